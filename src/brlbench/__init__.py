@@ -1,0 +1,70 @@
+"""Measure Bayesian reinforcement-learning agents: train on a prior, play unknown MDPs, compare.
+
+The public names are loaded when they are first used, so that importing the package is quick.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .agents import AGENTS, Agent, Task, make_agent
+    from .analysis.statistics import paired_z_test
+    from .errors import AgentError, BrlbenchError, InvalidInput, StoreError
+    from .execution import evaluate
+    from .experiment import Experiment
+    from .mdp import MDP
+    from .prior import FlatDirichlet
+    from .problems import PROBLEMS, distribution
+    from .result import Result
+
+__version__ = "0.1.0"
+
+_MODULES = {
+    "AGENTS": "agents",
+    "Agent": "agents",
+    "AgentError": "errors",
+    "BrlbenchError": "errors",
+    "Experiment": "experiment",
+    "FlatDirichlet": "prior",
+    "InvalidInput": "errors",
+    "MDP": "mdp",
+    "PROBLEMS": "problems",
+    "Result": "result",
+    "StoreError": "errors",
+    "Task": "agents",
+    "distribution": "problems",
+    "evaluate": "execution",
+    "make_agent": "agents",
+    "paired_z_test": "analysis.statistics",
+}
+
+__all__ = [
+    "AGENTS",
+    "MDP",
+    "PROBLEMS",
+    "Agent",
+    "AgentError",
+    "BrlbenchError",
+    "Experiment",
+    "FlatDirichlet",
+    "InvalidInput",
+    "Result",
+    "StoreError",
+    "Task",
+    "distribution",
+    "evaluate",
+    "make_agent",
+    "paired_z_test",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

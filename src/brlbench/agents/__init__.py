@@ -1,0 +1,80 @@
+"""The agents by name, and how to make one."""
+
+import dataclasses
+import difflib
+import importlib
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+from ..errors import InvalidInput
+from .base import Agent, CompiledAgent, Task
+from .beb import Beb
+from .epsilon_greedy import EpsilonGreedy
+from .optimal import Optimal
+from .parameters import rules
+from .random import Random
+from .soft_max import SoftMax
+from .vdbe import Vdbe
+
+AGENTS: dict[str, type[CompiledAgent]] = {
+    "random": Random,
+    "optimal": Optimal,
+    "epsilon-greedy": EpsilonGreedy,
+    "soft-max": SoftMax,
+    "vdbe": Vdbe,
+    "beb": Beb,
+}
+
+__all__ = ["AGENTS", "Agent", "CompiledAgent", "Task", "describe", "make_agent"]
+
+
+def make_agent(algorithm: str, **parameters: Any) -> Agent:
+    """Make an agent from its name, or a user's own from `"my_module:MyAgent"`."""
+    if ":" in algorithm:
+        return _make_own(algorithm, parameters)
+    if algorithm not in AGENTS:
+        raise InvalidInput(
+            f'unknown agent "{algorithm}"{_nearest(algorithm, AGENTS)}: '
+            f'must be one of {", ".join(AGENTS)}, or "module:Class"'
+        )
+    known = rules(AGENTS[algorithm])
+    for parameter in parameters:
+        if parameter not in known:
+            has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
+            raise InvalidInput(
+                f'{algorithm}: unknown parameter "{parameter}"{_nearest(parameter, known)}: {has}'
+            )
+    return AGENTS[algorithm](**parameters)
+
+
+def describe(agent: Agent) -> tuple[str, dict[str, Any]]:
+    """The algorithm's name and the parameters of an agent; a user's own may have a `name`."""
+    own_name = f"{type(agent).__module__}:{type(agent).__qualname__}"
+    name = str(getattr(agent, "name", own_name))
+    if dataclasses.is_dataclass(agent):
+        fields = [field.name for field in dataclasses.fields(agent) if field.init]
+        return name, {field: getattr(agent, field) for field in fields}
+    return name, dict(getattr(agent, "parameters", {}))
+
+
+def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
+    module_name, _, class_name = path.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError) as error:
+        raise InvalidInput(
+            f'agent "{path}" can\'t be imported ({error}): module and class must be importable '
+            "from the current folder or from the environment"
+        ) from error
+    try:
+        return cast(Agent, found(**parameters))
+    except TypeError as error:
+        raise InvalidInput(f'agent "{path}" refuses its parameters: {error}') from error
+
+
+def _nearest(word: str, words: Any) -> str:
+    near = difflib.get_close_matches(word, list(words), n=1)
+    return f' (did you mean "{near[0]}"?)' if near else ""

@@ -1,0 +1,87 @@
+"""What an agent is, for users who write one and for the built-in ones."""
+
+import dataclasses
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from ..prior import FlatDirichlet
+from .parameters import check_parameters
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """What an agent is told besides the prior."""
+
+    discount: float
+    horizon: int  # decisions in a trajectory
+
+
+class Agent(Protocol):
+    """What a user writes. Optional: `save() -> dict` and `load(dict)`, and a `name`."""
+
+    def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
+        """The offline phase: learn from the prior. Timed."""
+
+    def start(self, state: int, rng: np.random.Generator) -> None:
+        """A new, unknown MDP begins: forget the last one. Counts in the first decision's time."""
+
+    def act(self, state: int) -> int:
+        """Choose an action. Timed."""
+
+    def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
+        """Learn from what happened. Timed, as a part of the same decision."""
+
+
+class CompiledAgent:
+    """The base of the built-in agents: dataclasses whose fields are the parameters.
+
+    A subclass says in `prepare` which arrays it works on: a NamedTuple that is registered with
+    `kernels.trajectory`, with the parameters among its fields. The step-by-step form below and
+    the compiled loop run the same functions on them.
+    """
+
+    name: ClassVar[str]
+    arrays: Any = None
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Train: return the arrays of the trained agent."""
+        raise NotImplementedError
+
+    def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
+        """The offline phase."""
+        self.arrays = self.prepare(prior, task, rng)
+
+    def start(self, state: int, rng: np.random.Generator) -> None:
+        """A new, unknown MDP begins."""
+        from ..kernels import trajectory
+
+        self._seed(rng)
+        trajectory.start_once(self.arrays, state)
+
+    def act(self, state: int) -> int:
+        """Choose an action."""
+        from ..kernels import trajectory
+
+        return int(trajectory.act_once(self.arrays, state))
+
+    def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
+        """Learn from what happened."""
+        from ..kernels import trajectory
+
+        trajectory.observe_once(self.arrays, state, action, next_state, float(reward))
+
+    def _seed(self, rng: np.random.Generator) -> None:
+        self.arrays.rng[:] = rng.integers(0, 2**64, size=4, dtype=np.uint64)
+
+    def small(self) -> "CompiledAgent":
+        """An agent of the same class whose training is short, to compile its code with."""
+        return dataclasses.replace(self)  # type: ignore[type-var]
+
+
+def new_rng() -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    """A generator for compiled code, to be seeded at the start of a trajectory."""
+    return np.zeros(4, np.uint64)

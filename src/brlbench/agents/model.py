@@ -1,0 +1,105 @@
+"""Make the arrays that compiled agents work on: counts and solved models of a prior."""
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..kernels import model as kernels
+from ..kernels.counts import Counts
+from ..kernels.environment import Environment
+from ..kernels.model import Model
+from ..mdp import MDP
+from ..prior import FlatDirichlet
+from .base import Task
+
+# Beyond this many states an inverse takes too much memory and time, and sweeps take over.
+MAX_INVERSE_STATES = 1000
+
+Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
+
+
+def copy(arrays: Arrays) -> Arrays:
+    """A copy of a NamedTuple, nested ones and arrays included."""
+    return type(arrays)(
+        *(
+            copy(field) if isinstance(field, tuple)
+            else field.copy() if isinstance(field, np.ndarray)
+            else field
+            for field in arrays
+        )
+    )  # fmt: skip
+
+
+def build_counts(prior: FlatDirichlet, horizon: int) -> Counts:
+    """The prior's counts, with room for the next states that `horizon` transitions can add."""
+    table, rewards = prior.counts, prior.rewards.mean
+    lengths = np.diff(table.row_start)
+    first = table.row_start[:-1]
+    lowest = np.minimum.reduceat(table.values, first)
+    uniform = (lengths == prior.num_states) & (lowest == np.maximum.reduceat(table.values, first))
+    kept = ~uniform[table.pair]
+    entries = int(kept.sum())
+    row_length = np.where(uniform, 0, lengths)
+    # A row moves to twice its length plus two when it is full, at the worst at every transition.
+    growing = row_length[row_length < prior.num_states]
+    room = entries + horizon * (2 * int(growing.max(initial=0)) + 8)
+    next_state, count = np.zeros(room, np.int64), np.zeros(room)
+    next_state[:entries], count[:entries] = table.next_state[kept], table.values[kept]
+    reward_sum = table.replace(table.values * rewards.at(table)).row_sums()
+    return Counts(
+        num_states=prior.num_states,
+        num_actions=prior.num_actions,
+        has_background=bool(uniform.any()),
+        background=np.where(uniform, lowest, 0.0),
+        total=table.row_sums(),
+        reward_sum=reward_sum,
+        row_start=np.concatenate([[0], np.cumsum(row_length)[:-1]]),
+        row_length=row_length,
+        row_room=row_length.copy(),
+        entry_next=next_state,
+        entry_count=count,
+        pool_end=np.array([entries]),
+        reward_start=rewards.row_start.copy(),
+        reward_next=rewards.next_state.copy(),
+        reward=rewards.values.copy(),
+    )
+
+
+def build_model(prior: FlatDirichlet, task: Task) -> Model:
+    """The prior's mean MDP, with arrays for its solution; not solved yet."""
+    states, pairs = prior.num_states, prior.num_states * prior.num_actions
+    side = states if states <= MAX_INVERSE_STATES else 0
+    return Model(
+        counts=build_counts(prior, task.horizon),
+        discount=task.discount,
+        bonus=np.zeros(pairs),
+        policy=np.zeros(states, np.int64),
+        pending=np.zeros(states, np.int64),
+        inverse=np.zeros((side, side)),
+        row=np.zeros(states),
+        value=np.zeros(states),
+        q=np.zeros(pairs),
+        norms=np.zeros(2),
+    )
+
+
+def solved_model(prior: FlatDirichlet, task: Task) -> Model:
+    """The prior's mean MDP, solved."""
+    model = build_model(prior, task)
+    kernels.solve(model)
+    return model
+
+
+def build_environment(mdp: MDP | FlatDirichlet) -> Environment:
+    """An environment for compiled code; a distribution's has its probabilities still to be set."""
+    table = mdp.transitions if isinstance(mdp, MDP) else mdp.counts
+    return Environment(
+        num_actions=table.num_actions,
+        row_start=table.row_start.copy(),
+        next_state=table.next_state.copy(),
+        probability=table.values.copy(),
+        reward=mdp.rewards.mean.at(table),
+        deviation=np.sqrt(mdp.rewards.variance.at(table)),
+        start=mdp.start.copy(),
+        visits=np.zeros(table.num_pairs, np.int64),
+    )

@@ -1,0 +1,92 @@
+"""Parameters of agents: declared once, with their meaning, and checked with clear messages."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..errors import InvalidInput
+
+Check = Callable[[Any], bool]
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """What a parameter means and which values it may have."""
+
+    meaning: str
+    allowed: str
+    check: Check
+    convert: Callable[[Any], Any]
+    optional: bool
+
+
+def number(
+    default: float | None,
+    meaning: str,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    above: float = -math.inf,
+    optional: bool = False,
+) -> Any:
+    """A finite real number from `least` to `most`, greater than `above`."""
+
+    def check(value: Any) -> bool:
+        real = isinstance(value, int | float) and not isinstance(value, bool)
+        return real and math.isfinite(value) and least <= value <= most and value > above
+
+    return _field(default, Rule(meaning, _range("a number", least, most, above), check, float,
+                                optional))  # fmt: skip
+
+
+def whole(
+    default: int | None, meaning: str, *, least: int, most: float = math.inf, optional: bool = False
+) -> Any:
+    """A whole number from `least` to `most`."""
+
+    def check(value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+    allowed = _range("a whole number", least, most, -math.inf)
+    return _field(default, Rule(meaning, allowed, check, int, optional))
+
+
+def choice(default: str, meaning: str, options: Iterable[str]) -> Any:
+    """One of some words."""
+    words = tuple(options)
+    allowed = " or ".join(f'"{word}"' for word in words)
+    return _field(default, Rule(meaning, allowed, lambda value: value in words, str, False))
+
+
+def _field(default: Any, rule: Rule) -> Any:
+    return dataclasses.field(default=default, metadata={"rule": rule})
+
+
+def _range(kind: str, least: float, most: float, above: float) -> str:
+    limits = []
+    if above > -math.inf:
+        limits.append(f"above {above:g}")
+    if least > -math.inf:
+        limits.append(f"at least {least:g}")
+    if most < math.inf:
+        limits.append(f"at most {most:g}")
+    return f"{kind} {' and '.join(limits)}".strip()
+
+
+def rules(agent: Any) -> dict[str, Rule]:
+    """The rules of an agent's (or its class's) parameters by name."""
+    return {field.name: field.metadata["rule"] for field in dataclasses.fields(agent)}
+
+
+def check_parameters(agent: Any, name: str) -> None:
+    """Check the parameters of an agent, and bring them to their types."""
+    for parameter, rule in rules(agent).items():
+        value = getattr(agent, parameter)
+        if value is None and rule.optional:
+            continue
+        if hasattr(value, "item"):  # a NumPy scalar
+            value = value.item()
+        if not rule.check(value):
+            raise InvalidInput(f"{name}: {parameter} = {value!r}: must be {rule.allowed}")
+        setattr(agent, parameter, rule.convert(value))

@@ -1,0 +1,33 @@
+"""Copying between arrays.
+
+Compiled code here runs without Numba's reference counts (see `jit`), where an assignment of one
+slice to another is not available.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import inlined
+
+
+@inlined
+def copy_start(target: NDArray[Any], source: NDArray[Any], length: int) -> None:
+    """Copy the first elements of a vector."""
+    for i in range(length):
+        target[i] = source[i]
+
+
+@inlined
+def copy_vector(target: NDArray[Any], source: NDArray[Any]) -> None:
+    """Copy a vector to one of the same length."""
+    copy_start(target, source, len(source))
+
+
+@inlined
+def copy_matrix(target: NDArray[np.float64], source: NDArray[np.float64]) -> None:
+    """Copy a matrix to one of the same shape."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[i, j] = source[i, j]

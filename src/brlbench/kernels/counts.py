@@ -1,0 +1,107 @@
+"""Posterior counts of a flat Dirichlet-multinomial, learning one transition at a time.
+
+The count of (pair, y) is the pair's background, shared by every next state, plus the count of the
+entry for y if there is one. A uniform prior is all background, so its rows cost as little as
+sparse ones. A row that is full moves to the end of the pool, with room to grow.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import copy_start, copy_vector
+from .jit import cold, inlined
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Counts(NamedTuple):
+    """Counts of all transitions, and the known rewards."""
+
+    num_states: int
+    num_actions: int
+    has_background: bool
+    background: Floats  # [P]
+    total: Floats  # [P]; sum of all counts of the pair
+    reward_sum: Floats  # [P]; sum of count times reward
+    row_start: Integers  # [P]
+    row_length: Integers  # [P]
+    row_room: Integers  # [P]; how many entries fit
+    entry_next: Integers  # [pool]
+    entry_count: Floats  # [pool]
+    pool_end: Integers  # [1]
+    reward_start: Integers  # [P + 1]; the reward table, for any next state
+    reward_next: Integers  # [R]
+    reward: Floats  # [R]
+
+
+@inlined
+def restore(counts: Counts, initial: Counts) -> None:
+    """Go back to earlier counts."""
+    copy_vector(counts.total, initial.total)
+    copy_vector(counts.reward_sum, initial.reward_sum)
+    copy_vector(counts.row_start, initial.row_start)
+    copy_vector(counts.row_length, initial.row_length)
+    copy_vector(counts.row_room, initial.row_room)
+    end = initial.pool_end[0]
+    copy_start(counts.entry_next, initial.entry_next, end)
+    copy_start(counts.entry_count, initial.entry_count, end)
+    counts.pool_end[0] = end
+
+
+@inlined
+def reward_of(counts: Counts, pair: int, y: int) -> float:
+    """The known reward of a transition."""
+    low, high = counts.reward_start[pair], counts.reward_start[pair + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if counts.reward_next[middle] < y:
+            low = middle + 1
+        else:
+            high = middle
+    if low < counts.reward_start[pair + 1] and counts.reward_next[low] == y:
+        return counts.reward[low]
+    return 0.0
+
+
+@inlined
+def add(counts: Counts, pair: int, y: int) -> None:
+    """Count one more transition."""
+    counts.total[pair] += 1
+    counts.reward_sum[pair] += reward_of(counts, pair, y)
+    first = counts.row_start[pair]
+    for entry in range(first, first + counts.row_length[pair]):
+        if counts.entry_next[entry] == y:
+            counts.entry_count[entry] += 1
+            return
+    append(counts, pair, y)
+
+
+@cold
+def append(counts: Counts, pair: int, y: int) -> None:
+    """Give a next state an entry of its own, with a count of one."""
+    length = counts.row_length[pair]
+    if length == counts.row_room[pair]:
+        old, new = counts.row_start[pair], counts.pool_end[0]
+        counts.row_room[pair] = 2 * length + 2
+        counts.pool_end[0] += counts.row_room[pair]
+        if counts.pool_end[0] > len(counts.entry_count):
+            raise IndexError("more decisions than the agent was trained for (task.horizon)")
+        for i in range(length):
+            counts.entry_next[new + i] = counts.entry_next[old + i]
+            counts.entry_count[new + i] = counts.entry_count[old + i]
+        counts.row_start[pair] = new
+    entry = counts.row_start[pair] + length
+    counts.entry_next[entry] = y
+    counts.entry_count[entry] = 1.0
+    counts.row_length[pair] += 1
+
+
+@cold
+def support_size(counts: Counts, pair: int) -> int:
+    """How many next states are possible."""
+    if counts.background[pair] > 0:
+        return counts.num_states
+    return counts.row_length[pair]

@@ -1,0 +1,68 @@
+"""The one decorator for compiled functions, and where their machine code is kept.
+
+Numba notices changes only in the file of the function it loads from its cache, not in the helpers
+which that function calls. The cache is therefore kept in a folder named after a digest of all
+files here and of the versions that matter: an edit anywhere means another folder.
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar, cast
+
+import numba
+import numpy as np
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def _sources_digest() -> str:
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    root = Path(os.environ.get("BRLBENCH_CACHE_DIR") or Path(home) / "brlbench")
+    folder = root / f"compiled-{_sources_digest()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        folder = Path(tempfile.gettempdir()) / f"brlbench-{os.getuid()}" / folder.name
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+CACHE_FOLDER = _cache_folder()
+
+
+def _compiler(**options: bool) -> Callable[[Function], Function]:
+    # Without reference counts (_nrt) passing a tuple of many arrays costs nothing; the price is
+    # that compiled code can't make arrays.
+    def compile_lazily(function: Function) -> Function:
+        previous = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(CACHE_FOLDER)
+        try:
+            compiled = numba.njit(
+                cache=True, nogil=True, error_model="numpy", _nrt=False, **options
+            )(function)
+        finally:
+            numba.config.CACHE_DIR = previous
+        return cast(Function, compiled)
+
+    return compile_lazily
+
+
+kernel = _compiler()
+"""Compile a function that Python calls: at its first call, without the GIL, kept on disk."""
+
+inlined = _compiler(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""Compile a function that only compiled code calls, into each of its callers."""
+
+cold = _compiler(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""Compile a function that only compiled code calls, apart, because it is called rarely."""

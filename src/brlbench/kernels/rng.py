@@ -1,0 +1,74 @@
+"""Random numbers in compiled code: xoshiro256++ (Blackman and Vigna, 2021), and a keyed hash.
+
+A generator is an array of four `uint64`, seeded from the first words of a named stream.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import inlined
+
+Words = NDArray[np.uint64]
+
+_11 = np.uint64(11)
+_17 = np.uint64(17)
+_19 = np.uint64(19)
+_23 = np.uint64(23)
+_27 = np.uint64(27)
+_30 = np.uint64(30)
+_31 = np.uint64(31)
+_41 = np.uint64(41)
+_45 = np.uint64(45)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+_UNIT = 2.0**-53
+
+
+@inlined
+def next_word(rng: Words) -> np.uint64:
+    """The next 64 random bits."""
+    s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
+    total = s0 + s3
+    word = ((total << _23) | (total >> _41)) + s0
+    shifted = s1 << _17
+    s2 ^= s0
+    s3 ^= s1
+    rng[0] = s0 ^ s3
+    rng[1] = s1 ^ s2
+    rng[2] = s2 ^ shifted
+    rng[3] = (s3 << _45) | (s3 >> _19)
+    return word
+
+
+@inlined
+def unit(word: np.uint64) -> float:
+    """A number in [0, 1) from 64 random bits."""
+    return np.float64(word >> _11) * _UNIT
+
+
+@inlined
+def uniform(rng: Words) -> float:
+    """A uniform number in [0, 1)."""
+    return unit(next_word(rng))
+
+
+@inlined
+def below(rng: Words, end: int) -> int:
+    """A uniform whole number in [0, end)."""
+    return int(uniform(rng) * end)
+
+
+@inlined
+def mix(word: np.uint64) -> np.uint64:
+    """A bijection that scatters bits (the finaliser of splitmix64)."""
+    word = (word ^ (word >> _30)) * _MIX1
+    word = (word ^ (word >> _27)) * _MIX2
+    return word ^ (word >> _31)
+
+
+@inlined
+def keyed_word(key: np.uint64, row: int, column: int) -> np.uint64:
+    """64 random bits that depend on a key and two numbers only."""
+    first = mix(key + np.uint64(row) * _GOLDEN)
+    return mix(first + np.uint64(column + 1) * _GOLDEN)

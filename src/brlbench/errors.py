@@ -1,5 +1,8 @@
 """The errors that users see: one sentence with the value, its place and a remedy."""
 
+import difflib
+from collections.abc import Iterable
+
 
 class BrlbenchError(Exception):
     """The base of all errors raised on purpose by this package."""
@@ -15,3 +18,10 @@ class AgentError(BrlbenchError):
 
 class StoreError(BrlbenchError):
     """A file can't be read, is damaged, or would be overwritten."""
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """A hint at the choice most like a word, or nothing."""
+    by_lower = {choice.lower(): choice for choice in choices}
+    close = difflib.get_close_matches(word.lower(), by_lower, n=1)
+    return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""

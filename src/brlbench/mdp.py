@@ -2,19 +2,21 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.linalg
 from numpy.typing import ArrayLike
 
 from .errors import InvalidInput
-from .sparse import Floats, Integers, SparseTable
+from .sparse import Floats, Integers, SparseTable, as_array, as_indices
+
+if TYPE_CHECKING:  # imported where it is used: it takes longer to import than all the rest
+    import scipy.sparse
 
 PROBABILITY_TOLERANCE = 1e-9
 # A switch of policy must gain this much of the largest value, or rounding could cycle.
 _SWITCH_TOLERANCE = 1e-12
+_DENSE_IS_FASTER = 64  # up to this many states, measured for products of a matrix and a vector
 
 
 class Solution(NamedTuple):
@@ -36,10 +38,13 @@ class Rewards:
     def build(
         cls,
         shape: tuple[int, int, int],
-        mean: "ArrayLike | SparseTable",
+        mean: "ArrayLike | SparseTable | Rewards",
         variance: "ArrayLike | SparseTable | None" = None,
     ) -> "Rewards":
         """Validate means and variances, each an array that broadcasts to [S, A, S] or a table."""
+        if isinstance(mean, Rewards):
+            variance = mean.variance if variance is None else variance
+            mean = mean.mean
         tables = []
         for what, numbers in (("rewards", mean), ("reward_variances", variance)):
             table = numbers if isinstance(numbers, SparseTable) else _table(shape, numbers, what)
@@ -60,7 +65,7 @@ class Rewards:
 
 
 def _table(shape: tuple[int, int, int], numbers: ArrayLike | None, what: str) -> SparseTable:
-    array = np.asarray(0.0 if numbers is None else numbers)
+    array = as_array(0.0 if numbers is None else numbers, what)
     try:
         return SparseTable.from_dense(np.broadcast_to(array, shape), what)
     except ValueError as error:
@@ -73,16 +78,17 @@ def _table(shape: tuple[int, int, int], numbers: ArrayLike | None, what: str) ->
 
 def start_distribution(num_states: int, start: int | ArrayLike) -> Floats:
     """The probabilities [S] of the start states, from one state or from a distribution."""
-    array = np.asarray(start)
+    array = as_array(start, "start")
     if array.ndim == 0:
         if not np.issubdtype(array.dtype, np.integer) or not 0 <= int(array) < num_states:
             raise InvalidInput(
-                f"start = {start}: must be a state from 0 to {num_states - 1}, or probabilities"
+                f"start = {array.item()!r}: must be a state from 0 to {num_states - 1}, "
+                "or probabilities"
             )
         probabilities = np.zeros(num_states)
         probabilities[int(array)] = 1.0
     else:
-        probabilities = np.array(array, dtype=np.float64)
+        probabilities = as_array(array, "start", np.float64).copy()
         if probabilities.shape != (num_states,):
             raise InvalidInput(
                 f"start has {probabilities.size} probabilities: must have one for each of the "
@@ -124,9 +130,7 @@ class MDP:
             transitions = SparseTable.from_dense(transitions, "transitions")
         self.transitions = transitions
         _check_probabilities(transitions)
-        if not isinstance(rewards, Rewards):
-            rewards = Rewards.build(transitions.shape, rewards, reward_variances)
-        self.rewards = rewards
+        self.rewards = Rewards.build(transitions.shape, rewards, reward_variances)
         self.start = start_distribution(transitions.num_states, start)
 
     @property
@@ -145,22 +149,28 @@ class MDP:
         return table.replace(table.values * self.rewards.mean.at(table)).row_sums()
 
     @cached_property
-    def _matrix(self) -> scipy.sparse.csr_array:  # [S * A, S]
+    def _matrix(self) -> "scipy.sparse.csr_array":  # [S * A, S]
+        import scipy.sparse
+
         table = self.transitions
         shape = (table.num_pairs, table.num_states)
         return scipy.sparse.csr_array((table.values, table.next_state, table.row_start), shape)
 
     def solve(self, discount: float) -> Solution:
         """The optimal Q-function, exact up to rounding: policy iteration with a sparse solver."""
+        import scipy.sparse.linalg
+
         gamma = check_discount(discount)
         shape = (self.num_states, self.num_actions)
         states = np.arange(self.num_states)
+        identity = scipy.sparse.eye_array(self.num_states, format="csr")
+        discounted = gamma * self._matrix
         policy = self._expected_rewards.reshape(shape).argmax(axis=1)
         while True:
             chosen = states * self.num_actions + policy
-            system = scipy.sparse.eye_array(self.num_states) - gamma * self._matrix[chosen]
-            value = scipy.sparse.linalg.spsolve(system.tocsc(), self._expected_rewards[chosen])
-            q = (self._expected_rewards + gamma * (self._matrix @ value)).reshape(shape)
+            system = (identity - discounted[chosen]).tocsc()
+            value = scipy.sparse.linalg.spsolve(system, self._expected_rewards[chosen])
+            q = (self._expected_rewards + discounted @ value).reshape(shape)
             better = q.max(axis=1) > q[states, policy] + _SWITCH_TOLERANCE * np.abs(value).max()
             if not better.any():
                 return Solution(q, value, policy)
@@ -172,13 +182,34 @@ class MDP:
         The policy is an array [S] of actions, or [S, A] of probabilities.
         """
         gamma = check_discount(discount)
-        given = np.asarray(policy)
-        weights = given if given.ndim == 2 else np.eye(self.num_actions)[given]
+        weights = self._policy_weights(policy)
+        rewards, sparse = weights @ self._expected_rewards, gamma * (weights @ self._matrix)
+        matrix = sparse.toarray() if self.num_states <= _DENSE_IS_FASTER else sparse
         value = np.zeros(self.num_states)
         for _ in range(horizon):
-            q = self._expected_rewards + gamma * (self._matrix @ value)
-            value = (weights * q.reshape(weights.shape)).sum(axis=1)
+            value = rewards + matrix @ value
         return float(self.start @ value)
+
+    def _policy_weights(self, policy: ArrayLike) -> "scipy.sparse.csr_array":  # [S, S * A]
+        import scipy.sparse
+
+        shape = (self.num_states, self.num_actions)
+        given = as_array(policy, "policy")
+        if given.shape == shape[:1]:
+            given = np.eye(self.num_actions)[as_indices(given, self.num_actions, "policy: action")]
+        if given.shape != shape:
+            raise InvalidInput(
+                f"policy has shape {list(given.shape)}: must be actions {list(shape[:1])} or "
+                f"probabilities {list(shape)}"
+            )
+        wrong = ~(given >= 0).all(axis=1) | ~(np.abs(given.sum(axis=1) - 1) < PROBABILITY_TOLERANCE)
+        if wrong.any():
+            state = int(wrong.argmax())
+            raise InvalidInput(
+                f"policy[{state}] = {given[state].tolist()}: must be probabilities that sum to 1"
+            )
+        starts = np.arange(self.num_states + 1) * self.num_actions
+        return scipy.sparse.csr_array((given.ravel(), np.arange(given.size), starts))
 
 
 def _check_probabilities(transitions: SparseTable) -> None:
@@ -189,7 +220,8 @@ def _check_probabilities(transitions: SparseTable) -> None:
             f"{transitions.values[negative[0]]}: must not be negative"
         )
     sums = transitions.row_sums()
-    wrong = np.flatnonzero(np.abs(sums - 1) > PROBABILITY_TOLERANCE)
+    # Written so that NaN is refused too.
+    wrong = np.flatnonzero(~(np.abs(sums - 1) <= PROBABILITY_TOLERANCE))
     if len(wrong):
         state, action = divmod(int(wrong[0]), transitions.num_actions)
         raise InvalidInput(

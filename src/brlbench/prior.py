@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .errors import InvalidInput
 from .mdp import MDP, Rewards, start_distribution
-from .sparse import Floats, SparseTable
+from .sparse import Floats, SparseTable, as_array
 
 
 class FlatDirichlet:
@@ -42,9 +42,7 @@ class FlatDirichlet:
             counts = SparseTable.from_dense(counts, "counts")
         _check_counts(counts)
         self.counts = counts
-        if not isinstance(rewards, Rewards):
-            rewards = Rewards.build(counts.shape, rewards, reward_variances)
-        self.rewards = rewards
+        self.rewards = Rewards.build(counts.shape, rewards, reward_variances)
         self.start = start_distribution(counts.num_states, start)
         self.name = name
         self.description = description
@@ -105,7 +103,7 @@ class FlatDirichlet:
 
         A transition that was held to be impossible becomes possible once it is observed.
         """
-        observed = np.asarray(transitions)
+        observed = as_array(transitions, "transitions")
         if observed.size == 0:
             return self
         if observed.ndim != 2 or observed.shape[1] != 3:
@@ -115,11 +113,13 @@ class FlatDirichlet:
             )
         shape = (self.num_states, self.num_actions)
         distinct, times = np.unique(observed, axis=0, return_counts=True)
-        seen = SparseTable.from_entries(*shape, *distinct.T, times, what="transitions")
+        places = (distinct[:, 0], distinct[:, 1], distinct[:, 2])
+        seen = SparseTable.from_entries(*shape, *places, times, what="transitions")
         states, actions = np.divmod(np.concatenate([self.counts.pair, seen.pair]), shape[1])
         following = np.concatenate([self.counts.next_state, seen.next_state])
-        totals = np.concatenate([self.counts.values + seen.at(self.counts),
-                                 self.counts.at(seen) + seen.values])
+        totals = np.concatenate(
+            [self.counts.values + seen.at(self.counts), self.counts.at(seen) + seen.values]
+        )
         counts = SparseTable.from_entries(*shape, states, actions, following, totals, what="counts")
         return FlatDirichlet(
             counts, self.rewards, self.start, name=self.name, description=self.description

@@ -5,6 +5,7 @@ Notation: S states, A actions, a pair is `state * A + action`, and E is the numb
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,10 +59,15 @@ class SparseTable:
             raise InvalidInput(
                 f"{what}: {num_states} states and {num_actions} actions: both must be at least 1"
             )
-        states = _indices(state, num_states, f"{what}: state")
-        actions = _indices(action, num_actions, f"{what}: action")
-        following = _indices(next_state, num_states, f"{what}: next state")
+        states = as_indices(state, num_states, f"{what}: state")
+        actions = as_indices(action, num_actions, f"{what}: action")
+        following = as_indices(next_state, num_states, f"{what}: next state")
         numbers = _finite(values, what)
+        if not states.shape == actions.shape == following.shape == numbers.shape:
+            raise InvalidInput(
+                f"{what}: {states.size} states, {actions.size} actions, {following.size} next "
+                f"states and {numbers.size} values: must be four lists of one length"
+            )
         place = (states * num_actions + actions) * num_states + following
         # The first occurrence in the reversed list is the last one given.
         place, last = np.unique(place[::-1], return_index=True)
@@ -110,7 +116,8 @@ class SparseTable:
 
     def row_sums(self) -> Floats:
         """The sum [S * A] of each row."""
-        return np.bincount(self.pair, self.values, minlength=self.num_pairs)
+        sums = np.bincount(self.pair, self.values, minlength=self.num_pairs)
+        return sums.astype(np.float64, copy=False)  # without entries NumPy counts in integers
 
     def locate(self, entry: int) -> str:
         """Where an entry is, in words."""
@@ -124,11 +131,16 @@ class SparseTable:
         return b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
 
 
-def _finite(numbers: ArrayLike, what: str) -> Floats:
+def as_array(numbers: ArrayLike, what: str, dtype: type | None = None) -> NDArray[Any]:
+    """An array; `what` names it in the error if its rows differ in length or aren't numbers."""
     try:
-        array = np.array(numbers, dtype=np.float64)
-    except (TypeError, ValueError):
+        return np.asarray(numbers, dtype)
+    except (TypeError, ValueError, OverflowError):
         raise InvalidInput(f"{what} must be an array of numbers, all rows of one length") from None
+
+
+def _finite(numbers: ArrayLike, what: str) -> Floats:
+    array = as_array(numbers, what, np.float64)
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
         place = [int(i) for i in wrong[0]]
@@ -136,8 +148,9 @@ def _finite(numbers: ArrayLike, what: str) -> Floats:
     return array
 
 
-def _indices(numbers: ArrayLike, end: int, what: str) -> Integers:
-    array = np.asarray(numbers)
+def as_indices(numbers: ArrayLike, end: int, what: str) -> Integers:
+    """Whole numbers from 0 to `end - 1`; `what` names them in errors."""
+    array = np.atleast_1d(as_array(numbers, what))
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
     if not np.issubdtype(array.dtype, np.integer):

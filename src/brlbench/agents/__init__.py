@@ -1,13 +1,12 @@
 """The agents by name, and how to make one."""
 
 import dataclasses
-import difflib
 import importlib
 import sys
 from pathlib import Path
 from typing import Any, cast
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, did_you_mean
 from .base import Agent, CompiledAgent, Task
 from .beb import Beb
 from .epsilon_greedy import EpsilonGreedy
@@ -35,7 +34,7 @@ def make_agent(algorithm: str, **parameters: Any) -> Agent:
         return _make_own(algorithm, parameters)
     if algorithm not in AGENTS:
         raise InvalidInput(
-            f'unknown agent "{algorithm}"{_nearest(algorithm, AGENTS)}: '
+            f'unknown agent "{algorithm}"{did_you_mean(algorithm, AGENTS)}: '
             f'must be one of {", ".join(AGENTS)}, or "module:Class"'
         )
     known = rules(AGENTS[algorithm])
@@ -43,7 +42,8 @@ def make_agent(algorithm: str, **parameters: Any) -> Agent:
         if parameter not in known:
             has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
             raise InvalidInput(
-                f'{algorithm}: unknown parameter "{parameter}"{_nearest(parameter, known)}: {has}'
+                f"{algorithm}: unknown parameter {parameter!r}"
+                f"{did_you_mean(parameter, known)}: {has}"
             )
     return AGENTS[algorithm](**parameters)
 
@@ -73,8 +73,3 @@ def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
         return cast(Agent, found(**parameters))
     except TypeError as error:
         raise InvalidInput(f'agent "{path}" refuses its parameters: {error}') from error
-
-
-def _nearest(word: str, words: Any) -> str:
-    near = difflib.get_close_matches(word, list(words), n=1)
-    return f' (did you mean "{near[0]}"?)' if near else ""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import inlined
+from .jit import inlined, kernel
 from .rng import keyed_word, unit
 
 Floats = NDArray[np.float64]
@@ -68,3 +68,15 @@ def scan(probability: Floats, first: int, end: int, chance: float) -> int:
             chance -= probability[entry]
             last = entry
     return last
+
+
+@kernel
+def reset_once(env: Environment, key: np.uint64) -> int:
+    """`reset`, for callers in Python."""
+    return reset(env, key)
+
+
+@kernel
+def step_once(env: Environment, key: np.uint64, x: int, u: int) -> tuple[int, float]:
+    """`step`, for callers in Python."""
+    return step(env, key, x, u)

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
 from .counts import Counts
 from .environment import Environment
 from .model import Model, solve, with_counts
@@ -19,30 +17,33 @@ class Optimal(NamedTuple):
 
 
 def start_known(agent: Optimal, env: Environment, x: int) -> None:
-    """Solve the MDP: its probabilities serve as counts."""
-    model, prior = agent.model, agent.model.counts
-    pairs = len(prior.total)
+    """Solve the MDP: its probabilities serve as counts, and its rows as rows."""
+    spare = agent.model.counts
     counts = Counts(
-        prior.num_states,
-        prior.num_actions,
+        spare.num_states,
+        spare.num_actions,
         False,
-        np.zeros(pairs),
-        np.ones(pairs),
-        np.zeros(pairs),
+        spare.background,
+        spare.total,
+        spare.reward_sum,
         env.row_start[:-1],
-        env.row_start[1:] - env.row_start[:-1],
-        prior.row_room,
+        spare.row_length,
+        spare.row_room,
         env.next_state,
         env.probability,
-        prior.pool_end,
-        prior.reward_start,
-        prior.reward_next,
-        prior.reward,
+        spare.pool_end,
+        spare.reward_start,
+        spare.reward_next,
+        spare.reward,
     )
-    for pair in range(pairs):
+    counts.background[:] = 0.0
+    counts.total[:] = 1.0
+    counts.reward_sum[:] = 0.0
+    for pair in range(len(counts.total)):
+        counts.row_length[pair] = env.row_start[pair + 1] - env.row_start[pair]
         for entry in range(env.row_start[pair], env.row_start[pair + 1]):
             counts.reward_sum[pair] += env.probability[entry] * env.reward[entry]
-    solve(with_counts(model, counts))
+    solve(with_counts(agent.model, counts))
 
 
 def act(agent: Optimal, x: int) -> int:

@@ -1,0 +1,1 @@
+"""Pure functions on arrays: scores, their intervals, and tests of significance."""

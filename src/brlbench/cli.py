@@ -1,0 +1,238 @@
+"""The command line: it parses, calls the library and prints."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from .errors import BrlbenchError, InvalidInput
+
+app = typer.Typer(
+    help="Measure Bayesian reinforcement-learning agents.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+console = Console()
+
+
+def _problem_names(incomplete: str) -> list[str]:
+    from .problems import PROBLEMS
+
+    names = [*PROBLEMS, *(f"uniform:{name}" for name in PROBLEMS)]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _agent_names(incomplete: str) -> list[str]:
+    from .agents import AGENTS
+
+    return [name for name in AGENTS if name.startswith(incomplete)]
+
+
+Source = Annotated[
+    str,
+    typer.Argument(help="A problem's name, a file, or uniform: and one of these.",
+                   autocompletion=_problem_names),
+]  # fmt: skip
+Prior = Annotated[
+    str,
+    typer.Option(help="What agents are trained on: a name, a file, or uniform:…",
+                 autocompletion=_problem_names),
+]  # fmt: skip
+Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
+Seed = Annotated[int, typer.Option(min=0, help="The seed of everything that is random.")]
+Discount = Annotated[float, typer.Option(help="The discount factor, between 0 and 1.")]
+Horizon = Annotated[int | None, typer.Option(help="Decisions a trajectory; 250 by default.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="How many cores to use; all by default.")]
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for results.")] = Path(
+        "demo-results"
+    ),
+    mdps: Annotated[int, typer.Option(min=2, help="MDPs in each experiment.")] = 500,
+    seed: Seed = 0,
+    workers: Workers = None,
+) -> None:
+    """Run a small real study: three problems, right and wrong priors, ten agents.
+
+    Results that are in the folder already are kept and not played again.
+
+    Example: [bold]brlbench demo --mdps 100 --output /tmp/demo[/bold]
+    """
+    from .demo import run
+
+    run(output, mdps, seed, workers, console)
+
+
+@app.command()
+def problems() -> None:
+    """List the distributions over MDPs that come with the package.
+
+    Example: [bold]brlbench problems[/bold]
+    """
+    from .problems import PROBLEMS
+    from .report.terminal import problem_table
+
+    console.print(problem_table({name: build() for name, build in PROBLEMS.items()}))
+
+
+@app.command()
+def agents() -> None:
+    """List the agents with their parameters.
+
+    Example: [bold]brlbench agents[/bold]
+    """
+    from .agents import AGENTS
+    from .report.terminal import agent_table
+
+    console.print(agent_table(AGENTS))
+
+
+@app.command()
+def distribution(
+    source: Source,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to .toml, .json, .dat or .dat.z.")
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Show a distribution over MDPs, or write it to a file.
+
+    The suffix chooses the format: .toml and .json are ours, .dat and .dat.z the original library's.
+
+    Examples: [bold]brlbench distribution GC[/bold],
+    [bold]brlbench distribution uniform:Grid -o prior.toml[/bold]
+    """
+    from .problems import distribution as find
+    from .problems import write
+
+    found = find(source)
+    if output is None:
+        console.print(found)
+    else:
+        write(found, output, overwrite)
+        console.print(f"wrote {output}")
+
+
+@app.command()
+def experiment(
+    prior: Prior,
+    test: Annotated[
+        str, typer.Option(help="What the MDPs are drawn from.", autocompletion=_problem_names)
+    ],
+    output: Output,
+    mdps: Annotated[int, typer.Option(help="How many MDPs to draw.")] = 500,
+    discount: Discount = 0.95,
+    horizon: Horizon = None,
+    accuracy: Annotated[
+        float | None, typer.Option(help="Instead of a horizon: what may be cut off of a return.")
+    ] = None,
+    per_mdp: Annotated[int, typer.Option(help="Trajectories in each MDP.")] = 1,
+    seed: Seed = 0,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw the MDPs of an experiment and write them to a file.
+
+    Example: [bold]brlbench experiment --prior uniform:GC --test GC -o gc.parquet[/bold]
+    """
+    from .experiment import Experiment
+    from .store import write_experiment
+
+    made = Experiment(prior, test, mdps, discount, horizon, seed, accuracy, per_mdp)
+    write_experiment(output, made, overwrite)
+    console.print(f"wrote {output}: {made}")
+
+
+@app.command()
+def train(
+    agent: Annotated[
+        str, typer.Argument(help="An agent's name, or module:Class.", autocompletion=_agent_names)
+    ],
+    prior: Prior,
+    output: Output,
+    parameters: Annotated[
+        list[str] | None, typer.Option("--set", "-s", help="A parameter, as name=value.")
+    ] = None,
+    discount: Discount = 0.95,
+    horizon: Horizon = None,
+    seed: Seed = 0,
+    overwrite: Overwrite = False,
+) -> None:
+    """Train an agent on a prior and write it to a file.
+
+    Example: [bold]brlbench train beb --set beta=2.5 --prior GC -o beb.json[/bold]
+    """
+    from .execution import train_new
+    from .files import check_free
+    from .report.terminal import format_seconds
+    from .store import write_agent
+
+    check_free(output, overwrite)
+    trained = train_new(agent, _parsed(parameters or []), prior, discount, horizon, seed)
+    write_agent(output, trained, overwrite)
+    console.print(f"wrote {output}: trained in {format_seconds(trained.training.seconds)}")
+
+
+@app.command()
+def play(
+    agent: Annotated[Path, typer.Argument(help="A trained agent, from brlbench train.")],
+    experiment: Annotated[Path, typer.Argument(help="An experiment, from brlbench experiment.")],
+    output: Output,
+    trajectories: Annotated[
+        bool, typer.Option("--trajectories", help="Keep states and actions too.")
+    ] = False,
+    workers: Workers = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Let a trained agent play an experiment and write the result to a file.
+
+    Example: [bold]brlbench play beb.json gc.parquet -o result.parquet[/bold]
+    """
+    from . import store
+    from .execution import play_trained
+    from .files import check_free
+    from .report.summary import summarise
+    from .report.terminal import progress, score_table
+
+    check_free(output, overwrite)
+    trained, made = store.read_agent(agent), store.read_experiment(experiment)
+    with progress(console, made.num_trajectories) as advance:
+        result = play_trained(trained, made, workers, advance)
+    store.write_result(output, result, trajectories, overwrite)
+    console.print(score_table(summarise([result])))
+
+
+def _parsed(assignments: list[str]) -> dict[str, Any]:
+    parameters: dict[str, Any] = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise InvalidInput(f"--set {assignment}: must be name=value")
+        parameters[name.strip().replace("-", "_")] = _value(text.strip())
+    return parameters
+
+
+def _value(text: str) -> Any:
+    for convert in (int, float):
+        try:
+            return convert(text)
+        except ValueError:
+            continue
+    return text
+
+
+def main() -> None:
+    """Run the command line; errors are one sentence, without a traceback."""
+    try:
+        app()
+    except BrlbenchError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,359 @@
+"""Train agents and let them play: in this thread, in several threads, or in processes.
+
+Compiled agents play in threads, without the GIL; agents written in Python in processes.
+What an agent gets does not depend on how the work is divided.
+"""
+
+import copy
+import json
+import multiprocessing
+import operator
+import os
+import pickle
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import machine, streams
+from .agents import describe, make_agent
+from .agents.base import Agent, CompiledAgent, Task
+from .errors import AgentError, InvalidInput
+from .experiment import Experiment
+from .prior import FlatDirichlet
+from .result import Result
+
+Progress = Callable[[int], None]
+"""Called with the number of trajectories that have been finished since the last call."""
+
+# Work is divided into this many pieces a worker, so that no worker waits long for the last one.
+_PIECES_A_WORKER = 8
+
+
+class Training(NamedTuple):
+    """What the offline phase of an agent took."""
+
+    seconds: float
+    cpu_seconds: float
+
+
+class TrainedAgent(NamedTuple):
+    """An agent that has been trained, with what it was trained for."""
+
+    agent: Agent
+    prior: FlatDirichlet
+    task: Task
+    seed: int
+    training: Training
+
+
+def check_trained_for(trained: TrainedAgent, experiment: Experiment) -> None:
+    """Refuse to let an agent play what it was not trained for."""
+    if trained.prior.digest != experiment.prior.digest:
+        raise InvalidInput(
+            f"the agent was trained on another prior ({trained.prior.name or 'unnamed'}) than the "
+            f"experiment's ({experiment.prior.name or 'unnamed'}): train it on that one"
+        )
+    if trained.task != experiment.task:
+        raise InvalidInput(
+            f"the agent was trained for {trained.task}, the experiment has {experiment.task}: "
+            "train it with the same discount and horizon"
+        )
+
+
+def identity(agent: Agent) -> str:
+    """A text that tells agents with different parameters apart."""
+    algorithm, parameters = describe(agent)
+    return f"{algorithm} {json.dumps(parameters, sort_keys=True, default=str)}"
+
+
+def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> Training:
+    """The offline phase, timed; compilation is not."""
+    if isinstance(agent, CompiledAgent):
+        warm_up(agent)
+    names = ("train", prior.digest, task.discount, task.horizon, seed, identity(agent))
+    wall, processor = time.perf_counter(), time.process_time()
+    try:
+        agent.train(prior, task, streams.generator(*names))
+    except Exception as error:
+        raise AgentError(f"{describe(agent)[0]} failed while training: {_told(error)}") from error
+    return Training(time.perf_counter() - wall, time.process_time() - processor)
+
+
+def evaluate(
+    agent: Agent,
+    experiment: Experiment,
+    workers: int | None = 1,
+    training: Training | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Train an agent, unless its `training` is given, and play the experiment.
+
+    Args:
+        agent: any object with the methods of `Agent`.
+        experiment: what to play.
+        workers: how many cores to use; None means all.
+        training: what the offline phase took, if the agent has been trained already.
+        progress: called with the number of trajectories done since the last call.
+    """
+    if workers is None:
+        workers = _cores()
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise InvalidInput(f"workers = {workers!r}: must be a whole number, at least 1")
+    untrained = copy.deepcopy(agent) if workers > 1 and training is None else agent
+    if training is None:
+        training = train(agent, experiment.prior, experiment.task, experiment.seed)
+    pieces = list(_pieces(experiment.num_trajectories, workers))
+    records: dict[int, Any] = {}
+    for first, record in _play_pieces(agent, untrained, experiment, pieces, workers):
+        records[first] = record
+        if progress is not None:
+            progress(len(record.actions))
+    return _result(agent, experiment, training, [records[first] for first, _ in pieces])
+
+
+def train_new(
+    algorithm: str,
+    parameters: dict[str, Any],
+    prior: str | FlatDirichlet,
+    discount: float,
+    horizon: int | None,
+    seed: int,
+) -> TrainedAgent:
+    """Make an agent and train it."""
+    agent = make_agent(algorithm, **parameters)
+    # An experiment checks what it is given; the MDP in it is never drawn.
+    checked = Experiment(prior, prior, 1, discount, horizon, seed)
+    training = train(agent, checked.prior, checked.task, seed)
+    return TrainedAgent(agent, checked.prior, checked.task, seed, training)
+
+
+def play_trained(
+    trained: TrainedAgent, experiment: Experiment, workers: int | None, progress: Progress
+) -> Result:
+    """Let a trained agent play the experiment it was trained for."""
+    check_trained_for(trained, experiment)
+    return evaluate(trained.agent, experiment, workers, trained.training, progress)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _pieces(total: int, workers: int) -> Iterator[tuple[int, int]]:
+    size = -(-total // (workers * _PIECES_A_WORKER))
+    for first in range(0, total, size):
+        yield first, min(first + size, total)
+
+
+def _play_pieces(
+    agent: Agent,
+    untrained: Agent,
+    experiment: Experiment,
+    pieces: list[tuple[int, int]],
+    workers: int,
+) -> Iterator[tuple[int, Any]]:
+    if workers == 1:
+        for first, end in pieces:
+            yield first, play(agent, experiment, first, end)
+        return
+    executor: Executor
+    if isinstance(agent, CompiledAgent):
+        executor = ThreadPoolExecutor(workers)
+        submit: Callable[[int, int], Any] = lambda first, end: executor.submit(  # noqa: E731
+            play, agent, experiment, first, end
+        )
+    else:
+        executor = ProcessPoolExecutor(
+            workers,
+            multiprocessing.get_context("spawn"),
+            _start_process,
+            (_packed(agent, untrained), experiment),
+        )
+        submit = lambda first, end: executor.submit(_play_in_process, first, end)  # noqa: E731
+    with executor:
+        futures = {submit(first, end): first for first, end in pieces}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            executor.shutdown(cancel_futures=True)
+
+
+def play(agent: Agent, experiment: Experiment, first: int, end: int) -> Any:
+    """Play trajectories first, …, end - 1 of an experiment, counted MDP by MDP."""
+    if isinstance(agent, CompiledAgent):
+        return _play_compiled(agent, experiment, first, end)
+    return _play_python(agent, experiment, first, end)
+
+
+def _keys(agent: Agent, experiment: Experiment, first: int, end: int) -> Iterator[Any]:
+    """For each trajectory: its MDP, the key of the agent's stream and the key of the noise."""
+    who = identity(agent)
+    for index in range(first, end):
+        mdp, trajectory = divmod(index, experiment.trajectories)
+        names = ("play", who, experiment.seed, experiment.test.digest, mdp, trajectory)
+        yield mdp, streams.key(*names), experiment.noise_key(mdp, trajectory)
+
+
+def _play_compiled(agent: CompiledAgent, experiment: Experiment, first: int, end: int) -> Any:
+    from .agents import model
+    from .kernels import trajectory
+
+    mdps, keys, noise = zip(*_keys(agent, experiment, first, end), strict=True)
+    record = trajectory.Record.empty(end - first, experiment.horizon)
+    trajectory.play(
+        model.copy(agent.arrays),
+        model.build_environment(experiment.test),
+        experiment.probabilities,
+        np.array(mdps),
+        streams.first_words(keys),
+        streams.first_words(noise)[:, 0].copy(),
+        record,
+    )
+    return record
+
+
+def _play_python(agent: Agent, experiment: Experiment, first: int, end: int) -> Any:
+    from .agents import model
+    from .kernels import trajectory
+
+    record = trajectory.Record.empty(end - first, experiment.horizon)
+    env = model.build_environment(experiment.test)
+    for i, (mdp, key, noise) in enumerate(_keys(agent, experiment, first, end)):
+        env.probability[:] = experiment.probabilities[mdp]
+        # A fresh copy, so that nothing an agent keeps from one MDP can reach another.
+        fresh = copy.deepcopy(agent)
+        rng = np.random.Generator(np.random.Philox(key=key))
+        word = streams.first_words([noise])[0, 0]
+        _play_one(fresh, experiment, env, mdp, rng, word, record, i)
+    return record
+
+
+def _play_one(
+    agent: Agent,
+    experiment: Experiment,
+    env: Any,
+    mdp: int,
+    rng: np.random.Generator,
+    noise: np.uint64,
+    record: Any,
+    i: int,
+) -> None:
+    """The trajectory loop of `kernels.trajectory`, for an agent in Python."""
+    from .kernels import environment
+
+    state = environment.reset_once(env, noise)
+    record.states[i, 0] = state
+    step, processor, clock = 0, time.thread_time_ns(), time.perf_counter_ns
+    known = getattr(agent, "start_known", None)
+    told = experiment.mdp(mdp) if known else None
+    try:
+        before = clock()
+        if known:
+            known(told, state, rng)
+        else:
+            agent.start(state, rng)
+        for step in range(experiment.horizon):
+            action = agent.act(state)
+            chosen = clock()
+            action = _checked(action, experiment.test.num_actions)
+            following, reward = environment.step_once(env, noise, state, action)
+            stepped = clock()
+            agent.observe(state, action, following, reward)
+            after = clock()
+            record.nanoseconds[i, step] = (chosen - before) + (after - stepped)
+            record.actions[i, step] = action
+            record.rewards[i, step] = reward
+            record.states[i, step + 1] = following
+            state, before = following, clock()
+    except Exception as error:
+        name = describe(agent)[0]
+        raise AgentError(f"{name} failed on MDP {mdp} at step {step}: {_told(error)}") from error
+    record.cpu_nanoseconds[i] = time.thread_time_ns() - processor
+
+
+def _checked(action: Any, num_actions: int) -> int:
+    try:
+        number = operator.index(action)
+    except TypeError:
+        raise InvalidInput(
+            f"act returned {action!r}: must be a whole number from 0 to {num_actions - 1}"
+        ) from None
+    if not 0 <= number < num_actions:
+        raise InvalidInput(f"act returned {action!r}: must be from 0 to {num_actions - 1}")
+    return number
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, InvalidInput) else f"{type(error).__name__}: {error}"
+
+
+_warm: set[type] = set()
+
+
+def warm_up(agent: CompiledAgent) -> None:
+    """Compile all that an agent needs, by training and playing it on a tiny problem."""
+    if type(agent) in _warm:
+        return
+    prior = FlatDirichlet(np.ones((2, 2, 2)), np.eye(2)[:, None, :])
+    tiny = Experiment(prior, prior, num_mdps=1, discount=0.5, horizon=2)
+    small = agent.small()
+    small.train(tiny.prior, tiny.task, streams.generator("warm-up"))
+    play(small, tiny, 0, 1)
+    _warm.add(type(agent))
+
+
+def _result(agent: Agent, experiment: Experiment, training: Training, records: Any) -> Result:
+    algorithm, parameters = describe(agent)
+    shape = (experiment.num_mdps, experiment.trajectories)
+
+    def joined(name: str) -> Any:
+        parts = np.concatenate([getattr(record, name) for record in records])
+        return parts.reshape(*shape, *parts.shape[1:])
+
+    return Result(
+        algorithm=algorithm,
+        parameters=parameters,
+        experiment=experiment.settings(),
+        experiment_hash=experiment.hash,
+        offline_seconds=training.seconds,
+        offline_cpu_seconds=training.cpu_seconds,
+        rewards=joined("rewards"),
+        nanoseconds=joined("nanoseconds"),
+        cpu_nanoseconds=joined("cpu_nanoseconds"),
+        states=joined("states"),
+        actions=joined("actions"),
+        machine=machine.describe(),
+    )
+
+
+def _packed(agent: Agent, untrained: Agent) -> bytes:
+    """An agent on its way to another process: what it saved, or else itself before training."""
+    save = getattr(agent, "save", None)
+    try:
+        return pickle.dumps((untrained, save() if save else None))
+    except Exception as error:
+        raise InvalidInput(
+            f"{describe(agent)[0]} can't be sent to other processes ({error}): "
+            "define its class in a module of its own, or use workers=1"
+        ) from error
+
+
+_in_process: tuple[Agent, Experiment]
+
+
+def _start_process(packed: bytes, experiment: Experiment) -> None:
+    global _in_process
+    agent, saved = pickle.loads(packed)
+    if saved is None:
+        train(agent, experiment.prior, experiment.task, experiment.seed)
+    else:
+        agent.load(saved)
+    _in_process = agent, experiment
+
+
+def _play_in_process(first: int, end: int) -> Any:
+    return play(*_in_process, first, end)

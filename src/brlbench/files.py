@@ -1,0 +1,39 @@
+"""Reading and writing whole files."""
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from .errors import StoreError
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path} can't be read: {error.strerror}") from None
+
+
+def check_free(path: Path, overwrite: bool = False) -> None:
+    """Refuse to replace a file unless told to; before long work, so that it isn't in vain."""
+    if not overwrite and path.exists():
+        raise StoreError(f"{path} exists already: choose another name, or allow overwriting")
+
+
+def atomic_write(path: Path, data: bytes, overwrite: bool = False) -> None:
+    """Write a file so that others see all of it or nothing, even if writing is interrupted."""
+    temporary = path.parent / f".{secrets.token_hex(8)}.tmp"
+    try:
+        check_free(path, overwrite)
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise StoreError(f"{path} can't be written: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink()

@@ -1,0 +1,32 @@
+"""Generalised Chain (Castronovo et al., 2016), after Dearden et al. (1998).
+
+Five states in a row and three alike actions. An action moves one state along the chain, or back to
+the first state; how likely, differs from MDP to MDP. Arriving in the first state pays 2, in the
+last 10. States are numbered from 0 here, from 1 in the paper.
+
+The paper's appendix lets the last state also lead to the second one, but its tables were made
+without that: `gc` is the problem of the tables, `gc_appendix` the one printed.
+"""
+
+import numpy as np
+
+from ..prior import FlatDirichlet
+
+
+def gc() -> FlatDirichlet:
+    """The Generalised Chain behind the published tables."""
+    return _chain([1, 0, 0, 0, 1], "GC", "Generalised Chain")
+
+
+def gc_appendix() -> FlatDirichlet:
+    """The Generalised Chain as printed in the paper's appendix."""
+    return _chain([1, 1, 0, 0, 1], "GC-appendix", "Generalised Chain, as printed in the appendix")
+
+
+def _chain(last_counts: list[int], name: str, description: str) -> FlatDirichlet:
+    counts = np.zeros((5, 3, 5))
+    counts[:, :, 0] = 1
+    for state in range(4):
+        counts[state, :, state + 1] = 1
+    counts[4] = last_counts
+    return FlatDirichlet(counts, rewards=[2, 0, 0, 0, 10], name=name, description=description)

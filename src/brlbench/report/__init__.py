@@ -1,0 +1,1 @@
+"""Tables and figures. Reports read results only; they never play anything."""

@@ -2,8 +2,11 @@
 
 import dataclasses
 import math
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
+
+import numpy as np
 
 from ..errors import InvalidInput
 
@@ -34,7 +37,8 @@ def number(
 
     def check(value: Any) -> bool:
         real = isinstance(value, int | float) and not isinstance(value, bool)
-        return real and math.isfinite(value) and least <= value <= most and value > above
+        finite = real and abs(value) <= sys.float_info.max  # a whole number can be beyond it
+        return finite and least <= value <= most and value > above
 
     return _field(default, Rule(meaning, _range("a number", least, most, above), check, float,
                                 optional))  # fmt: skip
@@ -56,7 +60,18 @@ def choice(default: str, meaning: str, options: Iterable[str]) -> Any:
     """One of some words."""
     words = tuple(options)
     allowed = " or ".join(f'"{word}"' for word in words)
-    return _field(default, Rule(meaning, allowed, lambda value: value in words, str, False))
+
+    def check(value: Any) -> bool:
+        return isinstance(value, str) and value in words
+
+    return _field(default, Rule(meaning, allowed, check, str, False))
+
+
+def flag(default: bool, meaning: str) -> Any:
+    """Yes or no."""
+    return _field(
+        default, Rule(meaning, "true or false", lambda v: isinstance(v, bool), bool, False)
+    )
 
 
 def _field(default: Any, rule: Rule) -> Any:
@@ -85,7 +100,7 @@ def check_parameters(agent: Any, name: str) -> None:
         value = getattr(agent, parameter)
         if value is None and rule.optional:
             continue
-        if hasattr(value, "item"):  # a NumPy scalar
+        if isinstance(value, np.generic):
             value = value.item()
         if not rule.check(value):
             raise InvalidInput(f"{name}: {parameter} = {value!r}: must be {rule.allowed}")

@@ -1,0 +1,85 @@
+"""BAMCP, Bayes-adaptive Monte-Carlo planning (Guez, Silver and Dayan, 2012).
+
+UCT over histories, where each simulation plays one MDP drawn from the posterior. Here the MDP is
+never drawn: an urn gives its transitions with the same law (see `kernels.urn`).
+
+Settings that the benchmark's paper does not print are those of its library: the bonus is
+exploration * sqrt(ln(N + 1) / n); untried actions come first, in random order; a node is made
+when the action above it is taken for the second time; the roll-out policy is random with
+probability `rollout_epsilon` and otherwise greedy in a Q-function learned, at the rate 0.2, from
+real transitions; tree and roll-out together are `depth` steps long, and nothing is added beyond.
+Its pseudo-code, in contrast, stops a roll-out where the discount is small enough, and makes a node
+at the first visit. Guez et al. keep the part of the tree below what happened (`reuse_tree`).
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..prior import FlatDirichlet
+from .base import CompiledAgent, Task, new_rng
+from .parameters import flag, number, whole
+
+_LEARNING_RATE = 0.2
+_MAX_NODES = 50_000_000
+# A tree that is kept grows beyond one decision's simulations; when it is full it only deepens
+# no further.
+_KEPT_NODES = 4
+
+
+@dataclass
+class Bamcp(CompiledAgent):
+    """Plans by Monte-Carlo tree search over histories, on MDPs drawn from the posterior."""
+
+    name: ClassVar[str] = "bamcp"
+    simulations: int = whole(500, "simulations a decision", least=1, most=_MAX_NODES // _KEPT_NODES)
+    depth: int = whole(15, "steps of a simulation, tree and roll-out together", least=1, most=10**6)
+    exploration: float = number(3.0, "weight of the upper confidence bound's bonus", least=0)
+    rollout_epsilon: float = number(
+        0.5, "probability of a random action in roll-outs", least=0, most=1
+    )
+    reuse_tree: bool = flag(False, "keep the part of the tree below what happened")
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Make room for the tree, and tables of roots and logarithms."""
+        from ..kernels import bamcp as kernels
+        from .model import build_counts, copy
+        from .planning import build_urn, reward_table
+
+        counts = build_counts(prior, task.horizon)
+        actions, pairs = prior.num_actions, prior.num_states * prior.num_actions
+        nodes = self.simulations * (_KEPT_NODES if self.reuse_tree else 1) + 1
+        # With a tree that is kept, visits can grow beyond the tables, which then end flat.
+        visits = np.arange(nodes * (2 if self.reuse_tree else 1) + 1)
+        tree = kernels.Tree(
+            size=np.zeros(1, np.int64),
+            visits=np.zeros(nodes, np.int64),
+            state=np.zeros(nodes, np.int64),
+            parent=np.zeros(nodes, np.int64),
+            sibling=np.zeros(nodes, np.int64),
+            edge_visits=np.zeros(nodes * actions, np.int64),
+            edge_value=np.zeros(nodes * actions),
+            edge_child=np.zeros(nodes * actions, np.int64),
+        )
+        return kernels.Bamcp(
+            rng=new_rng(),
+            counts=copy(counts),
+            initial=counts,
+            urn=build_urn(counts, self.depth),
+            tree=tree,
+            kept=np.zeros(nodes if self.reuse_tree else 0, np.int64),
+            ranking=np.zeros(actions),
+            path=np.zeros(self.depth, np.int64),
+            path_reward=np.zeros(self.depth),
+            rewards=reward_table(prior),
+            root_log=self.exploration * np.sqrt(np.log(visits + 1)),
+            inverse_root=1 / np.sqrt(np.maximum(visits, 1)),
+            rollout_q=np.zeros(pairs),
+            discount=task.discount,
+            simulations=self.simulations,
+            depth=self.depth,
+            rollout_epsilon=self.rollout_epsilon,
+            learning_rate=_LEARNING_RATE,
+            reuse_tree=self.reuse_tree,
+        )

@@ -1,0 +1,94 @@
+"""BFS3, Bayesian forward-search sparse sampling (Asmuth and Littman, 2011).
+
+For each action, C next states are drawn from the posterior's mean; the value of each is the upper
+bound that FSSS (Walsh, Goschin and Littman, 2010) finds in max(1, K / C) roll-outs, in a tree of
+its own whose nodes are histories: the belief learns along each path. Bounds at the leaves are
+Vmin = min(0, Rmin) / (1 - discount) and Vmax = Rmax / (1 - discount).
+
+A search whose root has only the leaves' gap left is complete, and stops early without any change
+of its result. Deviations: the paper's text speaks of one model sampled from the posterior, its
+pseudo-code of the mean MDP, which is what its library uses and what this agent follows. Its
+pseudo-code marks (depth, state) pairs as visited; its library, and this agent, histories.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..prior import FlatDirichlet
+from .base import CompiledAgent, Task, new_rng
+from .parameters import whole
+
+_MAX_NUMBERS = 1 << 27  # about 8 GB in the tree's arrays
+
+
+@dataclass
+class Bfs3(CompiledAgent):
+    """Plans by forward search with sparse sampling over histories, guided by value bounds."""
+
+    name: ClassVar[str] = "bfs3"
+    simulations: int = whole(100, "roll-outs an action (K), shared by its branches", least=1)
+    branching: int = whole(5, "next states drawn for each action (C)", least=1)
+    depth: int = whole(15, "depth of the search", least=1)
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Make room for one tree."""
+        from ..kernels import bfs3 as kernels
+        from .model import build_counts, copy
+        from .planning import build_urn, reward_table
+
+        actions = prior.num_actions
+        rollouts = max(1, self.simulations // self.branching)
+        nodes = rollouts * max(1, self.depth - 1) + 1
+        outcomes = nodes * actions * min(self.branching, prior.num_states)
+        if outcomes > _MAX_NUMBERS:
+            raise InvalidInput(
+                f"bfs3: simulations = {self.simulations} and depth = {self.depth} need "
+                f"{outcomes:.1e} outcomes in memory, at most {_MAX_NUMBERS:.1e} are allowed: "
+                "lower simulations, depth or branching"
+            )
+        rewards = prior.rewards.mean.at(prior.counts)
+        first = prior.counts.row_start[:-1]
+        sure = np.minimum.reduceat(rewards, first) == np.maximum.reduceat(rewards, first)
+        counts = build_counts(prior, task.horizon)
+        tree = kernels.Tree(
+            size=np.zeros(2, np.int64),
+            first=np.zeros(nodes * actions, np.int64),
+            end=np.zeros(nodes * actions, np.int64),
+            pair=np.zeros(nodes * actions, np.int64),
+            reward=np.zeros(nodes * actions),
+            lower=np.zeros(nodes * actions),
+            upper=np.zeros(nodes * actions),
+            next_state=np.zeros(outcomes, np.int64),
+            times=np.zeros(outcomes, np.int64),
+            child=np.zeros(outcomes, np.int64),
+            child_lower=np.zeros(outcomes),
+            child_upper=np.zeros(outcomes),
+        )
+        return kernels.Bfs3(
+            rng=new_rng(),
+            counts=copy(counts),
+            initial=counts,
+            urn=build_urn(counts, self.depth + 1),
+            tree=tree,
+            place=np.zeros(prior.num_states, np.int64),
+            path=np.zeros(self.depth, np.int64),
+            path_edge=np.zeros(self.depth, np.int64),
+            q=np.zeros(actions),
+            rewards=reward_table(prior),
+            is_sure=sure.astype(np.int64),
+            initial_is_sure=sure.astype(np.int64),
+            sure_reward=rewards[first],
+            discount=task.discount,
+            rollouts=rollouts,
+            branching=self.branching,
+            depth=self.depth,
+            value_min=min(0.0, float(rewards.min())) / (1 - task.discount),
+            value_max=float(rewards.max()) / (1 - task.discount),
+        )
+
+    def small(self) -> "Bfs3":
+        """Few roll-outs."""
+        return replace(self, simulations=1, branching=1, depth=2)

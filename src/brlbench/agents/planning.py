@@ -1,0 +1,33 @@
+"""Make the arrays that searching agents work on."""
+
+import numpy as np
+
+from ..kernels.counts import Counts
+from ..kernels.urn import NONE, Urn
+from ..prior import FlatDirichlet
+from ..sparse import Floats
+
+# Rewards are looked up in a full table up to this many numbers, and searched for beyond.
+_MAX_FULL_TABLE = 1 << 20
+
+
+def build_urn(counts: Counts, limit: int) -> Urn:
+    """An empty urn beside some counts, for at most `limit` draws."""
+    pairs = len(counts.total)
+    return Urn(
+        extra=np.zeros(pairs),
+        entry_extra=np.zeros(len(counts.entry_count)),
+        newest=np.full(pairs, NONE),
+        older=np.zeros(limit, np.int64),
+        drawn=np.zeros(limit, np.int64),
+        times=np.zeros(limit),
+        log_pair=np.zeros(limit, np.int64),
+        log_place=np.zeros(limit, np.int64),
+        size=np.zeros(2, np.int64),
+    )
+
+
+def reward_table(prior: FlatDirichlet) -> Floats:
+    """All rewards [P * S], or nothing where that is too much."""
+    size = prior.num_states * prior.num_actions * prior.num_states
+    return prior.rewards.mean.to_dense().ravel() if size <= _MAX_FULL_TABLE else np.zeros(0)

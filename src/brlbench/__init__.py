@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .agents import AGENTS, Agent, Task, make_agent
     from .analysis.statistics import paired_z_test
+    from .bayes_optimal import bayes_optimal_value
     from .errors import AgentError, BrlbenchError, InvalidInput, StoreError
     from .execution import evaluate
     from .experiment import Experiment
@@ -32,6 +33,7 @@ _MODULES = {
     "Result": "result",
     "StoreError": "errors",
     "Task": "agents",
+    "bayes_optimal_value": "bayes_optimal",
     "distribution": "problems",
     "evaluate": "execution",
     "make_agent": "agents",
@@ -51,6 +53,7 @@ __all__ = [
     "Result",
     "StoreError",
     "Task",
+    "bayes_optimal_value",
     "distribution",
     "evaluate",
     "make_agent",

@@ -2,12 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from .errors import BrlbenchError, InvalidInput
+from .errors import BrlbenchError
 
 app = typer.Typer(
     help="Measure Bayesian reinforcement-learning agents.",
@@ -167,13 +167,14 @@ def train(
 
     Example: [bold]brlbench train beb --set beta=2.5 --prior GC -o beb.json[/bold]
     """
+    from .agents.parameters import parse_parameters
     from .execution import train_new
     from .files import check_free
     from .report.terminal import format_seconds
     from .store import write_agent
 
     check_free(output, overwrite)
-    trained = train_new(agent, _parsed(parameters or []), prior, discount, horizon, seed)
+    trained = train_new(agent, parse_parameters(parameters or []), prior, discount, horizon, seed)
     write_agent(output, trained, overwrite)
     console.print(f"wrote {output}: trained in {format_seconds(trained.training.seconds)}")
 
@@ -205,25 +206,6 @@ def play(
         result = play_trained(trained, made, workers, advance)
     store.write_result(output, result, trajectories, overwrite)
     console.print(score_table(summarise([result])))
-
-
-def _parsed(assignments: list[str]) -> dict[str, Any]:
-    parameters: dict[str, Any] = {}
-    for assignment in assignments:
-        name, equals, text = assignment.partition("=")
-        if not equals:
-            raise InvalidInput(f"--set {assignment}: must be name=value")
-        parameters[name.strip().replace("-", "_")] = _value(text.strip())
-    return parameters
-
-
-def _value(text: str) -> Any:
-    for convert in (int, float):
-        try:
-            return convert(text)
-        except ValueError:
-            continue
-    return text
 
 
 def main() -> None:

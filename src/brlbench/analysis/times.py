@@ -1,0 +1,45 @@
+"""Time features: one number that says how much computation an agent takes.
+
+A feature is a function of the offline time and the times of all decisions, in seconds.
+"""
+
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InvalidInput, did_you_mean
+from ..sparse import Floats
+
+Feature = Callable[[float, Floats], float]
+
+FEATURES: dict[str, Feature] = {
+    "offline": lambda offline, decisions: offline,
+    "mean": lambda offline, decisions: float(decisions.mean()),
+    "median": lambda offline, decisions: float(np.median(decisions)),
+    "p95": lambda offline, decisions: float(np.quantile(decisions, 0.95)),
+    "max": lambda offline, decisions: float(decisions.max()),
+    "total": lambda offline, decisions: float(decisions.sum(axis=-1).mean()),
+}
+"""`decisions` has one row a trajectory; `total` is the mean over trajectories of their sums."""
+
+
+def find_feature(name: str) -> Feature:
+    """A feature by its name, or a user's own from `"my_module:my_function"`."""
+    if name in FEATURES:
+        return FEATURES[name]
+    if ":" not in name:
+        raise InvalidInput(
+            f"unknown time feature {name!r}{did_you_mean(name, FEATURES)}: must be one of "
+            f'{", ".join(FEATURES)}, or "module:function"'
+        )
+    module, _, function = name.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: Feature = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise InvalidInput(f"time feature {name!r} can't be imported: {error}") from error
+    return found

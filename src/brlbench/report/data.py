@@ -1,0 +1,145 @@
+"""What reports are made from: for each agent in each experiment, its returns and its times.
+
+Rewards and times of single decisions are read, reduced and dropped file by file, so that hundreds
+of results fit in memory.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..analysis.bounds import Contender
+from ..analysis.statistics import ci95, normalised
+from ..analysis.times import FEATURES, find_feature
+from ..errors import InvalidInput, StoreError
+from ..result import Result
+from ..sparse import Floats
+from ..store import read_result
+
+ONLINE = "mean"  # the online feature that is used unless another is asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One agent in one experiment."""
+
+    algorithm: str
+    parameters: dict[str, Any]
+    label: str
+    returns: Floats  # [N]
+    features: dict[str, float]  # seconds by feature, "offline" among them
+    machine: dict[str, Any]
+
+    @property
+    def mean(self) -> float:
+        """The score."""
+        return float(self.returns.mean())
+
+    @property
+    def ci95(self) -> float:
+        """The half-width of its 95% interval."""
+        return ci95(self.returns)
+
+    def contender(self, feature: str = ONLINE) -> Contender:
+        """The entry as the analysis of bounds wants it."""
+        times = self.features
+        return Contender(self.label, self.algorithm, times["offline"], times[feature], self.returns)
+
+
+@dataclass(frozen=True, eq=False)
+class ExperimentData:
+    """All agents of one experiment, that is, on the same MDPs."""
+
+    name: str
+    hash: str
+    settings: dict[str, Any]
+    entries: list[Entry]
+
+    @property
+    def accurate(self) -> bool:
+        """Whether the prior is the test distribution."""
+        return bool(self.settings["prior_digest"] == self.settings["test_digest"])
+
+    def score_of(self, algorithm: str) -> float | None:
+        """The best score of an algorithm, if it was run."""
+        return max((e.mean for e in self.entries if e.algorithm == algorithm), default=None)
+
+    def normalised(self, score: float) -> float | None:
+        """A score between random (0) and optimal (1), where both were run."""
+        random, optimal = self.score_of("random"), self.score_of("optimal")
+        return None if random is None or optimal is None else normalised(score, random, optimal)
+
+
+@dataclass(frozen=True, eq=False)
+class ReportData:
+    """Everything in a folder of results, and what is wrong with it."""
+
+    experiments: list[ExperimentData]
+    notes: list[str]
+
+
+def load(folder: Path, own_features: Iterable[str] = ()) -> ReportData:
+    """Read all results below a folder; damaged files are left out and named in the notes."""
+    if not folder.is_dir():
+        raise InvalidInput(f"{folder} is not a folder: give one with results, from play or demo")
+    features = {**FEATURES, **{name: find_feature(name) for name in own_features}}
+    found: dict[str, ExperimentData] = {}
+    notes = []
+    for path in sorted(folder.rglob("*.parquet")):
+        try:
+            result = read_result(path)
+        except StoreError as error:
+            if "must be 'result'" not in str(error):
+                notes.append(f"left out: {error}")
+            continue
+        entry = _entry(result, features)
+        experiment = found.setdefault(result.experiment_hash, _experiment(result))
+        if any(other.label == entry.label for other in experiment.entries):
+            notes.append(f"left out: {path} has {entry.label} on {experiment.name} once more")
+        else:
+            experiment.entries.append(entry)
+    if not found:
+        raise InvalidInput(f"{folder} has no results: make some with brlbench play or demo")
+    experiments = _distinctly_named(list(found.values()))
+    return ReportData(experiments, notes + _machine_notes(experiments))
+
+
+def _entry(result: Result, features: dict[str, Any]) -> Entry:
+    decisions = result.nanoseconds.reshape(-1, result.nanoseconds.shape[2]) * 1e-9
+    times = {name: float(f(result.offline_seconds, decisions)) for name, f in features.items()}
+    return Entry(
+        result.algorithm, result.parameters, result.label, result.returns, times, result.machine
+    )
+
+
+def _experiment(result: Result) -> ExperimentData:
+    return ExperimentData(result.experiment["name"], result.experiment_hash, result.experiment, [])
+
+
+def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]:
+    """Experiments with accurate priors first; equal names get what tells them apart."""
+    experiments.sort(key=lambda e: (not e.accurate, e.name, e.hash))
+    names = [experiment.name for experiment in experiments]
+    return [
+        experiment
+        if names.count(experiment.name) == 1
+        else ExperimentData(
+            f"{experiment.name} [{experiment.hash[:6]}]",
+            experiment.hash,
+            experiment.settings,
+            experiment.entries,
+        )
+        for experiment in experiments
+    ]
+
+
+def _machine_notes(experiments: list[ExperimentData]) -> list[str]:
+    kinds = {
+        str(entry.machine.get("processor"))
+        for experiment in experiments
+        for entry in experiment.entries
+    }
+    if len(kinds) < 2:
+        return []
+    return [f"times come from unlike machines ({', '.join(sorted(kinds))}): compare with care"]

@@ -8,8 +8,13 @@ from typing import Any, cast
 
 from ..errors import InvalidInput, did_you_mean
 from .base import Agent, CompiledAgent, Task
+from .bamcp import Bamcp
 from .beb import Beb
+from .bfs3 import Bfs3
 from .epsilon_greedy import EpsilonGreedy
+from .formula import FormulaAgent
+from .opps_cs import OppsCs
+from .opps_ds import OppsDs
 from .optimal import Optimal
 from .parameters import rules
 from .random import Random
@@ -23,6 +28,11 @@ AGENTS: dict[str, type[CompiledAgent]] = {
     "soft-max": SoftMax,
     "vdbe": Vdbe,
     "beb": Beb,
+    "formula": FormulaAgent,
+    "opps-ds": OppsDs,
+    "opps-cs": OppsCs,
+    "bamcp": Bamcp,
+    "bfs3": Bfs3,
 }
 
 __all__ = ["AGENTS", "Agent", "CompiledAgent", "Task", "describe", "make_agent"]
@@ -64,12 +74,15 @@ def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
         sys.path.insert(0, str(Path.cwd()))
     try:
         found = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # a user's module can raise anything
         raise InvalidInput(
             f'agent "{path}" can\'t be imported ({error}): module and class must be importable '
             "from the current folder or from the environment"
         ) from error
     try:
-        return cast(Agent, found(**parameters))
-    except TypeError as error:
+        agent = found(**parameters)
+        if parameters and not dataclasses.is_dataclass(agent) and not hasattr(agent, "parameters"):
+            agent.parameters = parameters  # so that `describe` knows them
+    except Exception as error:
         raise InvalidInput(f'agent "{path}" refuses its parameters: {error}') from error
+    return cast(Agent, agent)

@@ -74,6 +74,39 @@ def flag(default: bool, meaning: str) -> Any:
     )
 
 
+def text(default: str, meaning: str, allowed: str, check: Callable[[str], object]) -> Any:
+    """A text; `check` raises an InvalidInput of its own if it can't be used."""
+
+    def is_usable(value: Any) -> bool:
+        if isinstance(value, str):
+            check(value)
+        return isinstance(value, str)
+
+    return _field(default, Rule(meaning, allowed, is_usable, str, False))
+
+
+def intervals(meaning: str) -> Any:
+    """Names with two finite numbers each, the lower one first; optional."""
+
+    def is_interval(value: Any) -> bool:
+        return (
+            isinstance(value, list | tuple)
+            and len(value) == 2
+            and all(isinstance(e, int | float) and abs(e) <= sys.float_info.max for e in value)
+            and value[0] <= value[1]
+        )
+
+    def check(value: Any) -> bool:
+        named = isinstance(value, dict) and all(isinstance(name, str) for name in value)
+        return named and len(value) > 0 and all(map(is_interval, value.values()))
+
+    def convert(value: Any) -> dict[str, list[float]]:
+        return {name: [float(low), float(high)] for name, (low, high) in value.items()}
+
+    allowed = "a table of parameters with [low, high] each"
+    return _field(None, Rule(meaning, allowed, check, convert, True))
+
+
 def _field(default: Any, rule: Rule) -> Any:
     return dataclasses.field(default=default, metadata={"rule": rule})
 

@@ -7,6 +7,8 @@ horizon to the power of the number of possible transitions, which is why this is
 
 import math
 
+import numpy as np
+
 from .errors import InvalidInput
 from .mdp import check_discount
 from .prior import FlatDirichlet
@@ -22,7 +24,8 @@ def bayes_optimal_value(prior: FlatDirichlet, discount: float, horizon: int) -> 
     2 states and 2 actions, all transitions possible, that is a horizon of about 20.
     """
     gamma = check_discount(discount)
-    if isinstance(horizon, bool) or not isinstance(horizon, int) or horizon < 0:
+    is_whole = isinstance(horizon, int | np.integer) and not isinstance(horizon, bool)
+    if not is_whole or horizon < 0:
         raise InvalidInput(f"horizon = {horizon!r}: must be a whole number, at least 0")
     if horizon > _MAX_HORIZON:
         raise InvalidInput(f"horizon = {horizon}: must be at most {_MAX_HORIZON}")

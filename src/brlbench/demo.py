@@ -39,7 +39,10 @@ def run(folder: Path, num_mdps: int, seed: int, workers: int | None, console: Co
         for prefix in ("", "uniform:")
         for problem in PROBLEMS
     ]
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder} can't be made a folder: {error.strerror}") from None
     results = []
     with progress(console, len(experiments) * len(AGENTS) * num_mdps) as advance:
         for algorithm, parameters in AGENTS:

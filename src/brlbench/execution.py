@@ -13,6 +13,7 @@ import pickle
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,7 +103,8 @@ def evaluate(
         workers = _cores()
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise InvalidInput(f"workers = {workers!r}: must be a whole number, at least 1")
-    untrained = copy.deepcopy(agent) if workers > 1 and training is None else agent
+    # Other processes get an agent that comes trained as it is: training it again may not be alike.
+    untrained = _copy(agent) if workers > 1 and training is None else None
     if training is None:
         training = train(agent, experiment.prior, experiment.task, experiment.seed)
     pieces = list(_pieces(experiment.num_trajectories, workers))
@@ -150,7 +152,7 @@ def _pieces(total: int, workers: int) -> Iterator[tuple[int, int]]:
 
 def _play_pieces(
     agent: Agent,
-    untrained: Agent,
+    untrained: Agent | None,
     experiment: Experiment,
     pieces: list[tuple[int, int]],
     workers: int,
@@ -178,6 +180,11 @@ def _play_pieces(
         try:
             for future in as_completed(futures):
                 yield futures[future], future.result()
+        except BrokenProcessPool as error:
+            raise AgentError(
+                f"{describe(agent)[0]}: a process that played it ended early: use workers=1 to see "
+                'why, and begin the work of a script with if __name__ == "__main__"'
+            ) from error
         finally:
             executor.shutdown(cancel_futures=True)
 
@@ -225,7 +232,7 @@ def _play_python(agent: Agent, experiment: Experiment, first: int, end: int) -> 
     for i, (mdp, key, noise) in enumerate(_keys(agent, experiment, first, end)):
         env.probability[:] = experiment.probabilities[mdp]
         # A fresh copy, so that nothing an agent keeps from one MDP can reach another.
-        fresh = copy.deepcopy(agent)
+        fresh = _copy(agent)
         rng = np.random.Generator(np.random.Philox(key=key))
         word = streams.first_words([noise])[0, 0]
         _play_one(fresh, experiment, env, mdp, rng, word, record, i)
@@ -275,13 +282,25 @@ def _play_one(
     record.cpu_nanoseconds[i] = time.thread_time_ns() - processor
 
 
+def _copy(agent: Agent) -> Agent:
+    try:
+        return copy.deepcopy(agent)
+    except Exception as error:
+        raise InvalidInput(
+            f"{describe(agent)[0]} can't be copied ({error}): every MDP is played by a copy, "
+            "so give its class a method __deepcopy__"
+        ) from error
+
+
 def _checked(action: Any, num_actions: int) -> int:
     try:
         number = operator.index(action)
     except TypeError:
+        number = None
+    if number is None or isinstance(action, bool):
         raise InvalidInput(
             f"act returned {action!r}: must be a whole number from 0 to {num_actions - 1}"
-        ) from None
+        )
     if not 0 <= number < num_actions:
         raise InvalidInput(f"act returned {action!r}: must be from 0 to {num_actions - 1}")
     return number
@@ -330,11 +349,28 @@ def _result(agent: Agent, experiment: Experiment, training: Training, records: A
     )
 
 
-def _packed(agent: Agent, untrained: Agent) -> bytes:
-    """An agent on its way to another process: what it saved, or else itself before training."""
-    save = getattr(agent, "save", None)
+def save(agent: Agent) -> dict[str, Any] | None:
+    """What an agent saves of its training, or None if it can't."""
+    method = getattr(agent, "save", None)
     try:
-        return pickle.dumps((untrained, save() if save else None))
+        return method() if method else None
+    except Exception as error:
+        raise AgentError(f"{describe(agent)[0]} failed while saving: {_told(error)}") from error
+
+
+def load(agent: Any, saved: dict[str, Any]) -> None:
+    """Give an agent what it saved."""
+    try:
+        agent.load(saved)
+    except Exception as error:
+        raise AgentError(f"{describe(agent)[0]} failed while loading: {_told(error)}") from error
+
+
+def _packed(agent: Agent, untrained: Agent | None) -> bytes:
+    """An agent on its way to another process: untrained and what it saved, or else as it is."""
+    content = (agent, None, True) if untrained is None else (untrained, save(agent), False)
+    try:
+        return pickle.dumps(content)
     except Exception as error:
         raise InvalidInput(
             f"{describe(agent)[0]} can't be sent to other processes ({error}): "
@@ -342,18 +378,25 @@ def _packed(agent: Agent, untrained: Agent) -> bytes:
         ) from error
 
 
-_in_process: tuple[Agent, Experiment]
+_in_process: tuple[Agent, Experiment] | AgentError
 
 
 def _start_process(packed: bytes, experiment: Experiment) -> None:
     global _in_process
-    agent, saved = pickle.loads(packed)
-    if saved is None:
-        train(agent, experiment.prior, experiment.task, experiment.seed)
-    else:
-        agent.load(saved)
-    _in_process = agent, experiment
+    try:
+        agent, saved, trained = pickle.loads(packed)
+        if saved is not None:
+            load(agent, saved)
+        elif not trained:
+            train(agent, experiment.prior, experiment.task, experiment.seed)
+        _in_process = agent, experiment
+    except AgentError as error:  # to be raised where it reaches the caller
+        _in_process = error
+    except Exception as error:
+        _in_process = AgentError(f"the agent can't be made in another process: {_told(error)}")
 
 
 def _play_in_process(first: int, end: int) -> Any:
+    if isinstance(_in_process, AgentError):
+        raise _in_process
     return play(*_in_process, first, end)

@@ -131,12 +131,14 @@ class Experiment:
 
 def horizon_for(accuracy: float, discount: float, max_reward: float) -> int:
     """The decisions after which what remains of a return is below the accuracy."""
-    if not 0 < accuracy < math.inf:
-        raise InvalidInput(f"accuracy = {accuracy}: must be a positive number")
+    real = isinstance(accuracy, int | float | np.floating) and not isinstance(accuracy, bool)
+    if not real or not 0 < accuracy < math.inf:
+        raise InvalidInput(f"accuracy = {accuracy!r}: must be a positive number")
     if max_reward == 0 or accuracy * (1 - discount) >= max_reward:
         return 1
+    part = math.log(accuracy) + math.log(1 - discount) - math.log(max_reward)
     # The paper's sum runs from t = 0 to T, which is T + 1 decisions.
-    return math.floor(math.log(accuracy * (1 - discount) / max_reward) / math.log(discount)) + 1
+    return math.floor(part / math.log(discount)) + 1
 
 
 def _check_same_world(prior: FlatDirichlet, test: FlatDirichlet) -> None:

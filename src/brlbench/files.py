@@ -1,5 +1,6 @@
 """Reading and writing whole files."""
 
+import errno
 import os
 import secrets
 from contextlib import suppress
@@ -17,9 +18,15 @@ def read_bytes(path: Path) -> bytes:
 
 
 def check_free(path: Path, overwrite: bool = False) -> None:
-    """Refuse to replace a file unless told to; before long work, so that it isn't in vain."""
+    """Refuse a file that exists, unless told to replace it, or that has no folder to be in.
+
+    To be called before long work, so that it isn't in vain.
+    """
     if not overwrite and path.exists():
         raise StoreError(f"{path} exists already: choose another name, or allow overwriting")
+    if not path.parent.is_dir():
+        reason = errno.ENOTDIR if path.parent.exists() else errno.ENOENT
+        raise StoreError(f"{path} can't be written: {os.strerror(reason)}")
 
 
 def atomic_write(path: Path, data: bytes, overwrite: bool = False) -> None:

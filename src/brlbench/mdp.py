@@ -65,7 +65,9 @@ class Rewards:
 
 
 def _table(shape: tuple[int, int, int], numbers: ArrayLike | None, what: str) -> SparseTable:
-    array = as_array(0.0 if numbers is None else numbers, what)
+    if numbers is None:  # no need to look for numbers in a large array of zeros
+        return SparseTable.from_entries(*shape[:2], [], [], [], [], what)
+    array = as_array(numbers, what)
     try:
         return SparseTable.from_dense(np.broadcast_to(array, shape), what)
     except ValueError as error:

@@ -1,7 +1,7 @@
 """Results, experiments and trained agents on disk: written once, whole or not at all.
 
 Results and experiments are Parquet files whose metadata is a JSON text; trained agents are JSON.
-A digest of the content is kept inside, and a file that does not match it is refused.
+A digest of all other bytes is kept inside, and a file that does not match it is refused unread.
 """
 
 import hashlib
@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 
 from . import machine
-from .agents import describe, make_agent
+from .agents import AGENTS, describe, make_agent
 from .agents.base import Task
 from .errors import InvalidInput, StoreError
-from .execution import TrainedAgent, Training, train
+from .execution import TrainedAgent, Training, load, save, train
 from .experiment import Experiment
 from .files import atomic_write, read_bytes
 from .problems import files as distributions
@@ -25,6 +25,8 @@ from .result import Result
 
 FORMAT = 1
 _KEY = "brlbench"
+_SEAL = "brlbench-sha256:"
+_OPEN_SEAL = _SEAL + 64 * "0"  # where the digest goes, once the rest is known
 
 
 def write_result(
@@ -110,53 +112,64 @@ def read_experiment(path: Path) -> Experiment:
 def write_agent(path: Path, trained: TrainedAgent, overwrite: bool = False) -> None:
     """Write a trained agent."""
     algorithm, parameters = describe(trained.agent)
-    save = getattr(trained.agent, "save", None)
+    own = type(trained.agent)
+    comes_with_the_package = AGENTS.get(algorithm) is own
     content = {
-        "algorithm": algorithm,
-        "parameters": parameters,
+        "kind": "agent",
+        "format": FORMAT,
+        "agent": algorithm if comes_with_the_package else f"{own.__module__}:{own.__qualname__}",
+        "parameters": _plain(parameters),
         "prior": json.loads(distributions.to_json(trained.prior)),
         "discount": trained.task.discount,
         "horizon": trained.task.horizon,
         "seed": trained.seed,
         "offline_seconds": trained.training.seconds,
         "offline_cpu_seconds": trained.training.cpu_seconds,
-        "saved": _plain(save()) if save else None,
+        "saved": _plain(save(trained.agent)),
         "machine": machine.describe(),
+        "digest": _OPEN_SEAL,
     }
-    lines = [
-        f"{json.dumps(key)}: {json.dumps(value)}"
-        for key, value in {"kind": "agent", "format": FORMAT, **content}.items()
-    ]
-    atomic_write(path, ("{\n" + ",\n".join(lines) + "\n}\n").encode(), overwrite)
+    try:
+        lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{algorithm} can't be written to a file ({error}): its parameters, and what it saves, "
+            "must be arrays, numbers and strings"
+        ) from None
+    atomic_write(path, _sealed(("{\n" + ",\n".join(lines) + "\n}\n").encode()), overwrite)
 
 
 def read_agent(path: Path) -> TrainedAgent:
     """Read a trained agent; one that saved nothing is trained again, from the same stream."""
+    data = read_bytes(path)
     try:
-        content = json.loads(read_bytes(path))
+        content = json.loads(data if _is_intact(data) else b"")
         _check_kind(path, content, "agent")
-        agent = make_agent(content["algorithm"], **content["parameters"])
+        parameters, saved = _arrays(content["parameters"]), _arrays(content["saved"])
         prior = distributions.from_json(json.dumps(content["prior"]))
         task = Task(content["discount"], content["horizon"])
         training = Training(content["offline_seconds"], content["offline_cpu_seconds"])
-        saved, seed = content["saved"], content["seed"]
     except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, InvalidInput):
-            raise InvalidInput(f"{path}: {error}") from None
         raise StoreError(f"{path} is damaged, or not a trained agent: train it again") from error
+    try:
+        agent = make_agent(content["agent"], **parameters)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from None
     if saved is None:
-        train(agent, prior, task, seed)
+        train(agent, prior, task, content["seed"])
     else:
-        agent.load(_arrays(saved))  # type: ignore[attr-defined]
-    return TrainedAgent(agent, prior, task, seed, training)
+        load(agent, saved)
+    return TrainedAgent(agent, prior, task, content["seed"], training)
 
 
 def _plain(value: Any) -> Any:
     """What an agent saved, as JSON can hold it."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
     if isinstance(value, np.ndarray):
-        return {"dtype": str(value.dtype), "array": value.tolist()}
+        return {"dtype": str(value.dtype), "shape": value.shape, "array": value.tolist()}
     if isinstance(value, np.generic):
         return value.item()
     return value
@@ -165,36 +178,33 @@ def _plain(value: Any) -> Any:
 def _arrays(value: Any) -> Any:
     """What an agent saved, as it was."""
     if isinstance(value, dict):
-        if set(value) == {"dtype", "array"}:
-            return np.array(value["array"], dtype=value["dtype"])
+        if set(value) == {"dtype", "shape", "array"}:
+            return np.array(value["array"], dtype=value["dtype"]).reshape(value["shape"])
         return {key: _arrays(item) for key, item in value.items()}
-    return value
+    return [_arrays(item) for item in value] if isinstance(value, list) else value
 
 
 def _write_table(
     path: Path, kind: str, columns: dict[str, Any], metadata: dict[str, Any], overwrite: bool
 ) -> None:
     content = json.dumps({"kind": kind, "format": FORMAT, **metadata}, default=str)
-    table = pl.DataFrame(columns)
-    header = {_KEY: content, "digest": _digest(content, table)}
+    header = {_KEY: content, "digest": _OPEN_SEAL}
     buffer = io.BytesIO()
-    table.write_parquet(buffer, compression="zstd", metadata=header)
-    atomic_write(path, buffer.getvalue(), overwrite)
+    pl.DataFrame(columns).write_parquet(buffer, compression="zstd", metadata=header)
+    atomic_write(path, _sealed(buffer.getvalue()), overwrite)
 
 
 def _read_table(path: Path, kind: str) -> tuple[pl.DataFrame, dict[str, Any]]:
     data = read_bytes(path)
+    damaged = f"{path} is damaged, or not a file of brlbench: make it again"
+    if not _is_intact(data):  # Polars can crash on a damaged file
+        raise StoreError(damaged)
     try:
-        header = pl.read_parquet_metadata(io.BytesIO(data))
+        metadata = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[_KEY])
+        _check_kind(path, metadata, kind)
         table = pl.read_parquet(io.BytesIO(data))
-        content = header[_KEY]
-        intact = header["digest"] == _digest(content, table)
-    except Exception as error:
-        raise StoreError(f"{path} is damaged, or not a file of brlbench: make it again") from error
-    if not intact:
-        raise StoreError(f"{path} is damaged: its content doesn't match its digest; make it again")
-    metadata = json.loads(content)
-    _check_kind(path, metadata, kind)
+    except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise StoreError(damaged) from error
     del metadata["kind"], metadata["format"]
     return table, metadata
 
@@ -209,9 +219,16 @@ def _check_kind(path: Path, content: dict[str, Any], kind: str) -> None:
         )
 
 
-def _digest(content: str, table: pl.DataFrame) -> str:
-    digest = hashlib.sha256(content.encode())
-    for column in table.get_columns():
-        digest.update(column.name.encode())
-        digest.update(np.ascontiguousarray(column.to_numpy()).tobytes())
-    return digest.hexdigest()
+def _sealed(data: bytes) -> bytes:
+    """The content of a file with a digest of it in the place that was left open."""
+    digest = hashlib.sha256(data).hexdigest()
+    before, _, after = data.rpartition(_OPEN_SEAL.encode())
+    return before + (_SEAL + digest).encode() + after
+
+
+def _is_intact(data: bytes) -> bool:
+    """Whether the content of a file is what its digest says."""
+    place = data.rfind(_SEAL.encode())
+    seal = data[place : place + len(_OPEN_SEAL)]
+    opened = data[:place] + _OPEN_SEAL.encode() + data[place + len(_OPEN_SEAL) :]
+    return seal == (_SEAL + hashlib.sha256(opened).hexdigest()).encode()

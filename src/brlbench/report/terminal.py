@@ -19,7 +19,7 @@ from ..agents.base import CompiledAgent
 from ..agents.parameters import rules
 from ..prior import FlatDirichlet
 
-_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_UNITS = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 Advance = Callable[..., None]
 """Called with the work done since the last call and, if it changes, `description=`."""
@@ -28,7 +28,7 @@ Advance = Callable[..., None]
 def format_seconds(seconds: float) -> str:
     """A time with three digits and a fitting unit."""
     for size, unit in _UNITS:
-        if seconds >= size:
+        if seconds >= 0.9995 * size:  # what is rounded up to one of this unit belongs to it
             return f"{seconds / size:.3g} {unit}"
     return "0 s"
 

@@ -1,0 +1,113 @@
+"""Compiled code on disk: never stale, and used by the next process."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import brlbench.kernels
+
+# Twenty actions of the random agent, through a helper of a helper, and what was compiled for them.
+DRAW = """
+import json, sys
+import numpy as np
+from numba.core import event
+with event.install_recorder("numba:compile") as compiled:
+    from copied import jit, trajectory
+    from copied.random import Random
+    agent = Random(np.array([1, 2, 3, 4], np.uint64), 5)
+    actions = [int(trajectory.act_once(agent, 0)) for _ in range(20)]
+stats = trajectory.act_once.stats
+print(json.dumps({
+    "actions": actions,
+    "hits": len(stats.cache_hits),
+    "misses": len(stats.cache_misses),
+    "compiled": len(compiled.buffer),
+    "folder": str(jit.CACHE_FOLDER),
+}))
+"""
+
+# A short experiment with every agent that comes with the package.
+PLAY = """
+import json
+from numba.core import event
+with event.install_recorder("numba:compile") as compiled:
+    import brlbench as bb
+    from contract_parameters import SMALL
+    from brlbench.kernels import trajectory
+    experiment = bb.Experiment("GC", "GC", num_mdps=1, horizon=3)
+    for name in bb.AGENTS:
+        bb.evaluate(bb.make_agent(name, **SMALL.get(name, {})), experiment)
+stats = trajectory.play.stats
+names = sorted({str(record.data["dispatcher"].py_func.__name__) for _, record in compiled.buffer})
+print(json.dumps({
+    "agents": len(bb.AGENTS),
+    "hits": len(stats.cache_hits),
+    "misses": len(stats.cache_misses),
+    "compiled": names,
+}))
+"""
+
+
+def run(script: str, **environment: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def test_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
+    copied = tmp_path / "copied"
+    shutil.copytree(Path(brlbench.kernels.__file__).parent, copied)
+    folders = {"PYTHONPATH": str(tmp_path), "BRLBENCH_CACHE_DIR": str(tmp_path / "cache")}
+    first = run(DRAW, **folders)
+    assert len(set(first["actions"])) > 1
+    assert (first["hits"], first["misses"]) == (0, 1)
+    assert first["compiled"] > 0
+    assert first["folder"].startswith(str(tmp_path / "cache"))
+
+    second = run(DRAW, **folders)
+    assert second["actions"] == first["actions"]
+    assert (second["hits"], second["misses"], second["compiled"]) == (1, 0, 0)
+
+    helper = copied / "rng.py"
+    text = helper.read_text()
+    edited = text.replace("return int(uniform(rng) * end)", "return 0")
+    assert edited != text
+    stamp = helper.stat()
+    helper.write_text(edited)
+    os.utime(helper, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # the date alone doesn't tell
+    third = run(DRAW, **folders)
+    assert third["actions"] == [0] * 20
+    assert third["folder"] != first["folder"]
+
+    helper.write_text(text)
+    fourth = run(DRAW, **folders)
+    assert fourth["actions"] == first["actions"]
+
+
+def test_a_second_process_compiles_nothing() -> None:
+    tests = str(Path(__file__).parents[1])
+    path = os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])
+    run(PLAY, PYTHONPATH=path)
+    second = run(PLAY, PYTHONPATH=path)
+    assert second["compiled"] == []
+    assert second["misses"] == 0
+    assert second["hits"] >= second["agents"]
+
+
+def test_a_folder_that_cannot_be_written_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    script = "import json; from brlbench.kernels import jit; print(json.dumps({'folder': str("
+    script += "jit.CACHE_FOLDER)}))"
+    folder = run(script, BRLBENCH_CACHE_DIR=str(tmp_path / "file"), TMPDIR=str(tmp_path))["folder"]
+    assert Path(folder).is_dir()
+    assert Path(folder).is_relative_to(tmp_path / f"brlbench-{os.getuid()}")

@@ -1,0 +1,443 @@
+import dataclasses
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from brlbench import store
+from brlbench.agents import make_agent
+from brlbench.agents.base import Task
+from brlbench.errors import AgentError, InvalidInput, StoreError
+from brlbench.execution import TrainedAgent, Training, evaluate, play_trained, train, train_new
+from brlbench.experiment import Experiment
+from brlbench.prior import FlatDirichlet
+from brlbench.result import Result
+from own_agents import BadLoading, BadSaving, Learner, Saving, Scripted
+
+Write = Callable[[Path], object]
+READERS: dict[str, Callable[[Path], object]] = {
+    "result": store.read_result,
+    "experiment": store.read_experiment,
+    "agent": store.read_agent,
+}
+
+
+def experiment(**changes: Any) -> Experiment:
+    settings: dict[str, Any] = {"prior": "uniform:GC", "test": "GC", "num_mdps": 5, "horizon": 20}
+    return Experiment(**{**settings, **changes})
+
+
+def trained(agent: Any = None, **changes: Any) -> TrainedAgent:
+    made = experiment(**changes)
+    agent = agent or make_agent("beb", beta=2.5)
+    return TrainedAgent(agent, made.prior, made.task, 3, train(agent, made.prior, made.task, 3))
+
+
+WRITERS: dict[str, Write] = {
+    "result": lambda path: store.write_result(
+        path, evaluate(make_agent("beb"), experiment()), trajectories=True
+    ),
+    "experiment": lambda path: store.write_experiment(path, experiment()),
+    "agent": lambda path: store.write_agent(path, trained()),
+}
+KINDS = list(WRITERS)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The content of a file of each kind."""
+    folder = tmp_path_factory.mktemp("files")
+    contents = {}
+    for kind, write in WRITERS.items():
+        write(folder / kind)
+        contents[kind] = (folder / kind).read_bytes()
+    return contents
+
+
+def assert_equal(one: Result, other: Result) -> None:
+    for field in dataclasses.fields(one):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(a, np.ndarray):
+            assert a.dtype == b.dtype
+            assert a.tobytes() == b.tobytes()
+            assert a.shape == b.shape
+        else:
+            assert a == b
+            assert type(a) is type(b)
+
+
+# Results.
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"trajectories": 3}, {"num_mdps": 1, "horizon": 1}, {"seed": 2**70}]
+)
+@pytest.mark.parametrize("trajectories", [True, False])
+def test_results_come_back_bit_for_bit(
+    tmp_path: Path, changes: dict[str, Any], trajectories: bool
+) -> None:
+    result = evaluate(make_agent("vdbe"), experiment(**changes))
+    path = tmp_path / "result.parquet"
+    store.write_result(path, result, trajectories)
+    if not trajectories:
+        result = dataclasses.replace(result, states=None, actions=None)
+    assert_equal(result, store.read_result(path))
+    assert store.read_result(path).returns.tobytes() == result.returns.tobytes()
+
+
+def test_extreme_numbers_come_back(tmp_path: Path) -> None:
+    result = evaluate(make_agent("random"), experiment())
+    rewards = result.rewards.copy()
+    rewards[0, 0, :6] = [-0.0, 5e-324, 1.7976931348623157e308, 0.1, -np.inf, np.nan]
+    changed = dataclasses.replace(result, rewards=rewards, offline_seconds=0.1 + 0.2)
+    store.write_result(tmp_path / "a", changed, trajectories=True)
+    assert_equal(changed, store.read_result(tmp_path / "a"))
+
+
+def test_results_of_a_plain_python_agent(tmp_path: Path) -> None:
+    result = evaluate(Scripted([2, 1], name="mine"), experiment())
+    store.write_result(tmp_path / "a", result, trajectories=True)
+    assert_equal(result, store.read_result(tmp_path / "a"))
+    assert store.read_result(tmp_path / "a").label == "mine(script=[2, 1])"
+
+
+def test_what_a_result_s_file_says_about_itself(tmp_path: Path) -> None:
+    made = experiment()
+    store.write_result(tmp_path / "a.parquet", evaluate(make_agent("beb", beta=2), made))
+    metadata = json.loads(pl.read_parquet_metadata(tmp_path / "a.parquet")["brlbench"])
+    assert (metadata["kind"], metadata["format"]) == ("result", 1)
+    assert metadata["algorithm"] == "beb"
+    assert metadata["parameters"]["beta"] == 2.0
+    assert metadata["experiment"] == made.settings()
+    assert metadata["experiment"]["seed"] == 0
+    assert metadata["experiment_hash"] == made.hash
+    assert metadata["offline_seconds"] > 0
+    assert set(metadata["machine"]["versions"]) >= {"brlbench", "python", "numba", "numpy"}
+    assert metadata["machine"]["calibration_microseconds"] > 0
+
+
+def test_plain_polars_reads_results(tmp_path: Path) -> None:
+    result = evaluate(make_agent("beb"), experiment(trajectories=2))
+    store.write_result(tmp_path / "a.parquet", result, trajectories=True)
+    table = pl.read_parquet(tmp_path / "a.parquet")
+    assert table["mdp"].to_list() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    assert table["trajectory"].to_list() == [0, 1] * 5
+    np.testing.assert_array_equal(table["return"].to_numpy(), result.trajectory_returns.ravel())
+    assert result.actions is not None
+    assert table["rewards"].to_numpy().shape == (10, 20)
+    np.testing.assert_array_equal(table["actions"].to_numpy(), result.actions.reshape(10, 20))
+    assert set(table.schema.to_python().values()) <= {int, float, list}
+
+
+def test_without_trajectories_only_rewards_and_times_are_kept(tmp_path: Path) -> None:
+    store.write_result(tmp_path / "a", evaluate(make_agent("random"), experiment()))
+    columns = pl.read_parquet(tmp_path / "a").columns
+    assert columns == ["mdp", "trajectory", "return", "cpu_nanoseconds", "rewards", "nanoseconds"]
+
+
+# Experiments.
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"trajectories": 3, "seed": 9}, {"num_mdps": 1, "discount": 0.123456789}]
+)
+def test_experiments_come_back_bit_for_bit(tmp_path: Path, changes: dict[str, Any]) -> None:
+    made = experiment(**changes)
+    store.write_experiment(tmp_path / "a", made)
+    read = store.read_experiment(tmp_path / "a")
+    assert read.hash == made.hash
+    assert read.settings() == made.settings()
+    assert read.probabilities.tobytes() == made.probabilities.tobytes()
+    one, other = (evaluate(make_agent("beb"), e).rewards for e in (made, read))
+    np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="read-only"):
+        read.probabilities[0, 0] = 1
+
+
+def test_an_experiment_s_file_has_its_distributions(tmp_path: Path) -> None:
+    prior = FlatDirichlet(
+        [[[0.1, 1 / 3]], [[1e-5, 7]]], [1, 2], [0.25, 0.75], 0.5, "two", "Two states"
+    )
+    made = Experiment(prior, prior, num_mdps=3, horizon=4)
+    store.write_experiment(tmp_path / "a", made)
+    read = store.read_experiment(tmp_path / "a")
+    assert read.test.digest == read.prior.digest == prior.digest
+    assert (read.test.name, read.test.description) == ("two", "Two states")
+
+
+def test_stored_mdps_are_played_not_drawn_again(tmp_path: Path) -> None:
+    """Another version of NumPy may draw other MDPs; the hash still holds."""
+    made = experiment()
+    other = made.probabilities[::-1].copy()
+    made.__dict__["probabilities"] = other
+    store.write_experiment(tmp_path / "a", made)
+    np.testing.assert_array_equal(store.read_experiment(tmp_path / "a").probabilities, other)
+
+
+def test_mdps_that_do_not_match_the_hash_are_refused(tmp_path: Path) -> None:
+    made = experiment()
+    assert made.hash
+    made.__dict__["probabilities"] = made.probabilities[::-1].copy()
+    store.write_experiment(tmp_path / "a", made)
+    with pytest.raises(StoreError, match=r"is damaged: its MDPs don't match its hash; make it"):
+        store.read_experiment(tmp_path / "a")
+
+
+# Trained agents.
+
+
+def test_trained_agents_come_back(tmp_path: Path) -> None:
+    one = trained()
+    store.write_agent(tmp_path / "a.json", one)
+    read = store.read_agent(tmp_path / "a.json")
+    assert read.agent == one.agent
+    assert read.prior.digest == one.prior.digest
+    assert read[2:] == one[2:]
+    results = [play_trained(t, experiment(), 1, lambda _: None) for t in (one, read)]
+    np.testing.assert_array_equal(results[0].rewards, results[1].rewards)
+    assert results[0].offline_seconds == results[1].offline_seconds
+
+
+@pytest.mark.parametrize("kind", [Learner, Saving])
+def test_agents_of_users_come_back(tmp_path: Path, kind: type[Learner]) -> None:
+    """With a name of their own, saving or trained again: the training's seed is kept."""
+    one = trained(kind())
+    store.write_agent(tmp_path / "a.json", one)
+    read = store.read_agent(tmp_path / "a.json")
+    assert type(read.agent) is kind
+    np.testing.assert_array_equal(read.agent.table, one.agent.table)  # type: ignore[attr-defined]
+    assert json.loads((tmp_path / "a.json").read_text())["agent"] == f"own_agents:{kind.__name__}"
+
+
+def test_parameters_of_users_agents_come_back(tmp_path: Path) -> None:
+    agent = make_agent("own_agents:Scripted", script=[2, 0, 1], name="steps")
+    with pytest.raises(InvalidInput, match="own_agents:Scripted.* refuses its parameters"):
+        make_agent("own_agents:Scripted", length=3)
+    one = trained(agent)
+    one.agent.parameters = {"script": (2, 0, np.int64(1)), "name": "steps"}  # type: ignore[attr-defined]
+    store.write_agent(tmp_path / "a.json", one)
+    read: Any = store.read_agent(tmp_path / "a.json").agent
+    assert (read.script, read.name) == ([2, 0, 1], "steps")
+
+
+class Keeping(Scripted):
+    """Saves what it is told to."""
+
+    content: Any = None
+
+    def __init__(self) -> None:
+        super().__init__(name="keeping")
+        self.parameters = {}
+
+    def save(self) -> Any:
+        return type(self).content
+
+    def load(self, saved: Any) -> None:
+        self.loaded = saved
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        np.array([0.1, -0.0, 5e-324, np.inf]),
+        np.array([[1, 2], [3, 4]], dtype=np.int8),
+        np.zeros((0, 3)),
+        np.zeros((2, 0, 3), np.float32),
+        np.array(2.5),
+        np.array([2**64 - 1], np.uint64),
+        np.array([True, False]),
+        np.array(["Qmean", "Q"]),
+        np.float32(0.1),
+        "a text with \u201cquotes\u201d and \n lines",
+        3,
+        0.1 + 0.2,
+        None,
+        [1, [2.5, "x"], np.arange(3)],
+        {"deeper": {"still": np.arange(4)}},
+    ],
+)
+def test_what_agents_save_comes_back(tmp_path: Path, content: Any) -> None:
+    Keeping.content = {"content": content}
+    store.write_agent(tmp_path / "a.json", trained(Keeping()))
+    read: Any = store.read_agent(tmp_path / "a.json").agent
+    loaded = read.loaded["content"]
+    if isinstance(content, np.ndarray):
+        assert loaded.dtype == content.dtype
+        assert loaded.shape == content.shape
+        assert loaded.tobytes() == content.tobytes()
+    else:
+        np.testing.assert_equal(loaded, content)
+
+
+@pytest.mark.parametrize("content", [object(), np.array([1j]), {1, 2}, np.array([object()]), b"x"])
+def test_what_no_file_can_hold_is_refused(tmp_path: Path, content: Any) -> None:
+    Keeping.content = {"content": content}
+    with pytest.raises(InvalidInput) as caught:
+        store.write_agent(tmp_path / "a.json", trained(Keeping()))
+    message = str(caught.value)
+    assert message.startswith("keeping can't be written to a file (")
+    assert message.endswith("and what it saves, must be arrays, numbers and strings")
+    assert not (tmp_path / "a.json").exists()
+
+
+def test_agents_that_fail_to_save_or_load(tmp_path: Path) -> None:
+    with pytest.raises(AgentError, match="learner failed while saving: RuntimeError: nothing to"):
+        store.write_agent(tmp_path / "a.json", trained(BadSaving()))
+    store.write_agent(tmp_path / "a.json", trained(BadLoading()))
+    with pytest.raises(AgentError, match="learner failed while loading: KeyError: 'weights'"):
+        store.read_agent(tmp_path / "a.json")
+
+
+def test_an_agent_that_is_gone(tmp_path: Path) -> None:
+    one = trained(Scripted())
+    store.write_agent(tmp_path / "a.json", one)
+    data = (tmp_path / "a.json").read_text().replace("own_agents:Scripted", "own_agents:Vanished")
+    (tmp_path / "a.json").write_bytes(resealed(data.encode()))
+    with pytest.raises(InvalidInput, match=r'a.json: agent "own_agents:Vanished" can\'t be import'):
+        store.read_agent(tmp_path / "a.json")
+
+
+def test_trained_agents_are_readable_files(tmp_path: Path) -> None:
+    store.write_agent(tmp_path / "a.json", trained())
+    content = json.loads((tmp_path / "a.json").read_text())
+    assert (content["kind"], content["format"], content["agent"]) == ("agent", 1, "beb")
+    assert content["parameters"] == {"beta": 2.5, "bonus": "pair", "ties": "first"}
+    assert content["prior"]["num_states"] == 5
+    assert (content["discount"], content["horizon"], content["seed"]) == (0.95, 20, 3)
+    assert content["machine"]["cores"] >= 1
+
+
+def test_training_again_is_not_timed_again(tmp_path: Path) -> None:
+    one = train_new("random", {}, "GC", 0.95, 20, 0)._replace(training=Training(123.0, 45.0))
+    store.write_agent(tmp_path / "a.json", one)
+    read = store.read_agent(tmp_path / "a.json")
+    assert read.training == Training(123.0, 45.0)
+    assert read.task == Task(0.95, 20)
+
+
+# Damage.
+
+
+def resealed(data: bytes) -> bytes:
+    """The same file with a digest that is right again."""
+    place = data.rindex(store._SEAL.encode())
+    end = place + len(store._OPEN_SEAL)
+    return store._sealed(data[:place] + store._OPEN_SEAL.encode() + data[end:])
+
+
+def refused(path: Path, kind: str) -> str:
+    with pytest.raises(StoreError) as caught:
+        READERS[kind](path)
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_flipped_bit_is_noticed(tmp_path: Path, files: dict[str, bytes], kind: str) -> None:
+    data = files[kind]
+    rng = np.random.default_rng(len(kind))
+    for place in [0, len(data) - 1, *rng.integers(0, len(data), 300).tolist()]:
+        flipped = bytearray(data)
+        flipped[place] ^= 1 << int(rng.integers(8))
+        (tmp_path / "a").write_bytes(flipped)
+        assert "is damaged" in refused(tmp_path / "a", kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_truncated_files(tmp_path: Path, files: dict[str, bytes], kind: str) -> None:
+    data = files[kind]
+    for length in (0, 1, 4, len(data) // 2, len(data) - 8, len(data) - 1):
+        (tmp_path / "a").write_bytes(data[:length])
+        assert "is damaged" in refused(tmp_path / "a", kind)
+    (tmp_path / "a").write_bytes(data + b"\n")
+    assert "is damaged" in refused(tmp_path / "a", kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_of_another_kind(tmp_path: Path, files: dict[str, bytes], kind: str) -> None:
+    for other in KINDS:
+        if other != kind:
+            (tmp_path / "a").write_bytes(files[other])
+            message = refused(tmp_path / "a", kind)
+            if "agent" not in (kind, other):
+                assert message.endswith(f"is a file with kind '{other}': must be '{kind}'")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_of_a_later_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(store, "FORMAT", 2)
+    WRITERS[kind](tmp_path / "a")
+    monkeypatch.undo()
+    message = refused(tmp_path / "a", kind)
+    assert message.endswith(
+        "has format 2, this version reads 1: use the version of brlbench that wrote it"
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"hello",
+        b"{}",
+        b"[]",
+        b"null",
+        b"[" * 100_000,
+        pickle.dumps({"kind": "agent"}),
+        b"\xff\xfe\x00",
+        b'{"kind": "agent", "format": 1}',
+    ],
+)
+def test_files_of_others(tmp_path: Path, kind: str, data: bytes) -> None:
+    (tmp_path / "a").write_bytes(data)
+    assert "is damaged, or not a" in refused(tmp_path / "a", kind)
+
+
+def test_a_parquet_file_of_others(tmp_path: Path) -> None:
+    pl.DataFrame({"mdp": [1, 2]}).write_parquet(tmp_path / "a")
+    for kind in KINDS:
+        assert "is damaged, or not a" in refused(tmp_path / "a", kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sealed_file_without_content(tmp_path: Path, kind: str) -> None:
+    for content in ("{}", '{"kind": "agent"}', '{"kind": "agent", "format": 1}', "[1, 2]"):
+        (tmp_path / "a").write_bytes(store._sealed(f"{content} {store._OPEN_SEAL}".encode()))
+        refused(tmp_path / "a", kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_files_and_folders(tmp_path: Path, kind: str) -> None:
+    assert refused(tmp_path / "a", kind).endswith("a can't be read: No such file or directory")
+    assert refused(tmp_path, kind).endswith("can't be read: Is a directory")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_existing_files_are_kept(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"precious")
+    with pytest.raises(StoreError, match="exists already: choose another name, or allow overwri"):
+        WRITERS[kind](path)
+    assert path.read_bytes() == b"precious"
+
+
+def test_existing_files_are_replaced_if_told_to(tmp_path: Path) -> None:
+    for path in (tmp_path / "a", tmp_path / "b", tmp_path / "c"):
+        path.write_bytes(b"worthless")
+    store.write_result(
+        tmp_path / "a", evaluate(make_agent("random"), experiment()), overwrite=True
+    )
+    store.write_experiment(tmp_path / "b", experiment(), overwrite=True)
+    store.write_agent(tmp_path / "c", trained(), overwrite=True)
+    assert store.read_result(tmp_path / "a").algorithm == "random"
+    assert store.read_experiment(tmp_path / "b").hash == experiment().hash
+    assert store.read_agent(tmp_path / "c").seed == 3

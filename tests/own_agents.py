@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -165,7 +166,7 @@ class Unpicklable(Scripted):
 
     def __init__(self) -> None:
         super().__init__(name="unpicklable")
-        self.rule = lambda state: 0
+        self.rule: Callable[[int], int] = lambda state: 0
 
     def act(self, state: int) -> Any:
         return self.rule(state)

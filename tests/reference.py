@@ -1,4 +1,4 @@
-"""Agents step by step beside a plain reference: the posterior's mean MDP, solved afresh each time."""
+"""Agents step by step beside a plain reference: the posterior's mean MDP, always solved afresh."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple

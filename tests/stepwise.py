@@ -11,7 +11,7 @@ from brlbench.prior import FlatDirichlet
 
 
 class StepByStep:
-    """Passes every call on. It has the name and the parameters, and so the streams, of the other."""
+    """Passes every call on, under the name and the parameters, and so with the streams, of another."""
 
     def __init__(self, inner: Agent) -> None:
         self.inner: Any = inner

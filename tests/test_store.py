@@ -216,7 +216,7 @@ def test_agents_of_users_come_back(tmp_path: Path, kind: type[Learner]) -> None:
 
 def test_parameters_of_users_agents_come_back(tmp_path: Path) -> None:
     agent = make_agent("own_agents:Scripted", script=[2, 0, 1], name="steps")
-    with pytest.raises(InvalidInput, match="own_agents:Scripted.* refuses its parameters"):
+    with pytest.raises(InvalidInput, match=r"own_agents:Scripted.* refuses its parameters"):
         make_agent("own_agents:Scripted", length=3)
     one = trained(agent)
     one.agent.parameters = {"script": (2, 0, np.int64(1)), "name": "steps"}  # type: ignore[attr-defined]
@@ -433,9 +433,7 @@ def test_existing_files_are_kept(tmp_path: Path, kind: str) -> None:
 def test_existing_files_are_replaced_if_told_to(tmp_path: Path) -> None:
     for path in (tmp_path / "a", tmp_path / "b", tmp_path / "c"):
         path.write_bytes(b"worthless")
-    store.write_result(
-        tmp_path / "a", evaluate(make_agent("random"), experiment()), overwrite=True
-    )
+    store.write_result(tmp_path / "a", evaluate(make_agent("random"), experiment()), overwrite=True)
     store.write_experiment(tmp_path / "b", experiment(), overwrite=True)
     store.write_agent(tmp_path / "c", trained(), overwrite=True)
     assert store.read_result(tmp_path / "a").algorithm == "random"

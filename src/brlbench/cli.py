@@ -113,10 +113,10 @@ def distribution(
 
     found = find(source)
     if output is None:
-        console.print(found)
+        console.print(found, markup=False)
     else:
         write(found, output, overwrite)
-        console.print(f"wrote {output}")
+        console.print(f"wrote {output}", markup=False)
 
 
 @app.command()
@@ -145,7 +145,7 @@ def experiment(
 
     made = Experiment(prior, test, mdps, discount, horizon, seed, accuracy, per_mdp)
     write_experiment(output, made, overwrite)
-    console.print(f"wrote {output}: {made}")
+    console.print(f"wrote {output}: {made}", markup=False)
 
 
 @app.command()
@@ -176,7 +176,9 @@ def train(
     check_free(output, overwrite)
     trained = train_new(agent, parse_parameters(parameters or []), prior, discount, horizon, seed)
     write_agent(output, trained, overwrite)
-    console.print(f"wrote {output}: trained in {format_seconds(trained.training.seconds)}")
+    console.print(
+        f"wrote {output}: trained in {format_seconds(trained.training.seconds)}", markup=False
+    )
 
 
 @app.command()

@@ -79,4 +79,4 @@ def _played(
 def _draw(folder: Path, summary: pl.DataFrame, console: Console) -> None:
     path = folder / "score-against-online-time.png"
     score_against_online_time(summary).savefig(path, dpi=150)
-    console.print(f"Results and figure: {folder}{os.sep}, {path.name}")
+    console.print(f"Results and figure: {folder}{os.sep}, {path.name}", markup=False)

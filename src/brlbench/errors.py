@@ -20,6 +20,10 @@ class StoreError(BrlbenchError):
     """A file can't be read, is damaged, or would be overwritten."""
 
 
+class WrongKind(StoreError):
+    """A file is one of this package's, but holds something else than was asked for."""
+
+
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """A hint at the choice most like a word, or nothing."""
     by_lower = {choice.lower(): choice for choice in choices}

@@ -16,7 +16,7 @@ import polars as pl
 from . import machine
 from .agents import AGENTS, describe, make_agent
 from .agents.base import Task
-from .errors import InvalidInput, StoreError
+from .errors import InvalidInput, StoreError, WrongKind
 from .execution import TrainedAgent, Training, load, save, train
 from .experiment import Experiment
 from .files import atomic_write, read_bytes
@@ -74,6 +74,11 @@ def read_result(path: Path) -> Result:
         states=array("states") if "states" in table.columns else None,
         actions=array("actions") if "actions" in table.columns else None,
     )
+
+
+def write_table(path: Path, table: pl.DataFrame, overwrite: bool = False) -> None:
+    """Write a table of a report, marked as such so that it is not taken for a result."""
+    _write_table(path, "table", table.to_dict(), {}, overwrite)
 
 
 def write_experiment(path: Path, experiment: Experiment, overwrite: bool = False) -> None:
@@ -211,7 +216,7 @@ def _read_table(path: Path, kind: str) -> tuple[pl.DataFrame, dict[str, Any]]:
 
 def _check_kind(path: Path, content: dict[str, Any], kind: str) -> None:
     if content["kind"] != kind:
-        raise StoreError(f"{path} is a file with kind {content['kind']!r}: must be {kind!r}")
+        raise WrongKind(f"{path} is a file with kind {content['kind']!r}: must be {kind!r}")
     if content["format"] != FORMAT:
         raise StoreError(
             f"{path} has format {content['format']}, this version reads {FORMAT}: "

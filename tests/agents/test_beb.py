@@ -57,9 +57,7 @@ def test_the_bonuses_differ() -> None:
 
 def test_without_a_bonus_it_is_greedy() -> None:
     prior = distribution("GC")
-    greedy, beb = (
-        list(walk(agent, prior)) for agent in (EpsilonGreedy(epsilon=0), Beb(beta=0))
-    )
+    greedy, beb = (list(walk(agent, prior)) for agent in (EpsilonGreedy(epsilon=0), Beb(beta=0)))
     np.testing.assert_allclose(greedy[0].q_before, beb[0].q_before)
     assert all(step.action == best(step.q_before[step.state])[0] for step in beb)
 

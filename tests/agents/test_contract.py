@@ -21,9 +21,27 @@ from brlbench.result import Result
 from contract_parameters import SMALL
 from stepwise import step_by_step
 
-EXPERIMENTS = ("GC", "GDL", "Grid", "uniform:GC", "uniform:GDL", "uniform:Grid", "gaussian", "start")
+EXPERIMENTS = (
+    "GC",
+    "GDL",
+    "Grid",
+    "uniform:GC",
+    "uniform:GDL",
+    "uniform:Grid",
+    "gaussian",
+    "start",
+)
 PARAMETERS = [(name, parameter) for name in AGENTS for parameter in rules(AGENTS[name])]
-NOTHING_FITS = [object(), math.nan, math.inf, -math.inf, [0.5], np.array([0.5, 0.5]), {}, b"first"]
+NOTHING_FITS = [
+    object(),
+    math.nan,
+    math.inf,
+    -math.inf,
+    [0.5],
+    np.array([0.5, 0.5]),
+    {"a": None},
+    b"F2",
+]
 
 
 def make(name: str) -> Any:
@@ -54,7 +72,10 @@ def played(name: str, where: str, trajectories: int = 1) -> Result:
 
 
 def assert_same(one: Result, other: Result) -> None:
-    assert (one.states is None, one.actions is None) == (other.states is None, other.actions is None)
+    assert (one.states is None, one.actions is None) == (
+        other.states is None,
+        other.actions is None,
+    )
     for field in ("actions", "states", "rewards", "returns"):
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
 
@@ -215,7 +236,7 @@ def test_unknown_parameters_are_refused(name: str) -> None:
 def test_unknown_agents_are_refused(name: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         make_agent(f"{name}x")
-    assert str(caught.value).startswith(f'unknown agent "{name}x" (did you mean \'{name}\'?): ')
+    assert str(caught.value).startswith(f"unknown agent \"{name}x\" (did you mean '{name}'?): ")
     assert all(known in str(caught.value) for known in AGENTS)
 
 

@@ -70,6 +70,6 @@ def test_compiled_agents_do_what_their_source_says(
     expected = plain[f"{name} {prior}"]
     assert "error" not in expected, expected["error"]
     agent = make_agent(name, **SMALL.get(name, {}))
-    result = evaluate(agent, Experiment(prior, "GC", **SETTINGS))  # type: ignore[arg-type]
+    result = evaluate(agent, Experiment(prior, "GC", **SETTINGS))
     for field in ("actions", "states", "rewards"):
         np.testing.assert_array_equal(getattr(result, field), np.array(expected[field]))

@@ -56,7 +56,7 @@ def test_counts_are_those_of_the_posterior(
 @pytest.mark.parametrize("name", ["GC", "GDL", "Grid", "uniform:Grid"])
 def test_rows_grow_until_everything_is_possible(name: str) -> None:
     prior = distribution(name)
-    every = np.stack(np.indices(prior.counts.shape), axis=-1).reshape(-1, 3)
+    every = np.indices(prior.counts.shape).reshape(3, -1).T
     observed = generator("test growth", name).permutation(np.tile(every, (8, 1)))
     counts = build_counts(prior, len(observed))
     kept = copy(counts)

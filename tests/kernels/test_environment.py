@@ -18,8 +18,16 @@ TRANSITIONS = [
     [[0.001, 0.0, 0.999], [0.0, 0.6, 0.4]],
     [[1 / 3, 1 / 3, 1 / 3], [0.25, 0.0, 0.75]],
 ]
-REWARDS = [[[1, 2, 3], [4, 0, 0]], [[-5, 0, 6], [0, 7, 8]], [[9, 10, 11], [12, 0, 13]]]
-VARIANCES = [[[4, 0, 0.25], [9, 0, 0]], [[0, 0, 1], [0, 1, 1]], [[1, 1, 1], [0, 0, 100]]]
+REWARDS: list[list[list[float]]] = [
+    [[1, 2, 3], [4, 0, 0]],
+    [[-5, 0, 6], [0, 7, 8]],
+    [[9, 10, 11], [12, 0, 13]],
+]
+VARIANCES: list[list[list[float]]] = [
+    [[4, 0, 0.25], [9, 0, 0]],
+    [[0, 0, 1], [0, 1, 1]],
+    [[1, 1, 1], [0, 0, 100]],
+]
 PAIRS = list(np.ndindex(3, 2))
 
 
@@ -114,7 +122,7 @@ def test_outcomes_of_consecutive_visits_are_independent() -> None:
 def test_outcomes_of_different_pairs_are_independent() -> None:
     env = build_environment(MDP(np.full((2, 2, 2), 0.5), 0))
     drawn = [steps(env, KEY, *pair)[0] for pair in np.ndindex(2, 2)]
-    correlations = np.corrcoef(drawn)[~np.eye(4, dtype=bool)]
+    correlations = np.corrcoef(np.array(drawn))[~np.eye(4, dtype=bool)]
     assert np.abs(correlations).max() < 4 / np.sqrt(NUMBER)
 
 

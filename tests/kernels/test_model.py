@@ -227,9 +227,7 @@ def test_sweeps(name: str, discount: float, monkeypatch: pytest.MonkeyPatch) -> 
     assert len(model.inverse) == 0
     model.bonus[:] = rng.uniform(0, 5, len(model.bonus))
     solve(model)
-    assert_solved(
-        model, with_bonus(prior.mean(), model.bonus).solve(discount), SWEEP_TOLERANCE
-    )
+    assert_solved(model, with_bonus(prior.mean(), model.bonus).solve(discount), SWEEP_TOLERANCE)
     for done in range(100, 1001, 100):
         part = slice(done - 100, done)
         learn_all_with_bonus(model, observed[part], rng.uniform(0, 5, 100))

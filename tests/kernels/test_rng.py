@@ -72,7 +72,8 @@ def chi_square(observed: Integers) -> float:
 
 
 @pytest.mark.parametrize(
-    "state", [[1, 2, 3, 4], [MASK, 0, MASK, 1], [0x0123456789ABCDEF, 1 << 63, 7, 0xFEDCBA9876543210]]
+    "state",
+    [[1, 2, 3, 4], [MASK, 0, MASK, 1], [0x0123456789ABCDEF, 1 << 63, 7, 0xFEDCBA9876543210]],
 )
 def test_the_generator_is_xoshiro(state: list[int]) -> None:
     words = np.zeros(1000, np.uint64)

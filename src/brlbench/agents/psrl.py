@@ -46,4 +46,6 @@ class Psrl(CompiledAgent):
         one = np.ones(prior.counts.num_pairs, np.int64)
         merged, initial = build_merged(prior, task, one, one.astype(np.float64))
         chance = 1 - task.discount if self.resample is None else self.resample
-        return kernels.Psrl(new_rng(), merged, initial, chance, self.every or 0, np.zeros(1, np.int64))
+        return kernels.Psrl(
+            new_rng(), merged, initial, chance, self.every or 0, np.zeros(1, np.int64)
+        )

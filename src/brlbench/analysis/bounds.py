@@ -3,12 +3,13 @@
 For bounds on both times: agents over a bound are out; of each algorithm its best agent by mean
 stays; the winners are those that are not significantly worse than the best of these. The answer
 can change only where a bound passes an agent's own time, so the plane of all bounds falls into
-finitely many rectangles, and `best_regions` gives them all.
+finitely many rectangles, and `Comparison.regions` gives them all.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -80,11 +81,14 @@ class Comparison:
         if not 0 < level < 1:
             raise InvalidInput(f"level = {level}: must be between 0 and 1, both excluded")
         self.contenders = list(contenders)
-        self._returns = returns = np.array([contender.returns for contender in contenders])
-        choosing, testing = (returns[:, ::2], returns[:, 1::2]) if honest else (returns, returns)
-        self.means = choosing.mean(axis=1) if len(returns) else np.zeros(0)
-        self._testing = testing
-        self._limit = _normal_quantile(level)
+        returns = np.zeros((len(self.contenders), max(lengths, default=0)))  # [n, N]
+        for row, contender in zip(returns, self.contenders, strict=True):
+            row[:] = contender.returns
+        self.honest = honest
+        self.choosing = returns[:, ::2] if honest else returns  # [n, N'] choose the best agents
+        self.testing = returns[:, 1::2] if honest else returns  # [n, N"] tell the winners
+        self.means = self.choosing.mean(axis=1) if len(returns) else np.zeros(0)
+        self._limit = NormalDist().inv_cdf(level)
         # Rank 0 is the lowest mean; of equal ones, the first given is the higher.
         order = sorted(range(len(self.means)), key=lambda i: (self.means[i], -i))
         self._by_rank = np.array(order, dtype=np.int64)
@@ -100,13 +104,15 @@ class Comparison:
 
     def _answer(self, best_of_algorithm: list[int]) -> Best:
         """The winners among the best of each algorithm, which come the best first."""
-        won = _not_worse(self._testing[best_of_algorithm], self._limit)
+        won = _not_worse(self.testing[best_of_algorithm], 0, self._limit)
         return Best(
             best_of_algorithm, [i for i, wins in zip(best_of_algorithm, won, strict=True) if wins]
         )
 
     def regions(self) -> Regions:
         """The winners within all bounds."""
+        if not self.contenders:
+            return Regions(np.zeros(0), np.zeros(0), np.zeros((0, 0), dtype=np.int64), [])
         offline = np.unique([contender.offline for contender in self.contenders])
         online = np.unique([contender.online for contender in self.contenders])
         algorithms = list(dict.fromkeys(contender.algorithm for contender in self.contenders))
@@ -148,34 +154,35 @@ class Comparison:
         self, offline: float, online: float, rng: np.random.Generator, resamples: int = 1000
     ) -> dict[str, float]:
         """How often each algorithm is among the winners when the MDPs are resampled."""
-        allowed = np.array(
-            [
-                i
-                for i, c in enumerate(self.contenders)
-                if c.offline <= offline and c.online <= online
-            ],
-            dtype=np.int64,
-        )
-        names = [self.contenders[i].algorithm for i in allowed]
-        groups = {name: [k for k, n in enumerate(names) if n == name] for name in names}
-        times = dict.fromkeys(groups, 0)
-        for _ in range(resamples if len(allowed) else 0):
-            chosen = rng.integers(0, self._returns.shape[1], size=self._returns.shape[1])
-            again = self._returns[np.ix_(allowed, chosen)]
-            means = again.mean(axis=1)
-            best = [max(group, key=lambda k: means[k]) for group in groups.values()]
-            for name, wins in zip(groups, _not_worse(again[best], self._limit), strict=True):
-                times[name] += bool(wins)
-        return {name: number / resamples for name, number in times.items()}
+        groups: dict[str, list[int]] = {}
+        for i, contender in enumerate(self.contenders):
+            if contender.offline <= offline and contender.online <= online:
+                groups.setdefault(contender.algorithm, []).append(i)
+        chosen = _resamples(self.choosing, rng, resamples)
+        tested = _resamples(self.testing, rng, resamples) if self.honest else chosen
+        sums = _times_drawn(chosen) @ self.choosing.T  # [resamples, n]
+        wins = np.zeros(len(groups))
+        for row in range(resamples if groups else 0):
+            best = [max(group, key=sums[row].__getitem__) for group in groups.values()]
+            again = self.testing[np.ix_(best, tested[row])]
+            wins += _not_worse(again, int(sums[row, best].argmax()), self._limit)
+        return dict(zip(groups, (wins / resamples).tolist(), strict=True))
 
 
-def _not_worse(returns: Floats, limit: float) -> NDArray[np.bool_]:
-    """Which rows are not significantly worse than the row with the highest mean."""
-    top = int(returns.mean(axis=1).argmax())
-    return np.asarray(z_against(returns[top], returns) < limit)
+def _resamples(returns: Floats, rng: np.random.Generator, resamples: int) -> Integers:
+    """Numbers [resamples, N] of MDPs drawn with replacement."""
+    mdps = returns.shape[1]
+    return rng.integers(0, max(mdps, 1), size=(resamples, mdps))
 
 
-def _normal_quantile(level: float) -> float:
-    from statistics import NormalDist
+def _times_drawn(chosen: Integers) -> Floats:
+    """How many times [resamples, N] each MDP was drawn."""
+    rows, mdps = chosen.shape
+    places = chosen + mdps * np.arange(rows)[:, None]
+    counts = np.bincount(places.ravel(), minlength=rows * mdps)
+    return counts.reshape(rows, mdps).astype(np.float64)
 
-    return NormalDist().inv_cdf(level)
+
+def _not_worse(returns: Floats, best: int, limit: float) -> NDArray[np.bool_]:
+    """Which rows are not significantly worse than one of them."""
+    return np.asarray(z_against(returns[best], returns) < limit)

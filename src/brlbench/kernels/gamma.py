@@ -135,9 +135,7 @@ def _gamma_from_one(rng: Words, shape: float) -> float:
 
 
 @inlined
-def draw_row(
-    rng: Words, shapes: Floats, first: int, length: int, out: Floats, place: int
-) -> None:
+def draw_row(rng: Words, shapes: Floats, first: int, length: int, out: Floats, place: int) -> None:
     """Draw probabilities `out[place:place + length]` from the Dirichlet of `shapes[first:...]`."""
     if length == 1:
         out[place] = 1.0

@@ -9,15 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..analysis.bounds import Contender
 from ..analysis.statistics import ci95, normalised
-from ..analysis.times import FEATURES, find_feature
-from ..errors import InvalidInput, StoreError
+from ..analysis.times import FEATURES, find_feature, time_of
+from ..errors import InvalidInput, StoreError, WrongKind
 from ..result import Result
 from ..sparse import Floats
 from ..store import read_result
 
 ONLINE = "mean"  # the online feature that is used unless another is asked for
+REFERENCE = "optimal"  # knows the MDP: a bound to compare with, never a competitor
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +64,18 @@ class ExperimentData:
         """Whether the prior is the test distribution."""
         return bool(self.settings["prior_digest"] == self.settings["test_digest"])
 
+    @property
+    def competitors(self) -> list[Entry]:
+        """All agents but the reference."""
+        return [entry for entry in self.entries if entry.algorithm != REFERENCE]
+
     def score_of(self, algorithm: str) -> float | None:
         """The best score of an algorithm, if it was run."""
         return max((e.mean for e in self.entries if e.algorithm == algorithm), default=None)
 
     def normalised(self, score: float) -> float | None:
         """A score between random (0) and optimal (1), where both were run."""
-        random, optimal = self.score_of("random"), self.score_of("optimal")
+        random, optimal = self.score_of("random"), self.score_of(REFERENCE)
         return None if random is None or optimal is None else normalised(score, random, optimal)
 
 
@@ -89,9 +97,10 @@ def load(folder: Path, own_features: Iterable[str] = ()) -> ReportData:
     for path in sorted(folder.rglob("*.parquet")):
         try:
             result = read_result(path)
+        except WrongKind:
+            continue
         except StoreError as error:
-            if "must be 'result'" not in str(error):
-                notes.append(f"left out: {error}")
+            notes.append(f"left out: {error}")
             continue
         entry = _entry(result, features)
         experiment = found.setdefault(result.experiment_hash, _experiment(result))
@@ -100,14 +109,19 @@ def load(folder: Path, own_features: Iterable[str] = ()) -> ReportData:
         else:
             experiment.entries.append(entry)
     if not found:
-        raise InvalidInput(f"{folder} has no results: make some with brlbench play or demo")
+        what = f"no results that can be read ({_some(notes)})" if notes else "no results"
+        raise InvalidInput(f"{folder} has {what}: make some with brlbench play or demo")
     experiments = _distinctly_named(list(found.values()))
-    return ReportData(experiments, notes + _machine_notes(experiments))
+    return ReportData(experiments, notes + _machine_notes(experiments) + _gaps(experiments))
 
 
 def _entry(result: Result, features: dict[str, Any]) -> Entry:
-    decisions = result.nanoseconds.reshape(-1, result.nanoseconds.shape[2]) * 1e-9
-    times = {name: float(f(result.offline_seconds, decisions)) for name, f in features.items()}
+    nanoseconds = result.nanoseconds.reshape(-1, result.nanoseconds.shape[2])
+    decisions = nanoseconds.astype(np.float64) * 1e-9
+    times = {
+        name: time_of(feature, name, result.offline_seconds, decisions)
+        for name, feature in features.items()
+    }
     return Entry(
         result.algorithm, result.parameters, result.label, result.returns, times, result.machine
     )
@@ -143,3 +157,21 @@ def _machine_notes(experiments: list[ExperimentData]) -> list[str]:
     if len(kinds) < 2:
         return []
     return [f"times come from unlike machines ({', '.join(sorted(kinds))}): compare with care"]
+
+
+def _gaps(experiments: list[ExperimentData]) -> list[str]:
+    """Which agents were not run in some of the experiments."""
+    labels = dict.fromkeys(entry.label for e in experiments for entry in e.entries)
+    notes = []
+    for experiment in experiments:
+        present = {entry.label for entry in experiment.entries}
+        missing = [label for label in labels if label not in present]
+        if missing:
+            notes.append(
+                f"{experiment.name} lacks {len(missing)} of {len(labels)} agents: {_some(missing)}"
+            )
+    return notes
+
+
+def _some(texts: list[str]) -> str:
+    return ", ".join(texts[:3]) + (", …" if len(texts) > 3 else "")

@@ -1,18 +1,43 @@
 """Figures: tables in, matplotlib figures out."""
 
+import io
 import math
+import warnings
+from typing import Any
 
+import matplotlib
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter
 
+from .axes import LogAxis
+from .data import REFERENCE
+from .labels import Label, place_labels
+from .tables import Answer, Row
+from .words import describe_feature
+
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+LOOK: Any = {
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "text.parse_math": False,  # names may have dollar signs
+    "pdf.fonttype": 42,  # text stays text
+}
+"""What all figures have in common; for `matplotlib.rc_context`."""
+
+WIDTH = 6.5  # inches, as wide as a page's text
+Looks = dict[str, dict[str, Any]]
 
 
-def styles(algorithms: list[str]) -> dict[str, dict[str, str]]:
+def styles(algorithms: list[str]) -> Looks:
     """A colour and a marker for each algorithm; no pair is used twice."""
     return {
         name: {
@@ -21,6 +46,107 @@ def styles(algorithms: list[str]) -> dict[str, dict[str, str]]:
         }
         for i, name in enumerate(algorithms)
     }
+
+
+def render(figure: Figure, suffix: str) -> bytes:
+    """A figure as the content of a file, .pdf or .png; the same bytes for the same figure."""
+    buffer = io.BytesIO()
+    metadata = {"CreationDate": None} if suffix == ".pdf" else {}
+    with matplotlib.rc_context(LOOK), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # of unusual names
+        figure.savefig(buffer, format=suffix[1:], dpi=200, metadata=metadata)
+    return buffer.getvalue()
+
+
+def score_against_time(found: Answer, feature: str, looks: Looks | None = None) -> Figure:
+    """All agents of an experiment: a time feature against the score, with 95% intervals.
+
+    The best agent of each algorithm is large and has its name beside it, filled if it is a winner.
+    """
+    entries = found.experiment.competitors
+    looks = looks or styles(sorted({entry.algorithm for entry in entries}))
+    log = LogAxis.of(entry.features[feature] for entry in entries)
+    with matplotlib.rc_context(LOOK):
+        figure = Figure(figsize=(WIDTH, 3.7), layout="constrained")
+        axes = figure.subplots()
+        log.set_up(axes, "x")
+        _draw_agents(axes, found, feature, log, looks)
+        axes.set_xlabel(f"{describe_feature(feature)} (log scale)")
+        axes.set_ylabel("mean discounted return")
+        axes.set_title(found.experiment.name, loc="left")
+        axes.grid(alpha=0.25)
+        handles = [*_draw_reference(axes, found), *_legend(found, looks)]
+        if handles:
+            figure.legend(handles=handles, loc="outside right upper", alignment="left")
+        if not entries:
+            say_empty(axes)
+        figure.draw_without_rendering()
+        place_labels(axes, [_label(row, feature, log, looks) for row in found.rows])
+    return figure
+
+
+def _draw_agents(axes: Axes, found: Answer, feature: str, log: LogAxis, looks: Looks) -> None:
+    best = {row.entry.label for row in found.rows}
+    for algorithm, look in looks.items():
+        others = [
+            entry
+            for entry in found.experiment.competitors
+            if entry.algorithm == algorithm and entry.label not in best
+        ]
+        axes.errorbar(
+            [log.place(entry.features[feature]) for entry in others],
+            [entry.mean for entry in others], [entry.ci95 for entry in others], **look,
+            markersize=2.5, elinewidth=0.5, linestyle="", alpha=0.3, zorder=2,
+        )  # fmt: skip
+    for row in found.rows:
+        look = looks[row.entry.algorithm]
+        axes.errorbar(
+            log.place(row.entry.features[feature]), row.entry.mean, row.entry.ci95, **look,
+            markersize=7, linewidth=1.2, capsize=2.5, zorder=4,
+            markerfacecolor=look["color"] if row.winner else "white",
+        )  # fmt: skip
+
+
+def _label(row: Row, feature: str, log: LogAxis, looks: Looks) -> Label:
+    entry = row.entry
+    colour = looks[entry.algorithm]["color"]
+    place = log.place(entry.features[feature])
+    return Label(entry.algorithm, place, entry.mean, entry.ci95, colour)
+
+
+def _draw_reference(axes: Axes, found: Answer) -> list[Line2D]:
+    """A line at the optimal agent's score, unless that is far above all others."""
+    score = found.experiment.score_of(REFERENCE)
+    if score is None:
+        return []
+    low, high = axes.get_ylim()
+    within = score < high + (high - low) or not found.experiment.competitors
+    if within:
+        axes.axhline(score, color="0.35", linestyle="--", linewidth=1)
+    name = f"{REFERENCE}, {score:.2f}" + ("" if within else "\n(above the axis)")
+    return [Line2D([], [], color="0.35", linestyle="--", linewidth=1, label=name)]
+
+
+def _legend(found: Answer, looks: Looks) -> list[Line2D]:
+    """The algorithms, the best first, then what the sizes mean."""
+    rows = [Line2D([], [], linestyle="", **looks[row.entry.algorithm],
+                   markerfacecolor=looks[row.entry.algorithm]["color"] if row.winner else "white",
+                   label=row.entry.algorithm)
+            for row in found.rows]  # fmt: skip
+    if not rows:
+        return rows
+    sizes = (("filled: winner", 6.0, "0.35"), ("hollow: worse", 6.0, "white"),
+             ("small: other agents", 2.5, "0.35"))  # fmt: skip
+    return rows + [
+        Line2D([], [], linestyle="", marker="o", color="0.35", markersize=size,
+               markerfacecolor=face, label=name)
+        for name, size, face in sizes
+    ]  # fmt: skip
+
+
+def say_empty(axes: Axes) -> None:
+    """Tell that there is nothing to show."""
+    axes.text(0.5, 0.5, "no agents to compare", transform=axes.transAxes, ha="center")
 
 
 def score_against_online_time(summary: pl.DataFrame) -> Figure:
@@ -50,6 +176,6 @@ def score_against_online_time(summary: pl.DataFrame) -> Figure:
     for column in range(columns):
         lowest = max(row for row in range(rows) if row * columns + column < len(experiments))
         panels[lowest, column].set_xlabel("online time a decision (log scale)")
-    handles = [Line2D([], [], linestyle="", **look, label=name) for name, look in looks.items()]  # type: ignore[arg-type]
+    handles = [Line2D([], [], linestyle="", **look, label=name) for name, look in looks.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(handles)))
     return figure

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import polars as pl
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,32 +19,23 @@ from rich.table import Table
 from ..agents.base import CompiledAgent
 from ..agents.parameters import rules
 from ..prior import FlatDirichlet
-
-_UNITS = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+from .words import format_seconds as format_seconds
 
 Advance = Callable[..., None]
 """Called with the work done since the last call and, if it changes, `description=`."""
 
 
-def format_seconds(seconds: float) -> str:
-    """A time with three digits and a fitting unit."""
-    for size, unit in _UNITS:
-        if seconds >= 0.9995 * size:  # what is rounded up to one of this unit belongs to it
-            return f"{seconds / size:.3g} {unit}"
-    return "0 s"
-
-
 def score_table(summary: pl.DataFrame) -> Table:
     """The agents of one experiment, the best first."""
     title = f"{summary['experiment'][0]}, {summary['num_mdps'][0]} MDPs"
-    table = Table(title=title, title_justify="left")
+    table = Table(title=escape(title), title_justify="left")
     table.add_column("agent", no_wrap=True)
     table.add_column("score ± 95% interval", justify="right")
     table.add_column("offline", justify="right")
     table.add_column("online, a decision", justify="right")
     for row in summary.sort("mean", descending=True).iter_rows(named=True):
         table.add_row(
-            row["agent"],
+            escape(row["agent"]),
             f"{row['mean']:.2f} ± {row['ci95']:.2f}",
             format_seconds(row["offline_seconds"]),
             format_seconds(row["online_seconds"]),
@@ -56,7 +48,7 @@ def problem_table(problems: dict[str, FlatDirichlet]) -> Table:
     table = Table("name", "states", "actions", "possible transitions", "description")
     for name, problem in problems.items():
         sizes = (problem.num_states, problem.num_actions, len(problem.counts.values))
-        table.add_row(name, *map(str, sizes), problem.description)
+        table.add_row(name, *map(str, sizes), escape(problem.description))
     table.caption = "Before each name, uniform: makes a prior that knows the rewards only."
     return table
 
@@ -70,7 +62,7 @@ def agent_table(agents: dict[str, type[CompiledAgent]]) -> Table:
         for parameter, rule in rules(agent).items():
             default = getattr(agent, parameter)
             shown = "" if default is None else str(default)
-            table.add_row("", parameter, shown, f"{rule.meaning}; {rule.allowed}")
+            table.add_row("", parameter, shown, escape(f"{rule.meaning}; {rule.allowed}"))
     return table
 
 

@@ -1,0 +1,177 @@
+"""The map of the best algorithms: which of them win, for every pair of bounds.
+
+The regions are exact: rectangles whose edges are the agents' own times, none of them sampled.
+"""
+
+import math
+import textwrap
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from ..sparse import Floats, Integers
+from .axes import LogAxis
+from .figures import LOOK, WIDTH, say_empty
+from .tables import Answer
+from .words import describe_feature
+
+NAMED = 12  # how many sets of winners have a name in the legend
+# Paul Tol's light colours: for areas with black text on them, and for any kind of colour vision.
+_COLOURS = ("#77AADD", "#EE8866", "#EEDD88", "#44BB99", "#FFAABB", "#99DDFF", "#BBCC33", "#AAAA00")
+_OTHERS = "#DDDDDD"
+_LINE = 36  # characters in a line of the legend
+
+
+class Rectangle(NamedTuple):
+    """Bounds within which the same algorithms win, in seconds; infinite where there is no limit."""
+
+    online: tuple[float, float]
+    offline: tuple[float, float]
+    winners: tuple[str, ...]
+
+    def corners(self, x: LogAxis, y: LogAxis) -> list[tuple[float, float]]:
+        """The rectangle as far as it is on the map."""
+        left, right = (min(max(edge, x.left), x.right) for edge in self.online)
+        bottom, top = (min(max(edge, y.left), y.right) for edge in self.offline)
+        return [(left, bottom), (right, bottom), (right, top), (left, top)]
+
+
+def rectangles(found: Answer) -> list[Rectangle]:
+    """The whole plane of bounds, in few rectangles; none where no agent is allowed."""
+    regions, contenders = found.regions, found.comparison.contenders
+    sets: dict[tuple[str, ...], int] = {}
+    numbers = np.full(len(regions.answers) + 1, -1, dtype=np.int64)  # the last is of cells of -1
+    for i, best in enumerate(regions.answers):
+        names = tuple(sorted(contenders[winner].algorithm for winner in best.winners))
+        numbers[i] = sets.setdefault(names, len(sets))
+    names_of = list(sets)
+    rows = np.append(regions.offline_edges, math.inf)
+    columns = np.append(regions.online_edges, math.inf)
+    return [
+        Rectangle(
+            (float(columns[left]), float(columns[right])),
+            (float(rows[bottom]), float(rows[top])),
+            names_of[number],
+        )
+        for number, bottom, top, left, right in _merged(numbers[regions.cells])
+    ]
+
+
+def _merged(cells: Integers) -> Iterator[tuple[int, int, int, int, int]]:
+    """Rectangles of equal cells [I, J]: number, first and last row, first and last column.
+
+    Runs within a row, joined with equal runs of the rows above; negative cells are left out.
+    """
+    open_runs: dict[tuple[int, int, int], int] = {}  # (number, left, right): first row
+    for row in range(len(cells) + 1):
+        runs = set(_runs(cells[row])) if row < len(cells) else set()
+        for run in [run for run in open_runs if run not in runs]:
+            number, left, right = run
+            yield number, open_runs.pop(run), row, left, right
+        for run in runs:
+            open_runs.setdefault(run, row)
+
+
+def _runs(row: Integers) -> Iterator[tuple[int, int, int]]:
+    starts = np.flatnonzero(np.diff(row, prepend=-2))
+    for left, right in zip(starts, [*starts[1:], len(row)], strict=True):
+        if row[left] >= 0:
+            yield int(row[left]), int(left), int(right)
+
+
+def best_algorithms_map(found: Answer) -> Figure:
+    """The winners for all bounds: online time to the right, offline time upwards."""
+    regions = found.regions
+    x, y = LogAxis.of(regions.online_edges), LogAxis.of(regions.offline_edges)
+    by_set: dict[tuple[str, ...], list[Rectangle]] = {}
+    for rectangle in rectangles(found):
+        by_set.setdefault(rectangle.winners, []).append(rectangle)
+    shown = sorted(by_set, key=lambda names: (-_area(by_set[names], x, y), names))
+    with matplotlib.rc_context(LOOK):
+        entries = [_describe(i, names) for i, names in enumerate(shown[:NAMED])]
+        lines = sum(entry.count("\n") + 1 for entry in entries)
+        figure = Figure(figsize=(WIDTH, max(3.7, 0.6 + 0.16 * lines)), layout="constrained")
+        axes = figure.subplots()
+        x.set_up(axes, "x")
+        y.set_up(axes, "y")
+        axes.set_xlabel(f"bound on {describe_feature(found.question.feature)} (log scale)")
+        axes.set_ylabel("bound on offline time (log scale)")
+        axes.set_title(found.experiment.name, loc="left")
+        handles: list[Patch | Line2D] = []
+        for i, names in enumerate(shown):
+            face, hatch = _look(i)
+            _fill(axes, by_set[names], x, y, face, hatch)
+            if i < NAMED:
+                _number(axes, by_set[names], x, y, str(i + 1))
+                handles.append(Patch(facecolor=face, hatch=hatch, label=entries[i]))
+        if len(shown) > NAMED:
+            handles.append(Patch(facecolor=_OTHERS, label=f"{len(shown) - NAMED} more sets"))
+        handles += _reading_line(axes, found)
+        if handles:
+            figure.legend(handles=handles, loc="outside right upper", alignment="left",
+                          title="winners, by area", handlelength=1.4)  # fmt: skip
+        if not shown:
+            say_empty(axes)
+    return figure
+
+
+def _describe(number: int, names: tuple[str, ...]) -> str:
+    text = f"{number + 1}: {', '.join(names)}"
+    return textwrap.fill(text, _LINE, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _look(number: int) -> tuple[str, str | None]:
+    if number >= NAMED:
+        return _OTHERS, None
+    return _COLOURS[number % len(_COLOURS)], None if number < len(_COLOURS) else "////"
+
+
+def _size(rectangle: Rectangle, x: LogAxis, y: LogAxis) -> tuple[float, float]:
+    """Width and height on the map, as parts of it."""
+    (left, bottom), _, (right, top), _ = rectangle.corners(x, y)
+    return (
+        math.log(right / left) / math.log(x.right / x.left),
+        math.log(top / bottom) / math.log(y.right / y.left),
+    )
+
+
+def _area(parts: list[Rectangle], x: LogAxis, y: LogAxis) -> float:
+    return sum(math.prod(_size(part, x, y)) for part in parts)
+
+
+def _fill(
+    axes: Axes, parts: list[Rectangle], x: LogAxis, y: LogAxis, face: str, hatch: str | None
+) -> None:
+    corners = [part.corners(x, y) for part in parts]
+    # An edge of the same colour closes the hairlines that viewers leave between neighbours.
+    axes.add_collection(PolyCollection(corners, facecolor=face, edgecolor=face, linewidth=0.3))
+    if hatch:
+        axes.add_collection(
+            PolyCollection(corners, facecolor="none", edgecolor="0.4", linewidth=0, hatch=hatch)
+        )
+
+
+def _number(axes: Axes, parts: list[Rectangle], x: LogAxis, y: LogAxis, text: str) -> None:
+    """Write a set's number on its largest part, if it has room."""
+    largest = max(parts, key=lambda part: math.prod(_size(part, x, y)))
+    width, height = _size(largest, x, y)
+    if width > 0.03 * len(text) and height > 0.05:
+        (left, bottom), _, (right, top), _ = largest.corners(x, y)
+        axes.text(math.sqrt(left * right), math.sqrt(bottom * top), text, ha="center", va="center")
+
+
+def _reading_line(axes: Axes, found: Answer) -> list[Line2D]:
+    """The bound at which the map is read."""
+    below = found.reading.below
+    if below is None:
+        return []
+    look = {"color": "black", "linestyle": "--", "linewidth": 1}
+    axes.axhline(below.features["offline"], **look)  # type: ignore[arg-type]
+    return [Line2D([], [], **look, label="cheapest useful OPPS training")]  # type: ignore[arg-type]

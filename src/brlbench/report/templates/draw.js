@@ -1,0 +1,111 @@
+// Elements, scales, axes, markers and the tip that follows the pointer.
+
+const SVG = document.querySelector("svg").namespaceURI;
+const MARKERS = {
+  o: "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
+  s: "M-3.5,-3.5h7v7h-7z",
+  "^": "M0,-4.6L4.4,3.4H-4.4z",
+  D: "M0,-5L5,0L0,5L-5,0z",
+  v: "M0,4.6L4.4,-3.4H-4.4z",
+  P: "M-1.6,-4.6h3.2v3h3v3.2h-3v3h-3.2v-3h-3v-3.2h3z",
+  X: "M-4.6,-2.3L-2.3,-4.6L0,-2.3L2.3,-4.6L4.6,-2.3L2.3,0L4.6,2.3L2.3,4.6L0,2.3L-2.3,4.6L-4.6,2.3L-2.3,0z",
+  "*": "M0,-5.5L1.5,-1.8L5.3,-1.7L2.3,0.7L3.3,4.5L0,2.3L-3.3,4.5L-2.3,0.7L-5.3,-1.7L-1.5,-1.8z",
+};
+const markerPath = (algorithm) => MARKERS[algorithm.marker] ?? MARKERS.o;
+
+// Texts become text nodes, never markup.
+function element(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+function shape(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill(node, { color, ...attributes }, children) {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (color) node.style.color = color; // not an attribute, which the security policy forbids
+  node.append(...children);
+  return node;
+}
+
+function mark(algorithm) {
+  const path = shape("path", { d: markerPath(algorithm) });
+  return shape("svg", { class: "mark", viewBox: "-6 -6 12 12", color: algorithm.color, "aria-hidden": true }, path);
+}
+
+// Times of zero lie at the start of the scale, where no logarithm reaches; no bound is its end.
+function logScale(times, from, to) {
+  const logs = [...times].filter((t) => t > 0 && t < Infinity).map(Math.log10);
+  let low = Math.min(...logs), high = Math.max(...logs);
+  if (!logs.length) [low, high] = [-3, 0];
+  const margin = Math.max(0.07 * (high - low), 0.15);
+  [low, high] = [low - margin, high + margin];
+  const at = (t) => {
+    const part = t <= 0 ? 0 : t === Infinity ? 1 : (Math.log10(t) - low) / (high - low);
+    return from + Math.min(1, Math.max(0, part)) * (to - from);
+  };
+  const back = (place) => 10 ** (low + ((place - from) / (to - from)) * (high - low));
+  return { at, back, from, to, ticks: (most) => timeTicks(10 ** low, 10 ** high, most).map((t) => [at(t), formatSeconds(t)]) };
+}
+
+function timeTicks(low, high, most) {
+  const units = [1e-9, 1e-6, 1e-3, 1, 60, 3600];
+  const small = (steps) => units.slice(0, 3).flatMap((u) => [1, 10, 100].flatMap((d) => steps.map((s) => u * d * s)));
+  const choices = [
+    [...small([1, 2, 5]), 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18000, 36000, 72000, 180000],
+    [...small([1]), 1, 10, 60, 600, 3600, 36000, 360000],
+    units,
+  ].map((ticks) => ticks.filter((t) => t >= low && t <= high));
+  return choices.find((ticks) => ticks.length <= most) ?? choices.at(-1);
+}
+
+function linearScale(low, high, from, to) {
+  const at = (value) => from + ((value - low) / (high - low)) * (to - from);
+  const ticks = (most) => {
+    const rough = (high - low) / most, power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].find((s) => s * power >= rough) * power;
+    const first = Math.ceil(low / step), count = Math.floor(high / step) - first + 1;
+    const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+    return Array.from({ length: count }, (_, k) => (first + k) * step).map((v) => [at(v), v.toFixed(digits)]);
+  };
+  return { at, from, to, ticks };
+}
+
+// Axes with ticks around the area in which a plot draws; clears what was drawn before.
+function frame(svg, area, x, y, xLabel, yLabel) {
+  const { left, right, top, bottom } = area;
+  const parts = [];
+  for (const [place, label] of x.ticks(Math.max(2, (right - left) / 62))) {
+    parts.push(shape("line", { class: "grid", x1: place, x2: place, y1: top, y2: bottom }));
+    parts.push(shape("text", { x: place, y: bottom + 16, "text-anchor": "middle" }, label));
+  }
+  for (const [place, label] of y.ticks(Math.max(2, (bottom - top) / 34))) {
+    parts.push(shape("line", { class: "grid", x1: left, x2: right, y1: place, y2: place }));
+    parts.push(shape("text", { x: left - 6, y: place + 4, "text-anchor": "end" }, label));
+  }
+  parts.push(shape("rect", { class: "frame", x: left, y: top, width: right - left, height: bottom - top }));
+  parts.push(shape("text", { x: (left + right) / 2, y: bottom + 34, "text-anchor": "middle" }, xLabel));
+  const turned = `translate(13 ${(top + bottom) / 2}) rotate(-90)`;
+  parts.push(shape("text", { transform: turned, "text-anchor": "middle" }, yLabel));
+  svg.replaceChildren(...parts);
+}
+
+function areaOf(svg) {
+  const { width, height } = svg.getBoundingClientRect();
+  return { left: 64, right: Math.max(width - 12, 120), top: 10, bottom: height - 42 };
+}
+
+function showTip(nodes, x, y) {
+  const tip = document.getElementById("tip");
+  tip.replaceChildren(...nodes);
+  tip.hidden = false;
+  const { width, height } = tip.getBoundingClientRect();
+  const left = x + 16 + width > innerWidth ? x - 16 - width : x + 16;
+  const top = y + 16 + height > innerHeight ? y - 16 - height : y + 16;
+  tip.style.transform = `translate(${Math.max(4, left)}px, ${Math.max(4, top)}px)`;
+}
+
+function hideTip() {
+  document.getElementById("tip").hidden = true;
+}

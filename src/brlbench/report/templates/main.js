@@ -1,0 +1,191 @@
+// The controls, what is chosen, and the order in which everything follows.
+
+const find = (id) => document.getElementById(id);
+const data = await readData().catch((error) => {
+  find("about").textContent = `This browser can't read the results: use a newer one. (${error})`;
+  throw error;
+});
+const state = { experiment: data.experiments[0], feature: data.feature, level: data.level, honest: false,
+  hidden: new Set([data.reference]) };
+const offline = new Bound(find("offline"), update), online = new Bound(find("online"), update);
+const map = new BoundsMap(find("map"), find("legend"), offline, online);
+const plots = { offline: new Scatter(find("offline-plot"), describe), online: new Scatter(find("online-plot"), describe) };
+const table = new AgentTable(find("agents"), (i) => Object.values(plots).forEach((plot) => plot.highlight(i)));
+let view;
+
+// What is shown changes with everything but the bounds.
+function choose() {
+  const { experiment, feature, hidden, honest } = state;
+  const agents = experiment.labels.map((_, i) => i);
+  const competes = (i) => !hidden.has(experiment.algorithms[i]);
+  const isReference = (i) => experiment.algorithms[i] === data.reference;
+  const shown = agents.filter(competes);
+  const references = agents.filter((i) => isReference(i) && !competes(i));
+  view = {
+    experiment, feature, shown, references, algorithms: data.algorithms,
+    listed: agents.filter((i) => competes(i) || isReference(i)),
+    online: experiment.features[feature],
+    onlineLabel: `online time: ${onlineText(feature)[0]}`,
+    reference: references.length ? Math.max(...references.map((i) => experiment.means[0][i])) : null,
+    score: scoreFormat(experiment.means[0]),
+    comparison: new Comparison(experiment, feature, honest, data.levels[state.level][1], competes),
+  };
+  offline.setTimes(shown.map((i) => experiment.offline[i]));
+  online.setTimes(shown.map((i) => view.online[i]));
+  table.draw(view);
+  tellAbout();
+  draw();
+}
+
+function draw() {
+  plots.offline.draw(view, view.experiment.offline, "offline time");
+  plots.online.draw(view, view.online, view.onlineLabel);
+  map.draw(view);
+  update();
+}
+
+// What follows the bounds.
+function update() {
+  const answer = view.comparison.within(offline.seconds, online.seconds);
+  const { experiment, references } = view;
+  const looks = experiment.labels.map((_, i) =>
+    experiment.offline[i] <= offline.seconds && view.online[i] <= online.seconds ? "" : "out");
+  for (const i of answer.best) looks[i] = "best";
+  for (const i of answer.winners) looks[i] = "best winner";
+  for (const i of references) looks[i] += " upper";
+  tellAnswer(answer);
+  drawBest(find("best"), view, answer);
+  plots.offline.update(looks, offline.seconds);
+  plots.online.update(looks, online.seconds);
+  map.update(answer);
+  table.update(looks);
+}
+
+function tellAnswer({ best, winners }) {
+  const name = (i) => element("strong", {}, data.algorithms[view.experiment.algorithms[i]].name);
+  const bounds = [];
+  if (offline.seconds < Infinity) bounds.push(`${formatSeconds(offline.seconds)} offline`);
+  if (online.seconds < Infinity) bounds.push(`${formatSeconds(online.seconds)} ${onlineText(state.feature)[1]}`);
+  const where = bounds.length ? `Within ${bounds.join(" and ")}` : "Without time bounds";
+  const percent = `${Number((100 * data.levels[state.level][0]).toFixed(4))}%`;
+  const names = winners.flatMap((i, k) => [k === 0 ? "" : k === winners.length - 1 ? " and " : ", ", name(i)]);
+  let end = best.length > 1 ? ` is best: all others are significantly worse at ${percent}.` : " is the only algorithm.";
+  if (winners.length > 1) end = ` are best (not significantly different at ${percent}).`;
+  if (!best.length) end = "no agent.";
+  find("answer").replaceChildren(`${where}: `, ...names, end);
+}
+
+function tellAbout() {
+  const { experiment, shown, references } = view;
+  const { discount, horizon } = experiment.settings;
+  const parts = [experiment.name, `${experiment.numMdps} MDPs`];
+  if (discount != null) parts.push(`discount ${discount}`);
+  if (horizon != null) parts.push(`${horizon} decisions`);
+  find("about").textContent = parts.join(" · ");
+  find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
+  find("best-note").textContent = "Z is the paired test of the best against each: below " +
+    `${data.levels[state.level][1].toFixed(2)}, it is not significantly worse.` +
+    (state.honest ? " Even-numbered MDPs choose, odd-numbered ones test; scores are of all." : "");
+  find("reference-note").textContent = references.length
+    ? "The agent “optimal” knows the MDP: it is an upper bound and does not compete unless it is ticked above." : "";
+  const notes = [...data.notes, experiment.warnings[Number(state.honest)]].filter(Boolean);
+  find("notes").hidden = !notes.length;
+  find("notes").replaceChildren(...notes.map((note) => element("p", {}, note)));
+}
+
+// An agent in full, for the tip.
+function describe(i) {
+  const { experiment, score } = view;
+  const rows = [...experiment.parameters[i], ["score", `${score(experiment.means[0][i])} ± ${score(experiment.ci95[i])}`]];
+  if (experiment.normalised) rows.push(["normalised", experiment.normalised[i].toFixed(3)]);
+  rows.push(["offline", formatSeconds(experiment.offline[i])]);
+  for (const [name, times] of Object.entries(experiment.features)) rows.push([onlineText(name)[0], formatSeconds(times[i])]);
+  const terms = rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
+  return [element("strong", {}, data.algorithms[experiment.algorithms[i]].name), element("dl", {}, ...terms)];
+}
+
+function options(id, entries, chosen) {
+  find(id).replaceChildren(...entries.map(([value, text]) => new Option(text, value, false, value === chosen)));
+}
+
+function offerCases(wanted) {
+  const same = data.experiments.filter(({ problem }) => problem === find("problem").value);
+  state.experiment = same.find((experiment) => experiment.case === wanted)
+    ?? same.find((experiment) => (experiment.case === "accurate") === (wanted === "accurate")) ?? same[0];
+  options("case", same.map((experiment) => [experiment.case, experiment.case]), state.experiment.case);
+  const features = Object.keys(state.experiment.features);
+  if (!features.includes(state.feature)) state.feature = features[0];
+  options("feature", features.map((name) => [name, onlineText(name)[0]]), state.feature);
+  for (const box of find("algorithms").querySelectorAll("input")) {
+    box.disabled = !state.experiment.algorithms.includes(Number(box.value));
+  }
+}
+
+function offerAlgorithms() {
+  find("algorithms").append(...data.algorithms.map((algorithm, k) => {
+    algorithm.color = `var(--algorithm-${k})`;
+    document.documentElement.style.setProperty(`--algorithm-${k}`, `light-dark(${algorithm.light}, ${algorithm.dark})`);
+    const box = element("input", { type: "checkbox", value: k });
+    box.checked = !state.hidden.has(k);
+    const note = k === data.reference ? " (knows the MDP)" : "";
+    return element("label", {}, box, mark(algorithm), algorithm.name + note);
+  }));
+}
+
+function filter(tick) {
+  const boxes = [...find("algorithms").querySelectorAll("input")];
+  if (tick !== undefined) for (const box of boxes) box.checked = tick && Number(box.value) !== data.reference;
+  state.hidden = new Set(boxes.filter((box) => !box.checked).map((box) => Number(box.value)));
+  choose();
+}
+
+function download() {
+  const address = URL.createObjectURL(new Blob([table.csv()], { type: "text/csv" }));
+  const name = `${view.experiment.name.replace(/[^\w.-]+/g, "_")}.csv`;
+  element("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+function toggleTheme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+}
+
+const PER_DECISION = ["mean", "median", "p95", "max"];
+
+function chooseFeature(feature) {
+  // A bound on a decision says nothing about a whole trajectory.
+  if (!PER_DECISION.includes(feature) || !PER_DECISION.includes(state.feature)) online.set(Infinity, false);
+  state.feature = feature;
+  choose();
+}
+
+function listen(id, type, act) {
+  find(id).addEventListener(type, ({ target }) => act(target));
+}
+
+offerAlgorithms();
+options("problem", [...new Set(data.experiments.map(({ problem }) => problem))].map((name) => [name, name]), state.experiment.problem);
+options("level", data.levels.map(([level], k) => [k, `${Number((100 * level).toFixed(4))}%`]), state.level);
+offerCases(state.experiment.case);
+listen("problem", "change", () => { offerCases(state.experiment.case); choose(); });
+listen("case", "change", ({ value }) => { offerCases(value); choose(); });
+listen("feature", "change", ({ value }) => chooseFeature(value));
+listen("level", "change", ({ value }) => { state.level = Number(value); choose(); });
+listen("honest", "change", ({ checked }) => { state.honest = checked; choose(); });
+listen("algorithms", "change", () => filter());
+listen("all", "click", () => filter(true));
+listen("none", "click", () => filter(false));
+listen("csv", "click", download);
+listen("theme", "click", toggleTheme);
+find("controls").addEventListener("submit", (event) => event.preventDefault());
+offline.setTimes([]);
+online.setTimes([]);
+choose();
+
+let width = innerWidth;
+addEventListener("resize", () => {
+  if (innerWidth !== width) draw();
+  width = innerWidth;
+});

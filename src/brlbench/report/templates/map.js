@@ -1,0 +1,153 @@
+// The map of winners over both bounds: exact rectangles, a letter and stripes for each set.
+
+const MOST_SETS = 12; // in the legend
+
+class BoundsMap {
+  constructor(svg, legend, offline, online) {
+    Object.assign(this, { svg, legend, offline, online });
+    svg.addEventListener("pointerdown", (event) => {
+      svg.setPointerCapture(event.pointerId);
+      this.pick(event);
+    });
+    svg.addEventListener("pointermove", (event) => {
+      if (event.buttons & 1) this.pick(event);
+      this.tell(event);
+    });
+    svg.addEventListener("pointerleave", hideTip);
+    svg.addEventListener("keydown", (event) => {
+      const bound = /Left|Right/.test(event.key) ? online : offline;
+      const step = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      bound.step(step);
+    });
+  }
+
+  draw(view) {
+    this.view = view;
+    const area = (this.area = areaOf(this.svg));
+    const regions = view.comparison.regions();
+    this.x = logScale(this.online.times, area.left, area.right);
+    this.y = logScale(this.offline.times, area.bottom, area.top);
+    frame(this.svg, area, this.x, this.y, `bound on ${view.onlineLabel} (log scale)`, "bound on offline time");
+    this.sets = rectangles(regions, this.x, this.y);
+    const definitions = shape("defs");
+    this.svg.append(definitions);
+    this.sets.forEach((set, k) => {
+      set.letter = k < 26 ? String.fromCharCode(65 + k) : "";
+      set.paint = paint(set.algorithms.map((a) => view.algorithms[a]), `set${k}`, definitions);
+      const names = set.algorithms.map((a) => view.algorithms[a].name);
+      set.node = shape("path", { class: "region", d: set.path, "data-set": JSON.stringify(names) });
+      set.node.style.fill = set.paint;
+      this.svg.append(set.node);
+    });
+    this.svg.append(...this.sets.flatMap(letterOf));
+    this.cross = [true, false].map((under) => {
+      const name = under ? "cross under" : "cross";
+      return ["line", "line", "circle"].map((tag) => shape(tag, { class: name }));
+    });
+    this.svg.append(...this.cross.flat());
+    this.list();
+  }
+
+  list() {
+    const items = this.sets.slice(0, MOST_SETS).map((set) => {
+      const box = shape("rect", { width: 22, height: 14 });
+      box.style.fill = set.paint;
+      const names = set.algorithms.map((a) => this.view.algorithms[a].name).join(", ");
+      set.item = element("li", {}, element("b", {}, set.letter), shape("svg", { "aria-hidden": true }, box), names);
+      set.item.addEventListener("pointerenter", () => this.emphasise(set));
+      set.item.addEventListener("pointerleave", () => this.emphasise(null));
+      return set.item;
+    });
+    const more = this.sets.length - MOST_SETS;
+    if (more > 0) items.push(element("li", { class: "muted" }, `and ${more} smaller: point at the map`));
+    this.legend.replaceChildren(...items);
+  }
+
+  emphasise(chosen) {
+    for (const set of this.sets) set.node.classList.toggle("faint", chosen !== null && set !== chosen);
+  }
+
+  update(answer) {
+    const x = this.x.at(this.online.seconds), y = this.y.at(this.offline.seconds);
+    const { left, right, top, bottom } = this.area;
+    for (const [across, up, centre] of this.cross) {
+      fill(across, { x1: left, x2: right, y1: y, y2: y }, []);
+      fill(up, { x1: x, x2: x, y1: top, y2: bottom }, []);
+      fill(centre, { cx: x, cy: y, r: 5 }, []);
+    }
+    const key = answer.winners.map((i) => this.view.experiment.algorithms[i]).sort((a, b) => a - b).join();
+    for (const set of this.sets) set.item?.classList.toggle("now", set.algorithms.join() === key);
+  }
+
+  // The bounds under the pointer.
+  under(event) {
+    const box = this.svg.getBoundingClientRect();
+    return [this.y.back(event.clientY - box.top), this.x.back(event.clientX - box.left)];
+  }
+
+  pick(event) {
+    const [offline, online] = this.under(event);
+    this.offline.setBelow(offline, false);
+    this.online.setBelow(online, true);
+  }
+
+  tell(event) {
+    const [offline, online] = this.under(event);
+    const { experiment, algorithms, comparison } = this.view;
+    const { winners } = comparison.within(offline, online);
+    const names = winners.map((i) => algorithms[experiment.algorithms[i]].name).join(", ");
+    const where = `offline ≤ ${formatSeconds(offline)}, online ≤ ${formatSeconds(online)}`;
+    showTip([element("div", {}, element("strong", {}, names || "no agent")), element("div", { class: "muted" }, where)],
+      event.clientX, event.clientY);
+  }
+}
+
+// Runs of equal cells in a row, grown upwards while the next row has the same run; one path for
+// each set, the largest set first.
+function rectangles({ offline, online, cells, sets }, x, y) {
+  const found = sets.map((algorithms) => ({ algorithms, path: "", area: 0, largest: null }));
+  const close = ({ set, start, end, row }, last) => {
+    const left = x.at(online[start]), right = end < online.length ? x.at(online[end]) : x.to;
+    const bottom = y.at(offline[row]), top = last < offline.length ? y.at(offline[last]) : y.to;
+    const box = { x: (left + right) / 2, y: (top + bottom) / 2, width: right - left, height: bottom - top };
+    const size = Math.min(box.width, box.height);
+    found[set].path += `M${left},${bottom}H${right}V${top}H${left}z`;
+    found[set].area += box.width * box.height;
+    if (size > (found[set].largest?.size ?? 0)) found[set].largest = { ...box, size };
+  };
+  let open = new Map();
+  for (let row = 0; row <= offline.length; row++) {
+    const next = new Map();
+    for (let start = 0, end; row < offline.length && start < online.length; start = end) {
+      const set = cells[row * online.length + start];
+      for (end = start + 1; end < online.length && cells[row * online.length + end] === set; ) end++;
+      const key = `${set} ${start} ${end}`;
+      if (set >= 0) next.set(key, open.get(key) ?? { set, start, end, row });
+      open.delete(key);
+    }
+    for (const box of open.values()) close(box, row);
+    open = next;
+  }
+  return found.sort((a, b) => b.area - a.area);
+}
+
+// One algorithm's colour, or stripes of all.
+function paint(algorithms, id, definitions) {
+  if (algorithms.length === 1) return algorithms[0].color;
+  const width = 9;
+  const stripes = algorithms.map(({ color }, k) => {
+    const stripe = shape("rect", { x: k * width, width, height: 10 });
+    stripe.style.fill = color;
+    return stripe;
+  });
+  const size = { width: width * algorithms.length, height: 10, patternUnits: "userSpaceOnUse" };
+  definitions.append(shape("pattern", { id, ...size, patternTransform: "rotate(45)" }, ...stripes));
+  return `url(#${id})`;
+}
+
+function letterOf({ largest, letter }) {
+  if (!largest || largest.size < 16) return [];
+  return [shape("text", { class: "letter", x: largest.x, y: largest.y }, letter)];
+}

@@ -1,0 +1,106 @@
+// One time against the score: all agents, with intervals, and the bound on that time.
+
+class Scatter {
+  constructor(svg, describe) {
+    this.svg = svg;
+    this.points = [];
+    this.describe = describe;
+    svg.addEventListener("pointermove", (event) => this.point(this.nearest(event)));
+    svg.addEventListener("pointerleave", () => this.point(null));
+    svg.addEventListener("blur", () => this.point(null));
+    svg.addEventListener("keydown", (event) => this.walk(event));
+  }
+
+  draw(view, times, label) {
+    const { experiment, shown, algorithms, reference } = view;
+    const area = (this.area = areaOf(this.svg));
+    const drawn = shown.filter((i) => Number.isFinite(times[i]));
+    const error = (i) => experiment.ci95[i] || 0;
+    const mean = (i) => experiment.means[0][i];
+    this.x = logScale(drawn.map((i) => times[i]), area.left, area.right);
+    const y = scoreScale(drawn.map((i) => [mean(i) - error(i), mean(i) + error(i)]), reference, area);
+    frame(this.svg, area, this.x, y, `${label} (log scale)`, "mean discounted return");
+    if (reference !== null) this.svg.append(...referenceLine(reference, y, area, view.score));
+    this.points = drawn.map((i) => {
+      const algorithm = algorithms[experiment.algorithms[i]];
+      const [px, py] = [this.x.at(times[i]), y.at(mean(i))];
+      const bar = Math.abs(y.at(mean(i) + error(i)) - py);
+      const node = shape("g", { transform: `translate(${px} ${py})`, color: algorithm.color },
+        shape("line", { y1: -bar, y2: bar }), shape("path", { d: markerPath(algorithm) }));
+      return { agent: i, x: px, y: py, node, look: "" };
+    }).sort((a, b) => a.x - b.x || a.agent - b.agent);
+    this.dots = shape("g", {}, ...this.points.map((point) => point.node));
+    this.beyond = shape("rect", { class: "beyond", y: area.top, height: area.bottom - area.top });
+    this.line = shape("line", { class: "bound-line", y1: area.top, y2: area.bottom });
+    this.ring = shape("circle", { class: "ring", r: 10, visibility: "hidden" });
+    this.svg.append(this.beyond, this.dots, this.line, this.ring);
+  }
+
+  update(looks, bound) {
+    const { right } = this.area, x = this.x.at(bound);
+    this.beyond.setAttribute("x", x);
+    this.beyond.setAttribute("width", right - x);
+    this.line.setAttribute("x1", x);
+    this.line.setAttribute("x2", x);
+    for (const point of this.points) {
+      const look = looks[point.agent];
+      if (look === point.look) continue;
+      point.node.setAttribute("class", `agent ${look}`);
+      point.look = look;
+      if (look.includes("best")) this.dots.append(point.node); // on top of the others
+    }
+  }
+
+  nearest(event) {
+    const box = this.svg.getBoundingClientRect();
+    const distance = (p) => Math.hypot(p.x + box.left - event.clientX, p.y + box.top - event.clientY);
+    let found = null, least = 22;
+    for (const point of this.points) {
+      if (distance(point) < least) [found, least] = [point, distance(point)];
+    }
+    return found;
+  }
+
+  walk(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
+    if (event.key === "Escape") this.point(null);
+    if (step === undefined || !this.points.length) return;
+    event.preventDefault();
+    const now = this.points.indexOf(this.current);
+    this.point(this.points[Math.min(this.points.length - 1, Math.max(0, now + step))]);
+  }
+
+  // Point at an agent: its description beside it, and a ring around it.
+  point(found) {
+    if (found === this.current) return;
+    this.current = found;
+    this.highlight(found?.agent);
+    if (!found) return hideTip();
+    const box = this.svg.getBoundingClientRect();
+    showTip(this.describe(found.agent), box.left + found.x, box.top + found.y);
+  }
+
+  highlight(agent) {
+    const point = this.points.find((p) => p.agent === agent);
+    this.ring.setAttribute("visibility", point ? "visible" : "hidden");
+    if (point) this.ring.setAttribute("transform", `translate(${point.x} ${point.y})`);
+  }
+}
+
+// All intervals, and the reference too unless it is so far above that they would look alike.
+function scoreScale(intervals, reference, area) {
+  let low = Math.min(...intervals.map(([from]) => from));
+  let high = Math.max(...intervals.map(([, to]) => to));
+  if (!intervals.length) [low, high] = [0, 1];
+  if (reference !== null && reference > high && reference - high < 1.5 * (high - low)) high = reference;
+  const margin = 0.05 * (high - low) || Math.abs(high) * 0.1 || 1;
+  return linearScale(low - margin, high + margin, area.bottom, area.top);
+}
+
+function referenceLine(score, y, area, format) {
+  const place = y.at(score), above = place < area.top;
+  const text = above ? `optimal, far above: ${format(score)} ↑` : `optimal ${format(score)}`;
+  const line = shape("line", { class: "reference", x1: area.left, x2: area.right, y1: place, y2: place });
+  const label = shape("text", { x: area.right - 6, y: Math.max(place, area.top) + 14, "text-anchor": "end" }, text);
+  return above ? [label] : [line, label];
+}

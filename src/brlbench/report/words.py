@@ -1,0 +1,86 @@
+"""Scores, times and answers in words."""
+
+import math
+
+from .tables import Answer, Question
+
+_UNITS = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_FEATURES = {
+    "offline": "offline time",
+    "mean": "mean online time a decision",
+    "median": "median online time a decision",
+    "p95": "95th percentile of the online time a decision",
+    "max": "longest online time of a decision",
+    "total": "online time a trajectory",
+}
+
+
+def format_seconds(seconds: float) -> str:
+    """A time with three digits and a fitting unit."""
+    for size, unit in _UNITS:
+        if seconds >= 0.9995 * size:  # what is rounded up to one of this unit belongs to it
+            return f"{seconds / size:.3g} {unit}"
+    return "0 s"
+
+
+def format_score(mean: float, half_width: float) -> str:
+    """A score and its interval, with two decimals or as many as the interval needs."""
+    small = 0 < half_width < 0.01
+    decimals = min(9, 1 - math.floor(math.log10(half_width))) if small else 2
+    if math.isnan(half_width):  # of a single MDP
+        return f"{mean:.2f}"
+    return f"{mean:.{decimals}f} ± {half_width:.{decimals}f}"
+
+
+def format_p(p_value: float) -> str:
+    """A p-value with three decimals."""
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def describe_feature(feature: str) -> str:
+    """A time feature in words."""
+    return _FEATURES.get(feature, f"time feature {feature}")
+
+
+def describe_bounds(question: Question) -> str:
+    """The bounds that were asked for, if any."""
+    bounds = {"offline": question.offline, "online": question.online}
+    return ", ".join(
+        f"{name} ≤ {format_seconds(bound)}" for name, bound in bounds.items() if bound < math.inf
+    )
+
+
+def sentence(found: Answer) -> str:
+    """Which agents are best, in one sentence."""
+    bounds = describe_bounds(found.question)
+    start = f"{found.experiment.name}{f' within {bounds}' if bounds else ''}: "
+    entries = found.experiment.competitors
+    if not entries:
+        return start + "there are no agents to compare."
+    if not found.rows:
+        least = {
+            "offline": min(entry.features["offline"] for entry in entries),
+            "online": min(entry.features[found.question.feature] for entry in entries),
+        }
+        times = " and ".join(f"{format_seconds(time)} {name}" for name, time in least.items())
+        return start + f"no agent is within the bounds; the least times are {times}."
+    first = found.rows[0]
+    best = f"{first.entry.label} is best with {format_score(first.mean, first.ci95)}"
+    others = [entry.label for entry in found.winners[1:]]
+    if others:
+        return start + f"{best}; not significantly worse: {', '.join(others)}."
+    if len(found.rows) == 1:
+        return start + f"{best}; there is no other algorithm."
+    return start + f"{best}; the other algorithms are significantly worse."
+
+
+def read_map(found: Answer) -> str:
+    """The winning algorithms from left to right on the map, as in the paper."""
+    below, steps = found.reading
+    bound = f" trained in less than {format_seconds(below.features['offline'])}" if below else ""
+    if not steps:
+        return f"{found.experiment.name}{bound}: no agent."
+    sets = [f"({', '.join(names)})" for _, names in steps]
+    froms = ["", *(f" from {format_seconds(time)}" for time, _ in steps[1:])]
+    parts = [text + begin for text, begin in zip(sets, froms, strict=True)]
+    return f"{found.experiment.name}{bound}: {', '.join(parts)}."

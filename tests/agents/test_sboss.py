@@ -1,0 +1,117 @@
+"""SBOSS against a plain one, its numbers of rows, its resampling test, and extreme parameters."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import merged_reference as reference
+from brlbench.agents import make_agent
+from brlbench.agents.base import Task
+from brlbench.agents.sboss import Sboss
+from brlbench.errors import AgentError, InvalidInput
+from brlbench.execution import evaluate
+from brlbench.experiment import Experiment
+from brlbench.prior import FlatDirichlet
+from brlbench.problems import distribution
+from merged_reference import assert_same_scores, draws
+from strategies import priors, reproducible, transitions
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.02, 0.5), (0.001, 2.0), (1.0, 0.01)])
+def test_same_law_as_a_plain_one(epsilon: float, delta: float) -> None:
+    for prior in reference.small_priors():
+        experiment = Experiment(prior, prior, num_mdps=300, discount=0.8, horizon=25)
+        parameters = {"epsilon": epsilon, "delta": delta}
+        assert_same_scores(Sboss(**parameters), reference.Sboss(**parameters), experiment)
+
+
+@reproducible
+@given(st.data(), priors(), st.floats(0.003, 1), st.floats(0.01, 4))
+def test_rows_and_resampling_follow_the_pseudo_code(
+    data: st.DataObject, prior: FlatDirichlet, epsilon: float, delta: float
+) -> None:
+    """The same transitions for both, whatever they would choose, possible or not."""
+    agent = Sboss(epsilon, delta)
+    plain = reference.Sboss(epsilon=epsilon, delta=delta)
+    rng = np.random.default_rng(0)
+    for each in (agent, plain):
+        each.train(prior, Task(0.5, 40), rng)  # type: ignore[attr-defined]
+        each.start(0, rng)  # type: ignore[attr-defined]
+    arrays = agent.arrays
+    for x, u, y in data.draw(transitions(prior)):
+        agent.act(x)
+        plain.act(x)
+        for each in (agent, plain):
+            each.observe(x, u, y, 0.0)  # type: ignore[attr-defined]
+        far = plain.moves().max()
+        if abs(far - delta) > 1e-9:  # else rounding decides
+            assert bool(arrays.due[0]) == (far > delta)
+        # Where rounding could decide, either number is right.
+        exact = reference.variances(plain.counts).max(axis=2).ravel() / epsilon
+        low, high = (np.maximum(1, np.ceil(exact * (1 + sign * 1e-9))) for sign in (-1, 1))
+        assert ((low <= arrays.merged.num_rows) & (arrays.merged.num_rows <= high)).all()
+
+
+def test_one_possible_outcome_is_one_row() -> None:
+    agent = Sboss(epsilon=1e-4)
+    agent.train(distribution("GDL"), Task(0.95, 10), np.random.default_rng(0))
+    merged = agent.arrays.merged
+    certain = merged.posterior.row_length == 1
+    assert certain.sum() == 8
+    np.testing.assert_array_equal(merged.num_rows, np.where(certain, 1, 834))
+
+
+def test_zero_variance_terms_do_not_count() -> None:
+    """A pair whose outcome was certain never makes it draw again, whatever is observed."""
+    prior = distribution("GDL")
+    assert draws(Sboss(delta=0.0), prior, [(1, 0, 2), (1, 0, 5), (1, 0, 7)]) == [0]
+    assert draws(Sboss(delta=0.0), prior, [(0, 0, 1), (1, 0, 2), (1, 0, 2)]) == [0, 1]
+
+
+def test_two_outcomes_never_move_by_seven() -> None:
+    """Alike results forever: from even counts at the start the sum approaches twice the root of 3."""
+    transitions = [(0, 0, 1)] * 2000
+    assert draws(Sboss(delta=7), distribution("GC"), transitions) == [0]
+    assert draws(Sboss(delta=3.4641), distribution("GC"), transitions) == [0]
+    assert len(draws(Sboss(delta=3.4), distribution("GC"), transitions)) == 2
+
+
+@pytest.mark.parametrize("delta", [1e-12, 1e12])
+def test_extreme_deltas(delta: float) -> None:
+    times = draws(Sboss(delta=delta), distribution("uniform:GC"), [(0, 0, 1)] * 20)
+    assert times == (list(range(20)) if delta < 1 else [0])
+
+
+@pytest.mark.parametrize("name", ["GC", "GDL", "Grid", "uniform:GC"])
+def test_a_million_rows(name: str) -> None:
+    """Epsilon = 1e-6 is 83,333 rows for a pair with two alike outcomes."""
+    test = name.removeprefix("uniform:")
+    experiment = Experiment(name, test, num_mdps=1, horizon=4)
+    result = evaluate(Sboss(epsilon=1e-6, delta=1e-4), experiment)
+    assert np.isfinite(result.returns).all()
+
+
+@pytest.mark.parametrize("epsilon", [1e-10, 1e-300])
+@pytest.mark.parametrize("name", ["GC", "uniform:Grid"])
+def test_epsilons_that_would_take_forever_are_refused(name: str, epsilon: float) -> None:
+    message = rf"sboss: epsilon = {epsilon:g}: .* use a larger epsilon"
+    with pytest.raises(InvalidInput, match=message):
+        Sboss(epsilon).train(distribution(name), Task(0.95, 10), np.random.default_rng(0))
+    with pytest.raises(AgentError, match=message):
+        evaluate(make_agent("sboss", epsilon=epsilon), Experiment(name, name, num_mdps=1))
+
+
+def play_once(ties: str, seed: int) -> Any:
+    """The first action where both actions are alike: nothing is ever paid."""
+    agent = Sboss(ties=ties)
+    agent.train(FlatDirichlet(np.ones((2, 2, 2)), 0), Task(0.5, 2), np.random.default_rng(0))
+    agent.start(0, np.random.default_rng(seed))
+    return agent.act(0)
+
+
+def test_ties() -> None:
+    assert {play_once("first", seed) for seed in range(20)} == {0}
+    assert {play_once("random", seed) for seed in range(20)} == {0, 1}

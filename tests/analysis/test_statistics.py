@@ -1,0 +1,194 @@
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from brlbench.analysis.statistics import (
+    bootstrap_interval,
+    ci95,
+    effect_size,
+    few_mdps_warning,
+    holm,
+    normalised,
+    paired_z_test,
+    permutation_test,
+    z_against,
+)
+from brlbench.errors import InvalidInput
+from brlbench.sparse import Floats
+from brlbench.streams import generator
+
+
+def pair(number: int = 200, better: float = 0.0, *names: object) -> tuple[Floats, Floats]:
+    """Returns of two agents on the same MDPs, which differ more than the agents do."""
+    rng = generator("test statistics", number, *names)
+    mdps = rng.normal(50, 20, number)
+    return mdps + rng.normal(better, 1, number), mdps + rng.normal(0, 1, number)
+
+
+def test_ci95_is_two_standard_errors() -> None:
+    numbers = [1.0, 2.0, 4.0, 9.0]
+    assert ci95(numbers) == pytest.approx(2 * scipy.stats.sem(numbers))
+    assert ci95([3.0, 3.0, 3.0]) == 0
+    assert math.isnan(ci95([3.0]))
+
+
+def test_ci95_holds_the_mean_in_95_of_100_cases() -> None:
+    """Two standard errors hold it a little more often."""
+    rng = generator("test interval")
+    samples = rng.exponential(1.0, (4000, 300))
+    held = np.mean([abs(sample.mean() - 1) <= ci95(sample) for sample in samples])
+    expected = 1 - 2 * scipy.stats.norm.sf(2)
+    # The exponential distribution is skew: its intervals hold a little less.
+    assert abs(held - expected) <= 4 * math.sqrt(expected * (1 - expected) / 4000) + 0.005
+
+
+@pytest.mark.parametrize("better", [-0.3, 0.0, 0.1, 2.0])
+def test_the_z_test_agrees_with_scipy(better: float) -> None:
+    one, other = pair(200, better)
+    test = paired_z_test(one, other)
+    statistic = scipy.stats.ttest_rel(one, other).statistic
+    assert test.z == pytest.approx(statistic)
+    assert test.p_value == pytest.approx(scipy.stats.norm.sf(statistic))
+    assert test.significant == (test.p_value < 0.05)
+
+
+def test_the_z_test_is_one_sided() -> None:
+    one, other = pair(200, 1.0)
+    assert paired_z_test(one, other).significant
+    assert not paired_z_test(other, one).significant
+    assert paired_z_test(other, one).p_value == pytest.approx(1, abs=1e-6)
+    assert paired_z_test(one, other).z == -paired_z_test(other, one).z
+
+
+def test_the_level_is_a_parameter() -> None:
+    one, other = pair(200, 0.2)
+    p_value = paired_z_test(one, other).p_value
+    assert 0.001 < p_value < 0.1
+    assert paired_z_test(one, other, level=1 - 1.01 * p_value).significant
+    assert not paired_z_test(one, other, level=1 - 0.99 * p_value).significant
+
+
+def test_equal_returns_are_not_different() -> None:
+    one, _ = pair()
+    test = paired_z_test(one, one)
+    assert (test.z, test.p_value, test.significant) == (0, 0.5, False)
+    assert paired_z_test([0.0, 0.0], [0.0, -0.0]) == (0, 0.5, False)
+
+
+def test_a_constant_difference_is_certain() -> None:
+    one = np.arange(10.0)
+    assert paired_z_test(one + 1, one) == (math.inf, 0, True)
+    assert paired_z_test(one - 1, one) == (-math.inf, 1, False)
+    assert paired_z_test(one + 0.1, one).significant  # differences are equal up to rounding only
+    assert not paired_z_test(one - 0.1, one).significant
+
+
+def test_false_positives_are_as_rare_as_they_should_be() -> None:
+    """With a standard deviation estimated from 100 MDPs the statistic has Student's law."""
+    rng = generator("test false positives")
+    number, mdps = 4000, 100
+    differences = rng.normal(0, 3, (number, mdps))
+    found = np.mean([paired_z_test(row, np.zeros(mdps)).significant for row in differences])
+    expected = scipy.stats.t.sf(scipy.stats.norm.isf(0.05), mdps - 1)
+    assert abs(found - expected) <= 4 * math.sqrt(expected * (1 - expected) / number)
+
+
+def test_pairing_finds_what_separate_means_would_not() -> None:
+    one, other = pair(200, 0.5)
+    assert paired_z_test(one, other).significant
+    assert abs(one.mean() - other.mean()) < ci95(one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [([1.0, 2.0], [1.0]), ([1.0], [2.0]), ([], []), ([[1.0, 2.0]], [[1.0, 2.0]])],
+)
+def test_refused_returns(one: Any, other: Any) -> None:
+    for compare in (paired_z_test, effect_size):
+        with pytest.raises(InvalidInput, match="a paired comparison needs two lists of returns"):
+            compare(one, other)
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.5, 2, math.nan])
+def test_refused_levels(level: float) -> None:
+    with pytest.raises(InvalidInput, match=f"level = {level}: must be between 0 and 1, both ex"):
+        paired_z_test([1.0, 2.0], [2.0, 1.0], level)
+    with pytest.raises(InvalidInput, match=f"level = {level}: must be between 0 and 1, both ex"):
+        bootstrap_interval([1.0, 2.0], None, generator("level"), level)
+
+
+def test_the_permutation_test_is_exact_for_few_mdps() -> None:
+    """Of the eight ways to give signs to 1, 2 and 3, one reaches 6 and two reach 4."""
+    rng = generator("test permutations")
+    for differences, expected in (([1.0, 2.0, 3.0], 1 / 8), ([-1.0, 2.0, 3.0], 2 / 8)):
+        p_value = permutation_test(differences, [0.0] * 3, rng, 20_000)
+        assert abs(p_value - expected) <= 5 * math.sqrt(expected * (1 - expected) / 20_000)
+
+
+def test_the_permutation_test_agrees_with_the_z_test_on_many_mdps() -> None:
+    one, other = pair(300, 0.1)
+    p_value = permutation_test(one, other, generator("test permutation"), 20_000)
+    assert p_value == pytest.approx(paired_z_test(one, other).p_value, abs=0.015)
+    assert permutation_test(one + 100, other, generator("test"), 999) == 1 / 1000
+    assert permutation_test(other, other, generator("test"), 99) == 1
+
+
+def test_bootstrap_intervals_are_those_of_the_normal_law_on_many_mdps() -> None:
+    one, other = pair(400, 0.5)
+    for numbers, interval in (
+        (one - other, bootstrap_interval(one, other, generator("test bootstrap"))),
+        (one, bootstrap_interval(one, None, generator("test bootstrap"))),
+    ):
+        half = 1.96 * scipy.stats.sem(numbers)
+        expected = (numbers.mean() - half, numbers.mean() + half)
+        assert tuple(interval) == pytest.approx(expected, abs=0.15 * half)
+
+
+def test_holm_s_correction() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]).tolist() == [1, 1]
+    assert holm([0.2]).tolist() == [0.2]
+    assert holm([]).tolist() == []
+    for wrong in ([-0.1], [1.1], [math.nan], [[0.5]]):
+        with pytest.raises(InvalidInput, match="p-values must be a list of numbers from 0 to 1"):
+            holm(wrong)
+
+
+def test_holm_keeps_false_positives_rare() -> None:
+    rng = generator("test holm")
+    p_values = rng.random((4000, 10))
+    any_found = np.mean([holm(row).min() < 0.05 for row in p_values])
+    assert any_found <= 0.05 + 4 * math.sqrt(0.05 * 0.95 / 4000)
+    assert (p_values.min(axis=1) < 0.05).mean() > 0.3
+
+
+def test_effect_sizes() -> None:
+    one, other = pair(500, 0.7)
+    difference = one - other
+    assert effect_size(one, other) == pytest.approx(difference.mean() / difference.std(ddof=1))
+    assert effect_size(one, one) == 0
+
+
+def test_z_against_many_at_once() -> None:
+    one, other = pair(50, 0.3)
+    z = z_against(one, np.stack([other, one, one - 1, one + 1]))
+    assert z[0] == pytest.approx(paired_z_test(one, other).z)
+    assert z[1:].tolist() == [0, math.inf, -math.inf]
+    assert z_against(one[:1], other[None, :1]).tolist() == [0]
+
+
+def test_normalised_scores() -> None:
+    assert normalised(5, 0, 10) == 0.5
+    assert normalised(31, 31, 72) == 0
+    assert normalised(72, 31, 72) == 1
+    assert math.isnan(normalised(3, 3, 3))
+
+
+def test_few_mdps() -> None:
+    assert few_mdps_warning(30) is None
+    assert few_mdps_warning(29) == (
+        "only 29 MDPs: intervals and tests are approximations that want 30 or more"
+    )

@@ -1,0 +1,84 @@
+import io
+import math
+
+import polars as pl
+import pytest
+
+from brlbench.report.figures import score_against_online_time, styles
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def summary(experiments: int, algorithms: int = 3, ci95: float = 1.0) -> pl.DataFrame:
+    rows = [
+        {
+            "experiment": f"experiment {e}",
+            "algorithm": f"algorithm {a}",
+            "agent": f"algorithm {a}(epsilon={a})",
+            "mean": 10.0 * e + a,
+            "ci95": ci95,
+            "offline_seconds": 0.1,
+            "online_seconds": 10.0 ** (a % 6 - 7),
+            "num_mdps": 500,
+        }
+        for e in range(experiments)
+        for a in range(algorithms)
+    ]
+    return pl.DataFrame(rows)
+
+
+def rendered(table: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    score_against_online_time(table).savefig(buffer, format="png", dpi=40)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(("experiments", "algorithms"), [(1, 1), (1, 14), (4, 2), (6, 10)])
+def test_figures_are_drawn(experiments: int, algorithms: int) -> None:
+    assert rendered(summary(experiments, algorithms)).startswith(PNG)
+
+
+def test_a_score_without_an_interval() -> None:
+    assert rendered(summary(1, 2, math.nan)).startswith(PNG)
+
+
+def test_each_experiment_has_a_panel_with_all_its_agents() -> None:
+    figure = score_against_online_time(summary(4, 3))
+    panels = [axes for axes in figure.axes if axes.axison]
+    assert [panel.get_title() for panel in panels] == [f"experiment {e}" for e in range(4)]
+    for e, panel in enumerate(panels):
+        points = {(c.lines[0].get_xdata()[0], c.lines[0].get_ydata()[0]) for c in panel.containers}  # type: ignore[attr-defined]
+        assert points == {(10.0 ** (a - 7), 10.0 * e + a) for a in range(3)}
+        assert panel.get_xscale() == "log"
+
+
+def test_intervals_are_drawn() -> None:
+    figure = score_against_online_time(summary(1, 1, ci95=2.0))
+    (bar,) = figure.axes[0].containers
+    (segment,) = bar.lines[2][0].get_segments()  # type: ignore[attr-defined]
+    assert segment[:, 1].tolist() == [-2, 2]
+
+
+def test_axes_are_labelled() -> None:
+    figure = score_against_online_time(summary(4))
+    labels = [axes.get_xlabel() for axes in figure.axes]
+    # The fourth panel is below the first; the second and the third have nothing below them.
+    assert [bool(label) for label in labels[:4]] == [False, True, True, True]
+    assert figure.axes[0].get_ylabel() == "mean discounted return"
+
+
+def test_the_legend_names_each_algorithm_once() -> None:
+    (legend,) = score_against_online_time(summary(3, 5)).legends
+    assert [text.get_text() for text in legend.get_texts()] == [f"algorithm {a}" for a in range(5)]
+
+
+def test_an_algorithm_looks_alike_with_all_its_parameters() -> None:
+    table = pl.concat([summary(1, 2), summary(1, 2).with_columns(agent=pl.lit("other"))])
+    (legend,) = score_against_online_time(table).legends
+    assert len(legend.get_texts()) == 2
+
+
+@pytest.mark.parametrize("number", [1, 8, 9, 20, 64])
+def test_looks_are_distinct(number: int) -> None:
+    looks = styles([str(i) for i in range(number)])
+    assert len({(look["color"], look["marker"]) for look in looks.values()}) == number

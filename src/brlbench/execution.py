@@ -4,10 +4,7 @@ Compiled agents play in threads, without the GIL; agents written in Python in pr
 What an agent gets does not depend on how the work is divided.
 """
 
-import copy
-import json
 import multiprocessing
-import operator
 import os
 import pickle
 import time
@@ -23,6 +20,7 @@ from .agents import describe, make_agent
 from .agents.base import Agent, CompiledAgent, Task
 from .errors import AgentError, InvalidInput
 from .experiment import Experiment
+from .playing import copy_agent, identity, play, told
 from .prior import FlatDirichlet
 from .result import Result
 
@@ -64,12 +62,6 @@ def check_trained_for(trained: TrainedAgent, experiment: Experiment) -> None:
         )
 
 
-def identity(agent: Agent) -> str:
-    """A text that tells agents with different parameters apart."""
-    algorithm, parameters = describe(agent)
-    return f"{algorithm} {json.dumps(parameters, sort_keys=True, default=str)}"
-
-
 def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> Training:
     """The offline phase, timed; compilation is not."""
     if isinstance(agent, CompiledAgent):
@@ -79,7 +71,7 @@ def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> Training
     try:
         agent.train(prior, task, streams.generator(*names))
     except Exception as error:
-        raise AgentError(f"{describe(agent)[0]} failed while training: {_told(error)}") from error
+        raise AgentError(f"{describe(agent)[0]} failed while training: {told(error)}") from error
     return Training(time.perf_counter() - wall, time.process_time() - processor)
 
 
@@ -104,7 +96,7 @@ def evaluate(
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise InvalidInput(f"workers = {workers!r}: must be a whole number, at least 1")
     # Other processes get an agent that comes trained as it is: training it again may not be alike.
-    untrained = _copy(agent) if workers > 1 and training is None else None
+    untrained = copy_agent(agent) if workers > 1 and training is None else None
     if training is None:
         training = train(agent, experiment.prior, experiment.task, experiment.seed)
     pieces = list(_pieces(experiment.num_trajectories, workers))
@@ -189,127 +181,6 @@ def _play_pieces(
             executor.shutdown(cancel_futures=True)
 
 
-def play(agent: Agent, experiment: Experiment, first: int, end: int) -> Any:
-    """Play trajectories first, …, end - 1 of an experiment, counted MDP by MDP."""
-    if isinstance(agent, CompiledAgent):
-        return _play_compiled(agent, experiment, first, end)
-    return _play_python(agent, experiment, first, end)
-
-
-def _keys(agent: Agent, experiment: Experiment, first: int, end: int) -> Iterator[Any]:
-    """For each trajectory: its MDP, the key of the agent's stream and the key of the noise."""
-    who = identity(agent)
-    for index in range(first, end):
-        mdp, trajectory = divmod(index, experiment.trajectories)
-        names = ("play", who, experiment.seed, experiment.test.digest, mdp, trajectory)
-        yield mdp, streams.key(*names), experiment.noise_key(mdp, trajectory)
-
-
-def _play_compiled(agent: CompiledAgent, experiment: Experiment, first: int, end: int) -> Any:
-    from .agents import model
-    from .kernels import trajectory
-
-    mdps, keys, noise = zip(*_keys(agent, experiment, first, end), strict=True)
-    record = trajectory.Record.empty(end - first, experiment.horizon)
-    trajectory.play(
-        model.copy(agent.arrays),
-        model.build_environment(experiment.test),
-        experiment.probabilities,
-        np.array(mdps),
-        streams.first_words(keys),
-        streams.first_words(noise)[:, 0].copy(),
-        record,
-    )
-    return record
-
-
-def _play_python(agent: Agent, experiment: Experiment, first: int, end: int) -> Any:
-    from .agents import model
-    from .kernels import trajectory
-
-    record = trajectory.Record.empty(end - first, experiment.horizon)
-    env = model.build_environment(experiment.test)
-    for i, (mdp, key, noise) in enumerate(_keys(agent, experiment, first, end)):
-        env.probability[:] = experiment.probabilities[mdp]
-        # A fresh copy, so that nothing an agent keeps from one MDP can reach another.
-        fresh = _copy(agent)
-        rng = np.random.Generator(np.random.Philox(key=key))
-        word = streams.first_words([noise])[0, 0]
-        _play_one(fresh, experiment, env, mdp, rng, word, record, i)
-    return record
-
-
-def _play_one(
-    agent: Agent,
-    experiment: Experiment,
-    env: Any,
-    mdp: int,
-    rng: np.random.Generator,
-    noise: np.uint64,
-    record: Any,
-    i: int,
-) -> None:
-    """The trajectory loop of `kernels.trajectory`, for an agent in Python."""
-    from .kernels import environment
-
-    state = environment.reset_once(env, noise)
-    record.states[i, 0] = state
-    step, processor, clock = 0, time.thread_time_ns(), time.perf_counter_ns
-    known = getattr(agent, "start_known", None)
-    told = experiment.mdp(mdp) if known else None
-    try:
-        before = clock()
-        if known:
-            known(told, state, rng)
-        else:
-            agent.start(state, rng)
-        for step in range(experiment.horizon):
-            action = agent.act(state)
-            chosen = clock()
-            action = _checked(action, experiment.test.num_actions)
-            following, reward = environment.step_once(env, noise, state, action)
-            stepped = clock()
-            agent.observe(state, action, following, reward)
-            after = clock()
-            record.nanoseconds[i, step] = (chosen - before) + (after - stepped)
-            record.actions[i, step] = action
-            record.rewards[i, step] = reward
-            record.states[i, step + 1] = following
-            state, before = following, clock()
-    except Exception as error:
-        name = describe(agent)[0]
-        raise AgentError(f"{name} failed on MDP {mdp} at step {step}: {_told(error)}") from error
-    record.cpu_nanoseconds[i] = time.thread_time_ns() - processor
-
-
-def _copy(agent: Agent) -> Agent:
-    try:
-        return copy.deepcopy(agent)
-    except Exception as error:
-        raise InvalidInput(
-            f"{describe(agent)[0]} can't be copied ({error}): every MDP is played by a copy, "
-            "so give its class a method __deepcopy__"
-        ) from error
-
-
-def _checked(action: Any, num_actions: int) -> int:
-    try:
-        number = operator.index(action)
-    except TypeError:
-        number = None
-    if number is None or isinstance(action, bool):
-        raise InvalidInput(
-            f"act returned {action!r}: must be a whole number from 0 to {num_actions - 1}"
-        )
-    if not 0 <= number < num_actions:
-        raise InvalidInput(f"act returned {action!r}: must be from 0 to {num_actions - 1}")
-    return number
-
-
-def _told(error: Exception) -> str:
-    return str(error) if isinstance(error, InvalidInput) else f"{type(error).__name__}: {error}"
-
-
 _warm: set[type] = set()
 
 
@@ -355,7 +226,7 @@ def save(agent: Agent) -> dict[str, Any] | None:
     try:
         return method() if method else None
     except Exception as error:
-        raise AgentError(f"{describe(agent)[0]} failed while saving: {_told(error)}") from error
+        raise AgentError(f"{describe(agent)[0]} failed while saving: {told(error)}") from error
 
 
 def load(agent: Any, saved: dict[str, Any]) -> None:
@@ -363,7 +234,7 @@ def load(agent: Any, saved: dict[str, Any]) -> None:
     try:
         agent.load(saved)
     except Exception as error:
-        raise AgentError(f"{describe(agent)[0]} failed while loading: {_told(error)}") from error
+        raise AgentError(f"{describe(agent)[0]} failed while loading: {told(error)}") from error
 
 
 def _packed(agent: Agent, untrained: Agent | None) -> bytes:
@@ -393,7 +264,7 @@ def _start_process(packed: bytes, experiment: Experiment) -> None:
     except AgentError as error:  # to be raised where it reaches the caller
         _in_process = error
     except Exception as error:
-        _in_process = AgentError(f"the agent can't be made in another process: {_told(error)}")
+        _in_process = AgentError(f"the agent can't be made in another process: {told(error)}")
 
 
 def _play_in_process(first: int, end: int) -> Any:

@@ -11,7 +11,7 @@ from brlbench.prior import FlatDirichlet
 
 
 class StepByStep:
-    """Passes every call on, under the name and the parameters, and so with the streams, of another."""
+    """Passes every call on; it has the name, the parameters and so the streams of the other."""
 
     def __init__(self, inner: Agent) -> None:
         self.inner: Any = inner

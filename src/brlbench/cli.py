@@ -16,6 +16,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 console = Console()
+errors = Console(stderr=True)
 
 
 def _problem_names(incomplete: str) -> list[str]:
@@ -208,6 +209,71 @@ def play(
         result = play_trained(trained, made, workers, advance)
     store.write_result(output, result, trajectories, overwrite)
     console.print(score_table(summarise([result])))
+
+
+Results = Annotated[Path, typer.Argument(help="A folder with results, from run, play or demo.")]
+Feature = Annotated[
+    str,
+    typer.Option(help="What online time is: mean, median, p95, max, total, or module:function."),
+]
+Level = Annotated[float, typer.Option(help="How sure a test must be, between 0 and 1.")]
+Honest = Annotated[
+    bool, typer.Option("--honest", help="Choose agents on one half of the MDPs, test on the other.")
+]
+
+
+@app.command()
+def compare(
+    results: Results,
+    offline: Annotated[str | None, typer.Option(help="A bound on training, e.g. 1m.")] = None,
+    online: Annotated[str | None, typer.Option(help="A bound on decisions, e.g. 5ms.")] = None,
+    feature: Feature = "mean",
+    level: Level = 0.95,
+    honest: Honest = False,
+    experiment: Annotated[str | None, typer.Option(help="Only this experiment.")] = None,
+    format: Annotated[str, typer.Option(help="table, csv or json.")] = "table",
+) -> None:
+    """Say which agents are best within bounds on offline and online time.
+
+    Bounds are like 300us, 5ms, 1.5s, 1m, 2h, or a number of seconds.
+
+    Example: [bold]brlbench compare results --offline 1m --online 5ms[/bold]
+    """
+    from .report.build import compare, load_for
+    from .report.tables import Question
+
+    question = Question.parse(offline, online, feature, level, honest)
+    compare(load_for(results, question), question, experiment, format, console, errors)
+
+
+@app.command()
+def report(
+    results: Results,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The folder to write; RESULTS/report.")
+    ] = None,
+    format: Annotated[
+        list[str] | None,
+        typer.Option(help="all, figures, latex, html, csv, json or parquet; may be repeated."),
+    ] = None,
+    feature: Feature = "mean",
+    level: Level = 0.95,
+    honest: Honest = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make figures, tables, a LaTeX report with its PDF, an interactive page and exports.
+
+    Reports read results only; they never play anything. The PDF needs latexmk.
+
+    Example: [bold]brlbench report results --format html --format csv[/bold]
+    """
+    from .report.build import build, load_for, print_report
+    from .report.tables import Question
+
+    question = Question.parse(None, None, feature, level, honest)
+    data = load_for(results, question)
+    made = build(data, output or results / "report", format or ["all"], question, overwrite)
+    print_report(made, console, errors)
 
 
 def main() -> None:

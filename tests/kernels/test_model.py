@@ -21,6 +21,7 @@ from strategies import discounts, priors, reproducible, transitions
 
 UPDATES, EVERY = 10_000, 500
 EXACT = 1e-9
+RESIDUAL = 3e-13  # rounding is noticed, and a fresh inverse made, before it adds up to more
 
 
 def dense(states: int = 8, actions: int = 3) -> FlatDirichlet:
@@ -92,6 +93,9 @@ def assert_solved(model: Model, expected: Solution, tolerance: float = EXACT) ->
     assert np.abs(model.value - expected.value).max() <= tolerance * scale
     assert np.abs(model.q - expected.q.ravel()).max() <= tolerance * scale
     assert model.norms[1] == pytest.approx(scale, rel=1e-8)
+    if len(model.inverse):
+        followed = model.q.reshape(expected.q.shape)[np.arange(len(model.policy)), model.policy]
+        assert np.abs(followed - model.value).max() <= RESIDUAL * scale
     chosen = expected.q[np.arange(len(model.policy)), model.policy]
     assert (chosen >= expected.value - 2 * tolerance * scale).all()
 
@@ -152,6 +156,17 @@ def test_every_single_update(
     for done in range(1, len(observed) + 1):
         learn_all(model, np.array(observed[done - 1 : done]))
         assert_solved(model, prior.posterior(observed[:done]).mean().solve(discount))
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_rounding_that_has_added_up_is_repaired(name: str) -> None:
+    """As soon as the policy's own pair is seen again."""
+    prior = PRIORS[name]()
+    model = solved_model(prior, Task(0.95, UPDATES))
+    model.inverse[:] *= 1 + 1e-7 * generator("test rounding").standard_normal(model.inverse.shape)
+    observed = [(0, int(model.policy[0]), prior.num_states - 1)]
+    learn_all(model, np.array(observed))
+    assert_solved(model, prior.posterior(observed).mean().solve(0.95))
 
 
 def test_reset_goes_back_exactly() -> None:

@@ -11,13 +11,16 @@ from .base import Agent, CompiledAgent, Task
 from .bamcp import Bamcp
 from .beb import Beb
 from .bfs3 import Bfs3
+from .boss import Boss
 from .epsilon_greedy import EpsilonGreedy
 from .formula import FormulaAgent
 from .opps_cs import OppsCs
 from .opps_ds import OppsDs
 from .optimal import Optimal
 from .parameters import rules
+from .psrl import Psrl
 from .random import Random
+from .sboss import Sboss
 from .soft_max import SoftMax
 from .vdbe import Vdbe
 
@@ -33,6 +36,9 @@ AGENTS: dict[str, type[CompiledAgent]] = {
     "opps-cs": OppsCs,
     "bamcp": Bamcp,
     "bfs3": Bfs3,
+    "boss": Boss,
+    "sboss": Sboss,
+    "psrl": Psrl,
 }
 
 __all__ = ["AGENTS", "Agent", "CompiledAgent", "Task", "describe", "make_agent"]

@@ -12,17 +12,19 @@ Its pseudo-code, in contrast, stops a roll-out where the discount is small enoug
 at the first visit. Guez et al. keep the part of the tree below what happened (`reuse_tree`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ..errors import InvalidInput
 from ..prior import FlatDirichlet
 from .base import CompiledAgent, Task, new_rng
 from .parameters import flag, number, whole
 
 _LEARNING_RATE = 0.2
 _MAX_NODES = 50_000_000
+_MAX_EDGES = 1 << 27  # about 3 GB, beside 40 bytes a node
 # A tree that is kept grows beyond one decision's simulations; when it is full it only deepens
 # no further.
 _KEPT_NODES = 4
@@ -47,9 +49,15 @@ class Bamcp(CompiledAgent):
         from .model import build_counts, copy
         from .planning import build_urn, reward_table
 
-        counts = build_counts(prior, task.horizon)
         actions, pairs = prior.num_actions, prior.num_states * prior.num_actions
         nodes = self.simulations * (_KEPT_NODES if self.reuse_tree else 1) + 1
+        if nodes * actions > _MAX_EDGES:
+            raise InvalidInput(
+                f"bamcp: simulations = {self.simulations} with {actions} actions need "
+                f"{nodes * actions:.1e} edges in memory, at most {_MAX_EDGES:.1e} are allowed: "
+                "lower simulations"
+            )
+        counts = build_counts(prior, task.horizon)
         # With a tree that is kept, visits can grow beyond the tables, which then end flat.
         visits = np.arange(nodes * (2 if self.reuse_tree else 1) + 1)
         tree = kernels.Tree(
@@ -83,3 +91,7 @@ class Bamcp(CompiledAgent):
             learning_rate=_LEARNING_RATE,
             reuse_tree=self.reuse_tree,
         )
+
+    def small(self) -> "Bamcp":
+        """Few simulations."""
+        return replace(self, simulations=2, depth=2)

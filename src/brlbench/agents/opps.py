@@ -20,16 +20,14 @@ class PolicySearch(CompiledAgent):
     """The base of agents that search, offline, for the strategy they play.
 
     What training found is kept in `found` and saved with the prior and the task, so that a
-    loaded agent need not search again.
+    loaded agent need not search again. To follow a long search, set `progress` before training.
     """
 
     progress: Progress | None = None
     workers: int | None = None  # cores to train on, all by default; results don't depend on it
     found: dict[str, Any]
 
-    def search(
-        self, prior: FlatDirichlet, task: Task, practice: "kernels.Practice"
-    ) -> dict[str, Any]:
+    def search(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> dict[str, Any]:
         """Search for the best strategy; return all that is worth keeping."""
         raise NotImplementedError
 
@@ -41,7 +39,7 @@ class PolicySearch(CompiledAgent):
         """Search, then get ready to play the strategy found."""
         from ..problems.files import to_json
 
-        self.found = self.search(prior, task, build_practice(prior, task, rng)) | {
+        self.found = self.search(prior, task, rng) | {
             "prior": to_json(prior),
             "discount": task.discount,
             "horizon": task.horizon,

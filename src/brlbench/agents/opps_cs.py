@@ -12,7 +12,7 @@ quick. While a formula is searched for, an undefined index means the same as whe
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,14 +22,11 @@ from ..prior import FlatDirichlet
 from .base import CompiledAgent, Task
 from .epsilon_greedy import EpsilonGreedy
 from .formula import FormulaAgent
-from .opps import PolicySearch
+from .opps import PolicySearch, build_practice
 from .parameters import intervals, text, whole
 from .soft_max import SoftMax
 from .stosoo import stosoo
 from .vdbe import Vdbe
-
-if TYPE_CHECKING:
-    from ..kernels import opps
 
 Ranges = dict[str, list[float]]
 
@@ -105,10 +102,11 @@ class OppsCs(PolicySearch):
             dict(zip(self._all_ranges(), self.found["values"].tolist(), strict=True))
         )
 
-    def search(self, prior: FlatDirichlet, task: Task, practice: "opps.Practice") -> dict[str, Any]:
+    def search(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> dict[str, Any]:
         """Run StoSOO."""
         from ..kernels import opps as kernels
 
+        practice = build_practice(prior, task, rng)
         low, high = np.array(list(self._all_ranges().values())).T
         least, most = _return_bounds(prior, task)
         means: list[float] = []
@@ -116,7 +114,7 @@ class OppsCs(PolicySearch):
         def evaluate(point: Any) -> float:
             values = (low + (high - low) * point).tolist()
             agent = self._agent(dict(zip(self._all_ranges(), values, strict=True)))
-            arrays = agent.prepare(prior, task, np.random.default_rng(0))
+            arrays = agent.prepare(prior, task, rng)
             first = len(means) * self.mdps_per_evaluation
             means.append(kernels.mean_return(arrays, practice, first, self.mdps_per_evaluation))
             self.tell(first + self.mdps_per_evaluation, self.evaluations * self.mdps_per_evaluation)

@@ -32,7 +32,7 @@ from ..prior import FlatDirichlet
 from ..sparse import Floats, Integers
 from .base import CompiledAgent, Task
 from .formula import FormulaAgent, build_agent, build_models, program, uses
-from .opps import PolicySearch
+from .opps import PolicySearch, build_practice
 from .parameters import choice, number, whole
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class OppsDs(PolicySearch):
         """The agent that plays the formula found."""
         return FormulaAgent(self.found["formula"])
 
-    def search(self, prior: FlatDirichlet, task: Task, practice: "opps.Practice") -> dict[str, Any]:
+    def search(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> dict[str, Any]:
         """Run UCB1."""
         formulas = formula_set(self.formulas)
         self._check_draws(len(formulas))
@@ -79,7 +79,7 @@ class OppsDs(PolicySearch):
         longest = max(formulas, key=lambda formula: len(formula.tokens))
         agent = build_agent(models, slots, longest)
         arms = _build_arms(formulas, slots, len(models.q))
-        history = self._ucb1(agent, practice, arms)
+        history = self._ucb1(agent, build_practice(prior, task, rng), arms)
         names = [str(formula) for formula in formulas]
         discarded = np.isneginf(arms.mean)
         return {

@@ -239,7 +239,8 @@ def observe(agent: Bamcp, x: int, u: int, y: int, r: float) -> None:
         best = max(best, agent.rollout_q[y * actions + v])
     error = r + agent.discount * best - agent.rollout_q[pair]
     agent.rollout_q[pair] += agent.learning_rate * error
-    node = find_node(agent.tree, u, y) if agent.reuse_tree else NO_NODE
+    has_tree = agent.reuse_tree and agent.tree.size[0] > 0
+    node = find_node(agent.tree, u, y) if has_tree else NO_NODE
     if node == NO_NODE:
         agent.tree.size[0] = 0
     else:

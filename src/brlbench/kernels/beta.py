@@ -53,7 +53,7 @@ def quantile(a: float, b: float, chance: float) -> float:
 
 @inlined
 def _log_cdf(a: float, b: float, log_beta: float, logit: float) -> tuple[float, float]:
-    """log I, and its derivative by l."""
+    """The logarithm of I, and its derivative by l."""
     log_x = -math.log1p(math.exp(-logit)) if logit > -700 else logit
     log_rest = -math.log1p(math.exp(logit)) if logit < 700 else -logit
     log_density = a * log_x + b * log_rest - log_beta  # of l

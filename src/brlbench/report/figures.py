@@ -3,6 +3,8 @@
 import io
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
@@ -21,7 +23,7 @@ from .words import describe_feature
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-LOOK: Any = {
+_LOOK: Any = {
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.spines.top": False,
@@ -31,8 +33,6 @@ LOOK: Any = {
     "text.parse_math": False,  # names may have dollar signs
     "pdf.fonttype": 42,  # text stays text
 }
-"""What all figures have in common; for `matplotlib.rc_context`."""
-
 WIDTH = 6.5  # inches, as wide as a page's text
 Looks = dict[str, dict[str, Any]]
 
@@ -48,12 +48,25 @@ def styles(algorithms: list[str]) -> Looks:
     }
 
 
+@contextmanager
+def drawing() -> Iterator[None]:
+    """What all figures have in common."""
+    with matplotlib.rc_context(_LOOK), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # of unusual names
+        yield
+
+
+def settle(figure: Figure) -> None:
+    """Lay a figure out, once and for all."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+
+
 def render(figure: Figure, suffix: str) -> bytes:
     """A figure as the content of a file, .pdf or .png; the same bytes for the same figure."""
     buffer = io.BytesIO()
     metadata = {"CreationDate": None} if suffix == ".pdf" else {}
-    with matplotlib.rc_context(LOOK), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # of unusual names
+    with drawing():
         figure.savefig(buffer, format=suffix[1:], dpi=200, metadata=metadata)
     return buffer.getvalue()
 
@@ -66,7 +79,7 @@ def score_against_time(found: Answer, feature: str, looks: Looks | None = None) 
     entries = found.experiment.competitors
     looks = looks or styles(sorted({entry.algorithm for entry in entries}))
     log = LogAxis.of(entry.features[feature] for entry in entries)
-    with matplotlib.rc_context(LOOK):
+    with drawing():
         figure = Figure(figsize=(WIDTH, 3.7), layout="constrained")
         axes = figure.subplots()
         log.set_up(axes, "x")
@@ -80,7 +93,7 @@ def score_against_time(found: Answer, feature: str, looks: Looks | None = None) 
             figure.legend(handles=handles, loc="outside right upper", alignment="left")
         if not entries:
             say_empty(axes)
-        figure.draw_without_rendering()
+        settle(figure)
         place_labels(axes, [_label(row, feature, log, looks) for row in found.rows])
     return figure
 
@@ -123,7 +136,7 @@ def _draw_reference(axes: Axes, found: Answer) -> list[Line2D]:
     within = score < high + (high - low) or not found.experiment.competitors
     if within:
         axes.axhline(score, color="0.35", linestyle="--", linewidth=1)
-    name = f"{REFERENCE}, {score:.2f}" + ("" if within else "\n(above the axis)")
+    name = f"{REFERENCE} (reference):\n{score:.2f}" + ("" if within else ", above the axis")
     return [Line2D([], [], color="0.35", linestyle="--", linewidth=1, label=name)]
 
 

@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
@@ -16,9 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from ..sparse import Floats, Integers
+from ..sparse import Integers
 from .axes import LogAxis
-from .figures import LOOK, WIDTH, say_empty
+from .figures import WIDTH, drawing, say_empty, settle
 from .tables import Answer
 from .words import describe_feature
 
@@ -94,7 +93,7 @@ def best_algorithms_map(found: Answer) -> Figure:
     for rectangle in rectangles(found):
         by_set.setdefault(rectangle.winners, []).append(rectangle)
     shown = sorted(by_set, key=lambda names: (-_area(by_set[names], x, y), names))
-    with matplotlib.rc_context(LOOK):
+    with drawing():
         entries = [_describe(i, names) for i, names in enumerate(shown[:NAMED])]
         lines = sum(entry.count("\n") + 1 for entry in entries)
         figure = Figure(figsize=(WIDTH, max(3.7, 0.6 + 0.16 * lines)), layout="constrained")
@@ -110,15 +109,17 @@ def best_algorithms_map(found: Answer) -> Figure:
             _fill(axes, by_set[names], x, y, face, hatch)
             if i < NAMED:
                 _number(axes, by_set[names], x, y, str(i + 1))
-                handles.append(Patch(facecolor=face, hatch=hatch, label=entries[i]))
+                handles.append(_patch(face, entries[i], hatch))
         if len(shown) > NAMED:
-            handles.append(Patch(facecolor=_OTHERS, label=f"{len(shown) - NAMED} more sets"))
+            handles.append(_patch(_OTHERS, f"{len(shown) - NAMED} more sets"))
         handles += _reading_line(axes, found)
-        if handles:
+        if shown:
+            handles.append(_patch("white", "no agent is that fast"))
             figure.legend(handles=handles, loc="outside right upper", alignment="left",
                           title="winners, by area", handlelength=1.4)  # fmt: skip
         if not shown:
             say_empty(axes)
+        settle(figure)
     return figure
 
 
@@ -131,6 +132,12 @@ def _look(number: int) -> tuple[str, str | None]:
     if number >= NAMED:
         return _OTHERS, None
     return _COLOURS[number % len(_COLOURS)], None if number < len(_COLOURS) else "////"
+
+
+def _patch(face: str, label: str, hatch: str | None = None) -> Patch:
+    edge = "0.7" if face == "white" else "0.4"
+    width = 0.5 if face == "white" else 0.0
+    return Patch(facecolor=face, edgecolor=edge, linewidth=width, hatch=hatch, label=label)
 
 
 def _size(rectangle: Rectangle, x: LogAxis, y: LogAxis) -> tuple[float, float]:

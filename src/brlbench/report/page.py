@@ -1,7 +1,7 @@
 """The interactive page: one HTML file that holds the results and needs no network.
 
-Names are JSON. Numbers are float64, so that the page finds the winners that Python finds. The
-returns of an agent are left out if another of its algorithm is never slower and always preferred:
+It holds no returns but what follows from them: scores, and the tests of all pairs of agents that
+can meet. An agent whose algorithm has another that is never slower and always preferred meets none:
 it can't be the best of its algorithm within any bounds.
 """
 
@@ -11,7 +11,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from statistics import NormalDist
@@ -20,23 +20,27 @@ from typing import Any
 import numpy as np
 
 from ..analysis.bounds import LEVEL, Comparison
-from ..analysis.statistics import few_mdps_warning
+from ..analysis.statistics import few_mdps_warning, z_against
 from ..errors import InvalidInput
-from ..files import atomic_write
+from ..files import atomic_write, check_free
 from ..sparse import Floats
-from .data import ONLINE, REFERENCE, ExperimentData, ReportData
+from .data import ONLINE, REFERENCE, Entry, ExperimentData, ReportData
 from .figures import styles
 
 LEVELS = (0.8, 0.9, 0.95, 0.975, 0.99, 0.995, 0.999)
+_LIMITS = [NormalDist().inv_cdf(level) for level in LEVELS]
+_STEPS = 1000  # Z statistics are rounded to a thousandth
+_FAR = 32_000  # and those beyond 32 are all the same
 _SCRIPTS = ("data", "answer", "format", "draw", "scatter", "map", "bound", "table", "main")
 
 
 def write_page(data: ReportData, path: Path, overwrite: bool = False) -> None:
     """Write the page."""
-    if not data.experiments:
+    check_free(path, overwrite)
+    if not any(experiment.entries for experiment in data.experiments):
         raise InvalidInput("there are no results to make a page from")
-    numbers = _Numbers()
-    content = json.dumps(_content(data, numbers)).replace("<", "\\u003c")
+    numbers, tests = _Numbers("<f8"), _Numbers("<i2")
+    content = json.dumps(_content(data, numbers, tests)).replace("<", "\\u003c")
     style, script = _template("page.css"), "\n".join(_template(f"{name}.js") for name in _SCRIPTS)
     parts = {
         "style": style,
@@ -45,36 +49,39 @@ def write_page(data: ReportData, path: Path, overwrite: bool = False) -> None:
         "script_hash": _hash(script),
         "content": content,
         "numbers": numbers.packed(),
+        "tests": tests.packed(),
     }
     page = re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _template("page.html"))
     atomic_write(path, page.encode(), overwrite)
 
 
 class _Numbers:
-    """Arrays put end to end; JSON refers to each by its start and length."""
+    """Arrays of one type, put end to end; JSON refers to each by its start and length."""
 
-    def __init__(self) -> None:
-        self._arrays: list[Floats] = []
+    def __init__(self, dtype: str) -> None:
+        self._dtype = np.dtype(dtype)
+        self._arrays = [np.zeros(0, self._dtype)]
         self._length = 0
 
-    def add(self, values: Iterable[float] | Floats) -> list[int]:
+    def add(self, values: Iterable[float]) -> list[int]:
         """Append an array and give its place."""
-        array = np.asarray(values if isinstance(values, np.ndarray) else list(values), dtype="<f8")
-        self._arrays.append(array.ravel())
-        self._length += array.size
-        return [self._length - array.size, array.size]
+        array = np.fromiter(values, self._dtype)
+        self._arrays.append(array)
+        self._length += len(array)
+        return [self._length - len(array), len(array)]
 
     def packed(self) -> str:
         """All numbers as text: first bytes of all, then second bytes, which deflates better."""
-        raw = np.concatenate(self._arrays).view(np.uint8).reshape(-1, 8)
+        raw = np.concatenate(self._arrays).view(np.uint8).reshape(-1, self._dtype.itemsize)
         return base64.b64encode(zlib.compress(raw.T.tobytes(), 9)).decode()
 
 
-def _content(data: ReportData, numbers: _Numbers) -> dict[str, Any]:
-    names = {entry.algorithm for e in data.experiments for entry in e.entries}
+def _content(data: ReportData, numbers: _Numbers, tests: _Numbers) -> dict[str, Any]:
+    experiments = [experiment for experiment in data.experiments if experiment.entries]
+    names = {entry.algorithm for experiment in experiments for entry in experiment.entries}
     algorithms = sorted(names, key=lambda name: (name == REFERENCE, name))
     looks = styles(algorithms)
-    cases = [_case(experiment) for experiment in data.experiments]
+    cases = [_case(experiment) for experiment in experiments]
     times_used = Counter(cases)
     return {
         "notes": data.notes,
@@ -82,17 +89,21 @@ def _content(data: ReportData, numbers: _Numbers) -> dict[str, Any]:
             {"name": name, "marker": looks[name]["marker"], **_colours(looks[name]["color"])}
             for name in algorithms
         ],
-        "reference": algorithms.index(REFERENCE) if REFERENCE in algorithms else -1,
-        "levels": [[level, NormalDist().inv_cdf(level)] for level in LEVELS],
+        "reference": algorithms.index(REFERENCE) if REFERENCE in names else -1,
+        "levels": LEVELS,
+        "limits": _LIMITS,
         "level": LEVELS.index(LEVEL),
         "feature": ONLINE,
+        "steps": _STEPS,
+        "far": _FAR / _STEPS,
         "experiments": [
             {
                 "problem": case[0],
+                "accurate": experiment.accurate,
                 "case": case[1] if times_used[case] == 1 else f"{case[1]} [{experiment.hash[:6]}]",
-                **_experiment(experiment, algorithms, numbers),
+                **_experiment(experiment, algorithms, numbers, tests),
             }
-            for experiment, case in zip(data.experiments, cases, strict=True)
+            for experiment, case in zip(experiments, cases, strict=True)
         ],
     }
 
@@ -104,25 +115,15 @@ def _case(experiment: ExperimentData) -> tuple[str, str]:
 
 
 def _experiment(
-    experiment: ExperimentData, algorithms: list[str], numbers: _Numbers
+    experiment: ExperimentData, algorithms: list[str], numbers: _Numbers, tests: _Numbers
 ) -> dict[str, Any]:
     entries = experiment.entries
-    contenders = [entry.contender() for entry in entries]
     num_mdps = len(entries[0].returns)
-    means = [Comparison(contenders, honest=honest).means for honest in (False, True)]
-    features = [name for name in entries[0].features if name != "offline"]
-    times = {name: np.array([entry.features[name] for entry in entries]) for name in features}
-    offline = np.array([entry.features["offline"] for entry in entries])
-    numbers_of = [algorithms.index(entry.algorithm) for entry in entries]
-    chosen = sorted(
-        {
-            i
-            for online in times.values()
-            for mean in means
-            for i in _candidates(numbers_of, offline, online, mean)
-        }
-    )
     scale = [experiment.normalised(entry.mean) for entry in entries]
+    features = [name for name in entries[0].features if name != "offline"]
+    contenders = [entry.contender() for entry in entries]
+    comparisons = [Comparison(contenders, honest=honest) for honest in (False, True)]
+    ranked = [_ranked(entries, features, comparison.means) for comparison in comparisons]
     return {
         "name": experiment.name,
         "settings": {name: experiment.settings.get(name) for name in ("discount", "horizon")},
@@ -133,27 +134,50 @@ def _experiment(
             [[name, str(value)] for name, value in entry.parameters.items() if value is not None]
             for entry in entries
         ],
-        "algorithms": numbers_of,
-        "offline": numbers.add(offline),
-        "features": {name: numbers.add(online) for name, online in times.items()},
-        "means": [numbers.add(mean) for mean in means],
+        "algorithms": [algorithms.index(entry.algorithm) for entry in entries],
+        "offline": numbers.add(entry.features["offline"] for entry in entries),
+        "features": {
+            name: numbers.add(entry.features[name] for entry in entries) for name in features
+        },
+        "scores": numbers.add(entry.mean for entry in entries),
         "ci95": numbers.add(entry.ci95 for entry in entries),
         "normalised": None if None in scale else numbers.add(s for s in scale if s is not None),
-        "candidates": chosen,
-        "returns": numbers.add(np.array([entries[i].returns for i in chosen])),
+        # For both ways of choosing:
+        "ranked": ranked,
+        "tests": [
+            tests.add(_tests(comparison.testing[agents]))
+            for comparison, agents in zip(comparisons, ranked, strict=True)
+        ],
     }
 
 
-def _candidates(
-    algorithms: list[int], offline: Floats, online: Floats, means: Floats
-) -> Iterable[int]:
-    """The agents that are the best of their algorithm within some bounds."""
-    kept: dict[int, list[int]] = {}
-    for i in sorted(range(len(means)), key=lambda i: (-means[i], i)):
-        better = kept.setdefault(algorithms[i], [])
-        if not ((offline[better] <= offline[i]) & (online[better] <= online[i])).any():
-            better.append(i)
-            yield i
+def _ranked(entries: list[Entry], features: list[str], means: Floats) -> list[int]:
+    """The agents that are the best of their algorithm within some bounds, the best first."""
+    order = sorted(range(len(means)), key=lambda i: (-means[i], i))
+    found: set[int] = set()
+    for feature in features:
+        kept: dict[str, list[tuple[float, float]]] = {}
+        for i in order:
+            offline, online = entries[i].features["offline"], entries[i].features[feature]
+            better = kept.setdefault(entries[i].algorithm, [])
+            if not any(first <= offline and second <= online for first, second in better):
+                better.append((offline, online))
+                found.add(i)
+    return [i for i in order if i in found]
+
+
+def _tests(returns: Floats) -> Iterator[int]:
+    """The Z statistic, in steps, of every row against each row below it.
+
+    It is rounded down, but never from above a level's limit to below, so that the page finds the
+    winners that Python finds.
+    """
+    for i in range(len(returns) - 1):
+        z = z_against(returns[i], returns[i + 1 :])
+        steps = np.nan_to_num(np.floor(_STEPS * z), nan=_FAR).clip(-_FAR, _FAR)
+        for limit in _LIMITS:
+            steps[(z >= limit) & (steps < _STEPS * limit)] = np.ceil(_STEPS * limit)
+        yield from steps.astype(np.int64).tolist()
 
 
 def _colours(colour: str) -> dict[str, str]:

@@ -26,9 +26,20 @@ from ..analysis.statistics import (
     paired_z_test,
     permutation_test,
 )
-from .data import ONLINE, REFERENCE, Entry, ExperimentData
+from ..analysis.times import parse_seconds
+from ..errors import InvalidInput, did_you_mean
+from .data import ONLINE, REFERENCE, Entry, ExperimentData, ReportData
 
 OPPS = ("opps-ds", "opps-cs")
+_BEST: dict[str, Any] = {
+    **dict.fromkeys(("experiment", "agent", "algorithm"), pl.String),
+    "winner": pl.Boolean,
+    **dict.fromkeys(
+        ("score", "ci95", "normalised", "offline_seconds", "online_seconds"), pl.Float64
+    ),
+    **dict.fromkeys(("difference", "p_value", "p_holm", "p_permutation"), pl.Float64),
+    **dict.fromkeys(("effect_size", "stability"), pl.Float64),
+}
 RESAMPLES = 1000  # of the MDPs, for the stability of winners
 
 
@@ -41,6 +52,23 @@ class Question:
     feature: str = ONLINE
     level: float = LEVEL
     honest: bool = False
+
+    @classmethod
+    def parse(
+        cls, offline: str | None, online: str | None, feature: str, level: float, honest: bool
+    ) -> "Question":
+        """A question with bounds like 1m or 5ms; None is no bound."""
+        return cls(
+            math.inf if offline is None else parse_seconds(offline, "offline"),
+            math.inf if online is None else parse_seconds(online, "online"),
+            feature,
+            level,
+            honest,
+        )
+
+
+ANYTHING = Question()
+"""The best agents without bounds."""
 
 
 class Test(NamedTuple):
@@ -115,7 +143,7 @@ class Answer:
         return Reading(below, self.comparison.sequence(float(bound)))
 
 
-def answer(experiment: ExperimentData, question: Question = Question()) -> Answer:  # noqa: B008
+def answer(experiment: ExperimentData, question: Question = ANYTHING) -> Answer:
     """Find the best agents of an experiment; what is random has the same seed every time."""
     entries = experiment.competitors
     contenders = [entry.contender(question.feature) for entry in entries]
@@ -138,6 +166,26 @@ def answer(experiment: ExperimentData, question: Question = Question()) -> Answe
         )  # fmt: skip
         rows.append(row)
     return Answer(experiment, question, comparison, rows)
+
+
+def answer_all(
+    data: ReportData,
+    question: Question = ANYTHING,
+    experiment: str | None = None,
+) -> list[Answer]:
+    """Find the best agents of all experiments, or of the one with a name."""
+    names = [each.name for each in data.experiments]
+    if experiment is not None and experiment not in names:
+        raise InvalidInput(
+            f"experiment = {experiment!r}{did_you_mean(experiment, names)}: must be one of "
+            f"{', '.join(names)}"
+        )
+    return [answer(each, question) for each in data.experiments if experiment in (None, each.name)]
+
+
+def notes_on(data: ReportData, answers: Iterable[Answer]) -> list[str]:
+    """What should be known about results and about the answers from them."""
+    return [*data.notes, *(found.warning for found in answers if found.warning)]
 
 
 def _tests(
@@ -209,27 +257,21 @@ def agents_table(answers: Iterable[Answer]) -> pl.DataFrame:
 def best_table(answers: Iterable[Answer]) -> pl.DataFrame:
     """One row for the best agent of each algorithm in each experiment."""
     rows = [
-        {
-            "experiment": found.experiment.name,
-            "agent": row.entry.label,
-            "algorithm": row.entry.algorithm,
-            "winner": row.winner,
-            "score": row.mean,
-            "ci95": _or_none(row.ci95),
-            "normalised": row.normalised,
-            "offline_seconds": row.entry.features["offline"],
-            "online_seconds": row.entry.features[found.question.feature],
-            "difference": row.test and row.test.difference,
-            "p_value": row.test and row.test.p_value,
-            "p_holm": row.test and row.test.adjusted,
-            "p_permutation": row.test and row.test.permutation,
-            "effect_size": row.test and row.test.effect,
-            "stability": row.stability,
-        }
+        (
+            found.experiment.name, row.entry.label, row.entry.algorithm, row.winner, row.mean,
+            _or_none(row.ci95), row.normalised, row.entry.features["offline"],
+            row.entry.features[found.question.feature], *_tested(row.test), row.stability,
+        )
         for found in answers
         for row in found.rows
-    ]
-    return pl.DataFrame(rows, infer_schema_length=None)
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=_BEST, orient="row")
+
+
+def _tested(test: Test | None) -> tuple[float | None, ...]:
+    if test is None:
+        return (None,) * 5
+    return test.difference, test.p_value, test.adjusted, test.permutation, test.effect
 
 
 def _or_none(number: float | None) -> float | None:

@@ -1,59 +1,19 @@
-// The winners within time bounds, as brlbench.analysis.bounds finds them, to the last bit.
+// The winners within time bounds, as brlbench.analysis.bounds finds them.
 
-// NumPy's order of summation, so that ties here are ties there.
-function sum(values, start, count) {
-  if (count < 8) {
-    let total = 0;
-    for (let i = start; i < start + count; i++) total += values[i];
-    return total;
-  }
-  if (count > 128) {
-    const half = Math.floor(count / 16) * 8;
-    return sum(values, start, half) + sum(values, start + half, count - half);
-  }
-  const r = values.slice(start, start + 8);
-  const whole = start + count - (count % 8);
-  let i = start + 8;
-  for (; i < whole; i += 8) for (let k = 0; k < 8; k++) r[k] += values[i + k];
-  let total = r[0] + r[1] + (r[2] + r[3]) + (r[4] + r[5] + (r[6] + r[7]));
-  for (; i < start + count; i++) total += values[i];
-  return total;
-}
-
-function pairedZ(first, second) {
-  const count = first.length;
-  if (count < 2) return 0;
-  const difference = first.map((value, k) => value - second[k]);
-  const mean = sum(difference, 0, count) / count;
-  const largest = difference.reduce((most, d) => Math.max(most, Math.abs(d)), 0);
-  const squares = difference.map((d) => (d - mean) * (d - mean));
-  const deviation = Math.sqrt(sum(squares, 0, count) / (count - 1));
-  // The deviation of a constant is zero up to rounding only.
-  if (deviation <= 1e-12 * largest) return mean === 0 ? 0 : mean * Infinity;
-  return mean / (deviation / Math.sqrt(count));
-}
-
-// The tests of one experiment's candidates against each other, made when they are first asked for.
+// Paired Z statistics of agents that can be the best of their algorithm: of each against all that
+// are ranked below it, the best first.
 class PairedTests {
-  constructor(experiment, honest) {
-    const { candidates, returns, numMdps } = experiment;
-    this.known = new Map();
-    this.size = experiment.labels.length;
-    this.returns = new Map();
-    candidates.forEach((agent, row) => {
-      const all = returns.subarray(row * numMdps, (row + 1) * numMdps);
-      this.returns.set(agent, honest ? all.filter((_, mdp) => mdp % 2 === 1) : all);
-    });
+  constructor(ranked, steps, scale) {
+    this.steps = steps;
+    this.scale = scale;
+    this.count = ranked.length;
+    this.rank = new Map(ranked.map((agent, rank) => [agent, rank]));
   }
 
-  z(first, second) {
-    const pair = first * this.size + second;
-    let z = this.known.get(pair);
-    if (z === undefined) {
-      z = pairedZ(this.returns.get(first), this.returns.get(second));
-      this.known.set(pair, z);
-    }
-    return z;
+  z(better, worse) {
+    if (better === worse) return 0;
+    const first = this.rank.get(better), second = this.rank.get(worse);
+    return this.steps[(first * (2 * this.count - first - 1)) / 2 + second - first - 1] / this.scale;
   }
 }
 
@@ -64,11 +24,13 @@ class Comparison {
     this.algorithms = experiment.algorithms;
     this.tests = experiment.tests[Number(honest)];
     this.limit = limit;
-    const means = experiment.means[Number(honest)];
-    // The best first; of equal ones, the first given.
-    this.ranked = experiment.candidates
-      .filter((i) => competes(i) && this.offline[i] <= Infinity && this.online[i] <= Infinity)
-      .sort((i, k) => means[k] - means[i] || i - k);
+    const { offline, online } = this;
+    const kept = {}; // for each algorithm, what no better one makes needless
+    this.ranked = experiment.ranked[Number(honest)].filter((i) => {
+      const better = (kept[this.algorithms[i]] ??= []);
+      const needless = better.some((k) => offline[k] <= offline[i] && online[k] <= online[i]);
+      return competes(i) && !needless && better.push(i);
+    });
   }
 
   // Agents: the best of each algorithm, the best first, and the winners among them.

@@ -6,7 +6,7 @@ class Bound {
     this.field = root.querySelector("input[type=text]");
     this.onChange = onChange;
     this.seconds = Infinity;
-    this.times = [];
+    this.setTimes([]);
     this.slider.addEventListener("input", () => this.set(this.nearest(this.slider.valueAsNumber)));
     this.slider.addEventListener("keydown", (event) => {
       const steps = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };

@@ -1,31 +1,32 @@
-// What Python packed: names as JSON; numbers as float64, deflated, the bytes sorted by place.
+// What Python packed: names as JSON; numbers deflated, their bytes sorted by place.
 
 async function readData() {
-  const content = JSON.parse(document.getElementById("content").textContent);
-  const numbers = await unpack(document.getElementById("numbers").textContent);
+  const text = (id) => document.getElementById(id).textContent;
+  const content = JSON.parse(text("content"));
+  const numbers = new Float64Array(await unpack(text("numbers"), 8));
+  const steps = new Int16Array(await unpack(text("tests"), 2));
   const column = ([start, length]) => numbers.subarray(start, start + length);
   for (const experiment of content.experiments) {
-    for (const name of ["offline", "ci95", "returns"]) experiment[name] = column(experiment[name]);
+    for (const name of ["offline", "scores", "ci95"]) experiment[name] = column(experiment[name]);
     experiment.normalised &&= column(experiment.normalised);
-    experiment.means = experiment.means.map(column);
     for (const name in experiment.features) {
       experiment.features[name] = column(experiment.features[name]);
     }
-    experiment.tests = [new PairedTests(experiment, false), new PairedTests(experiment, true)];
+    experiment.tests = experiment.tests.map(([start, length], k) =>
+      new PairedTests(experiment.ranked[k], steps.subarray(start, start + length), content.steps));
   }
   return content;
 }
 
-async function unpack(text) {
+async function unpack(text, size) {
   const letters = atob(text);
   const packed = new Uint8Array(letters.length);
   for (let i = 0; i < packed.length; i++) packed[i] = letters.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   const sorted = new Uint8Array(await new Response(stream).arrayBuffer());
   const bytes = new Uint8Array(sorted.length);
-  const count = sorted.length / 8;
-  for (let place = 0, from = 0; place < 8; place++) {
-    for (let i = 0; i < count; i++) bytes[8 * i + place] = sorted[from++];
+  for (let place = 0, from = 0; place < size; place++) {
+    for (let i = place; i < bytes.length; i += size) bytes[i] = sorted[from++];
   }
-  return new Float64Array(bytes.buffer);
+  return bytes.buffer;
 }

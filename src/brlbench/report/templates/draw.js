@@ -31,7 +31,12 @@ function fill(node, { color, ...attributes }, children) {
 
 function mark(algorithm) {
   const path = shape("path", { d: markerPath(algorithm) });
-  return shape("svg", { class: "mark", viewBox: "-6 -6 12 12", color: algorithm.color, "aria-hidden": true }, path);
+  const look = { class: "mark", viewBox: "-6 -6 12 12", color: algorithm.color };
+  return shape("svg", { ...look, "aria-hidden": true }, path);
+}
+
+function label(algorithm, text) {
+  return element("span", { class: "label" }, mark(algorithm), element("span", {}, text));
 }
 
 // Times of zero lie at the start of the scale, where no logarithm reaches; no bound is its end.
@@ -46,15 +51,18 @@ function logScale(times, from, to) {
     return from + Math.min(1, Math.max(0, part)) * (to - from);
   };
   const back = (place) => 10 ** (low + ((place - from) / (to - from)) * (high - low));
-  return { at, back, from, to, ticks: (most) => timeTicks(10 ** low, 10 ** high, most).map((t) => [at(t), formatSeconds(t)]) };
+  const ticks = (most) => timeTicks(10 ** low, 10 ** high, most).map((t) => [at(t), formatSeconds(t)]);
+  return { at, back, from, to, ticks };
 }
 
 function timeTicks(low, high, most) {
   const units = [1e-9, 1e-6, 1e-3, 1, 60, 3600];
-  const small = (steps) => units.slice(0, 3).flatMap((u) => [1, 10, 100].flatMap((d) => steps.map((s) => u * d * s)));
+  const parts = (steps) => units.slice(0, 3).flatMap((u) => [1, 10, 100].flatMap((d) => steps.map((s) => u * d * s)));
+  const minutes = (steps) => [...steps.map((s) => 60 * s), ...steps.map((s) => 3600 * s)];
   const choices = [
-    [...small([1, 2, 5]), 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18000, 36000, 72000, 180000],
-    [...small([1]), 1, 10, 60, 600, 3600, 36000, 360000],
+    [...parts([1, 2, 5]), 1, 2, 5, 10, 20, 30, ...minutes([1, 2, 5, 10, 20, 30])],
+    [...parts([1, 5]), 1, 5, 10, 30, ...minutes([1, 5, 10, 30])],
+    [...parts([1]), 1, 10, ...minutes([1, 10])],
     units,
   ].map((ticks) => ticks.filter((t) => t >= low && t <= high));
   return choices.find((ticks) => ticks.length <= most) ?? choices.at(-1);
@@ -67,7 +75,8 @@ function linearScale(low, high, from, to) {
     const step = [1, 2, 5, 10].find((s) => s * power >= rough) * power;
     const first = Math.ceil(low / step), count = Math.floor(high / step) - first + 1;
     const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-    return Array.from({ length: count }, (_, k) => (first + k) * step).map((v) => [at(v), v.toFixed(digits)]);
+    const values = Array.from({ length: count }, (_, k) => (first + k) * step);
+    return values.map((value) => [at(value), value.toFixed(digits)]);
   };
   return { at, from, to, ticks };
 }
@@ -85,15 +94,16 @@ function frame(svg, area, x, y, xLabel, yLabel) {
     parts.push(shape("text", { x: left - 6, y: place + 4, "text-anchor": "end" }, label));
   }
   parts.push(shape("rect", { class: "frame", x: left, y: top, width: right - left, height: bottom - top }));
-  parts.push(shape("text", { x: (left + right) / 2, y: bottom + 34, "text-anchor": "middle" }, xLabel));
-  const turned = `translate(13 ${(top + bottom) / 2}) rotate(-90)`;
+  const title = right - left > 400 ? `${xLabel} (log scale)` : xLabel;
+  parts.push(shape("text", { x: (left + right) / 2, y: bottom + 34, "text-anchor": "middle" }, title));
+  const turned = `translate(12 ${(top + bottom) / 2}) rotate(-90)`;
   parts.push(shape("text", { transform: turned, "text-anchor": "middle" }, yLabel));
   svg.replaceChildren(...parts);
 }
 
 function areaOf(svg) {
   const { width, height } = svg.getBoundingClientRect();
-  return { left: 64, right: Math.max(width - 12, 120), top: 10, bottom: height - 42 };
+  return { left: 72, right: Math.max(width - 12, 120), top: 10, bottom: height - 42 };
 }
 
 function showTip(nodes, x, y) {

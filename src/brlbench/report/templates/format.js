@@ -27,10 +27,12 @@ function parseSeconds(text) {
   const parts = /^(\d+\.?\d*(?:e[+-]?\d+)?|\.\d+)\s*([a-zµ]*)$/.exec(plain);
   if (!parts) return NaN;
   const unit = { "": "s", us: "µs", m: "min" }[parts[2]] ?? parts[2];
-  const size = UNITS.find(([, name]) => name === unit)?.[0];
-  // 5 ms must be the number that other programs read in 0.005.
-  return size >= 1 ? parts[1] * size : Number(parts[1]) / Math.round(1 / size);
+  const size = unit === "d" ? 86400 : UNITS.find(([, name]) => name === unit)?.[0];
+  return Number(parts[1]) * size;
 }
+
+const percent = (part) => `${Number((100 * part).toFixed(4))}%`;
+const formatPart = (value) => (Number.isNaN(value) ? "–" : value.toFixed(3));
 
 function scoreFormat(scores) {
   const largest = scores.reduce((most, s) => Math.max(most, Math.abs(s)), 0);

@@ -1,16 +1,27 @@
 // The controls, what is chosen, and the order in which everything follows.
 
+const PER_DECISION = ["mean", "median", "p95", "max"];
 const find = (id) => document.getElementById(id);
 const data = await readData().catch((error) => {
   find("about").textContent = `This browser can't read the results: use a newer one. (${error})`;
   throw error;
 });
-const state = { experiment: data.experiments[0], feature: data.feature, level: data.level, honest: false,
-  hidden: new Set([data.reference]) };
-const offline = new Bound(find("offline"), update), online = new Bound(find("online"), update);
+const state = {
+  experiment: data.experiments[0],
+  feature: data.feature,
+  level: data.level,
+  honest: false,
+  hidden: new Set([data.reference]), // algorithms
+};
+const offline = new Bound(find("offline"), update);
+const online = new Bound(find("online"), update);
 const map = new BoundsMap(find("map"), find("legend"), offline, online);
-const plots = { offline: new Scatter(find("offline-plot"), describe), online: new Scatter(find("online-plot"), describe) };
-const table = new AgentTable(find("agents"), (i) => Object.values(plots).forEach((plot) => plot.highlight(i)));
+const offlinePlot = new Scatter(find("offline-plot"), describe);
+const onlinePlot = new Scatter(find("online-plot"), describe);
+const table = new AgentTable(find("agents"), (agent) => {
+  offlinePlot.highlight(agent);
+  onlinePlot.highlight(agent);
+});
 let view;
 
 // What is shown changes with everything but the bounds.
@@ -22,25 +33,32 @@ function choose() {
   const shown = agents.filter(competes);
   const references = agents.filter((i) => isReference(i) && !competes(i));
   view = {
-    experiment, feature, shown, references, algorithms: data.algorithms,
+    experiment,
+    feature,
+    shown,
+    references,
     listed: agents.filter((i) => competes(i) || isReference(i)),
+    algorithms: data.algorithms,
+    far: data.far,
     online: experiment.features[feature],
     onlineLabel: `online time: ${onlineText(feature)[0]}`,
-    reference: references.length ? Math.max(...references.map((i) => experiment.means[0][i])) : null,
-    score: scoreFormat(experiment.means[0]),
-    comparison: new Comparison(experiment, feature, honest, data.levels[state.level][1], competes),
+    reference: references.length ? Math.max(...references.map((i) => experiment.scores[i])) : null,
+    score: scoreFormat(experiment.scores),
+    comparison: new Comparison(experiment, feature, honest, data.limits[state.level], competes),
   };
   offline.setTimes(shown.map((i) => experiment.offline[i]));
   online.setTimes(shown.map((i) => view.online[i]));
-  table.draw(view);
   tellAbout();
+  table.draw(view);
   draw();
 }
 
 function draw() {
-  plots.offline.draw(view, view.experiment.offline, "offline time");
-  plots.online.draw(view, view.online, view.onlineLabel);
-  map.draw(view);
+  // All are measured before the first is drawn: to measure after drawing is slow.
+  const areas = [offlinePlot, onlinePlot, map].map(({ svg }) => areaOf(svg));
+  offlinePlot.draw(view, areas[0], view.experiment.offline, "offline time");
+  onlinePlot.draw(view, areas[1], view.online, view.onlineLabel);
+  map.draw(view, areas[2]);
   update();
 }
 
@@ -55,8 +73,8 @@ function update() {
   for (const i of references) looks[i] += " upper";
   tellAnswer(answer);
   drawBest(find("best"), view, answer);
-  plots.offline.update(looks, offline.seconds);
-  plots.online.update(looks, online.seconds);
+  offlinePlot.update(looks, offline.seconds);
+  onlinePlot.update(looks, online.seconds);
   map.update(answer);
   table.update(looks);
 }
@@ -65,29 +83,32 @@ function tellAnswer({ best, winners }) {
   const name = (i) => element("strong", {}, data.algorithms[view.experiment.algorithms[i]].name);
   const bounds = [];
   if (offline.seconds < Infinity) bounds.push(`${formatSeconds(offline.seconds)} offline`);
-  if (online.seconds < Infinity) bounds.push(`${formatSeconds(online.seconds)} ${onlineText(state.feature)[1]}`);
+  if (online.seconds < Infinity) {
+    bounds.push(`${formatSeconds(online.seconds)} ${onlineText(state.feature)[1]}`);
+  }
   const where = bounds.length ? `Within ${bounds.join(" and ")}` : "Without time bounds";
-  const percent = `${Number((100 * data.levels[state.level][0]).toFixed(4))}%`;
-  const names = winners.flatMap((i, k) => [k === 0 ? "" : k === winners.length - 1 ? " and " : ", ", name(i)]);
-  let end = best.length > 1 ? ` is best: all others are significantly worse at ${percent}.` : " is the only algorithm.";
-  if (winners.length > 1) end = ` are best (not significantly different at ${percent}).`;
-  if (!best.length) end = "no agent.";
+  const level = percent(data.levels[state.level]);
+  const before = (k) => (k === 0 ? "" : k === winners.length - 1 ? " and " : ", ");
+  const names = winners.flatMap((i, k) => [before(k), name(i)]);
+  let end = ` is best: all others are significantly worse at ${level}.`;
+  if (winners.length > 1) end = ` are best (not significantly different at ${level}).`;
+  if (best.length === 1) end = " is the only algorithm.";
+  if (best.length === 0) end = "no agent.";
   find("answer").replaceChildren(`${where}: `, ...names, end);
 }
 
 function tellAbout() {
   const { experiment, shown, references } = view;
   const { discount, horizon } = experiment.settings;
-  const parts = [experiment.name, `${experiment.numMdps} MDPs`];
-  if (discount != null) parts.push(`discount ${discount}`);
-  if (horizon != null) parts.push(`${horizon} decisions`);
-  find("about").textContent = parts.join(" · ");
+  const about = [experiment.name, `${experiment.numMdps} MDPs`];
+  if (discount != null) about.push(`discount ${discount}`);
+  if (horizon != null) about.push(`${horizon} decisions`);
+  find("about").textContent = about.join(" · ");
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
-  find("best-note").textContent = "Z is the paired test of the best against each: below " +
-    `${data.levels[state.level][1].toFixed(2)}, it is not significantly worse.` +
-    (state.honest ? " Even-numbered MDPs choose, odd-numbered ones test; scores are of all." : "");
-  find("reference-note").textContent = references.length
-    ? "The agent “optimal” knows the MDP: it is an upper bound and does not compete unless it is ticked above." : "";
+  find("best-note").textContent = "Z is the paired test of the best against each: below "
+    + `${data.limits[state.level].toFixed(2)}, it is not significantly worse.`
+    + (state.honest ? " Even-numbered MDPs choose, odd-numbered ones test; scores are of all." : "");
+  find("reference-note").hidden = !references.length;
   const notes = [...data.notes, experiment.warnings[Number(state.honest)]].filter(Boolean);
   find("notes").hidden = !notes.length;
   find("notes").replaceChildren(...notes.map((note) => element("p", {}, note)));
@@ -96,22 +117,29 @@ function tellAbout() {
 // An agent in full, for the tip.
 function describe(i) {
   const { experiment, score } = view;
-  const rows = [...experiment.parameters[i], ["score", `${score(experiment.means[0][i])} ± ${score(experiment.ci95[i])}`]];
-  if (experiment.normalised) rows.push(["normalised", experiment.normalised[i].toFixed(3)]);
+  const rows = [...experiment.parameters[i]];
+  rows.push(["score", `${score(experiment.scores[i])} ± ${score(experiment.ci95[i])}`]);
+  if (experiment.normalised) rows.push(["normalised", formatPart(experiment.normalised[i])]);
   rows.push(["offline", formatSeconds(experiment.offline[i])]);
-  for (const [name, times] of Object.entries(experiment.features)) rows.push([onlineText(name)[0], formatSeconds(times[i])]);
+  for (const [feature, times] of Object.entries(experiment.features)) {
+    rows.push([onlineText(feature)[0], formatSeconds(times[i])]);
+  }
   const terms = rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
-  return [element("strong", {}, data.algorithms[experiment.algorithms[i]].name), element("dl", {}, ...terms)];
+  const name = data.algorithms[experiment.algorithms[i]].name;
+  return [element("strong", {}, name), element("dl", {}, ...terms)];
 }
 
 function options(id, entries, chosen) {
-  find(id).replaceChildren(...entries.map(([value, text]) => new Option(text, value, false, value === chosen)));
+  const made = entries.map(([value, text]) => new Option(text, value, false, value === chosen));
+  find(id).replaceChildren(...made);
 }
 
+// Of the chosen problem: the wanted case, or one with as good a prior as now.
 function offerCases(wanted) {
+  const { accurate } = state.experiment;
   const same = data.experiments.filter(({ problem }) => problem === find("problem").value);
   state.experiment = same.find((experiment) => experiment.case === wanted)
-    ?? same.find((experiment) => (experiment.case === "accurate") === (wanted === "accurate")) ?? same[0];
+    ?? same.find((experiment) => experiment.accurate === accurate) ?? same[0];
   options("case", same.map((experiment) => [experiment.case, experiment.case]), state.experiment.case);
   const features = Object.keys(state.experiment.features);
   if (!features.includes(state.feature)) state.feature = features[0];
@@ -122,9 +150,10 @@ function offerCases(wanted) {
 }
 
 function offerAlgorithms() {
+  const { style } = document.documentElement;
   find("algorithms").append(...data.algorithms.map((algorithm, k) => {
+    style.setProperty(`--algorithm-${k}`, `light-dark(${algorithm.light}, ${algorithm.dark})`);
     algorithm.color = `var(--algorithm-${k})`;
-    document.documentElement.style.setProperty(`--algorithm-${k}`, `light-dark(${algorithm.light}, ${algorithm.dark})`);
     const box = element("input", { type: "checkbox", value: k });
     box.checked = !state.hidden.has(k);
     const note = k === data.reference ? " (knows the MDP)" : "";
@@ -134,8 +163,18 @@ function offerAlgorithms() {
 
 function filter(tick) {
   const boxes = [...find("algorithms").querySelectorAll("input")];
-  if (tick !== undefined) for (const box of boxes) box.checked = tick && Number(box.value) !== data.reference;
+  if (tick !== undefined) {
+    for (const box of boxes) box.checked = tick && Number(box.value) !== data.reference;
+  }
   state.hidden = new Set(boxes.filter((box) => !box.checked).map((box) => Number(box.value)));
+  choose();
+}
+
+function chooseFeature(feature) {
+  // A bound on a decision says nothing about a whole trajectory.
+  const alike = PER_DECISION.includes(feature) && PER_DECISION.includes(state.feature);
+  if (!alike) online.set(Infinity, false);
+  state.feature = feature;
   choose();
 }
 
@@ -147,18 +186,9 @@ function download() {
 }
 
 function toggleTheme() {
-  const root = document.documentElement;
-  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
-}
-
-const PER_DECISION = ["mean", "median", "p95", "max"];
-
-function chooseFeature(feature) {
-  // A bound on a decision says nothing about a whole trajectory.
-  if (!PER_DECISION.includes(feature) || !PER_DECISION.includes(state.feature)) online.set(Infinity, false);
-  state.feature = feature;
-  choose();
+  const { dataset } = document.documentElement;
+  const now = dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  dataset.theme = now === "dark" ? "light" : "dark";
 }
 
 function listen(id, type, act) {
@@ -166,8 +196,9 @@ function listen(id, type, act) {
 }
 
 offerAlgorithms();
-options("problem", [...new Set(data.experiments.map(({ problem }) => problem))].map((name) => [name, name]), state.experiment.problem);
-options("level", data.levels.map(([level], k) => [k, `${Number((100 * level).toFixed(4))}%`]), state.level);
+const problems = [...new Set(data.experiments.map(({ problem }) => problem))];
+options("problem", problems.map((name) => [name, name]), state.experiment.problem);
+options("level", data.levels.map((level, k) => [k, percent(level)]), state.level);
 offerCases(state.experiment.case);
 listen("problem", "change", () => { offerCases(state.experiment.case); choose(); });
 listen("case", "change", ({ value }) => { offerCases(value); choose(); });
@@ -180,8 +211,6 @@ listen("none", "click", () => filter(false));
 listen("csv", "click", download);
 listen("theme", "click", toggleTheme);
 find("controls").addEventListener("submit", (event) => event.preventDefault());
-offline.setTimes([]);
-online.setTimes([]);
 choose();
 
 let width = innerWidth;

@@ -6,11 +6,13 @@ class BoundsMap {
   constructor(svg, legend, offline, online) {
     Object.assign(this, { svg, legend, offline, online });
     svg.addEventListener("pointerdown", (event) => {
+      if (event.pointerType === "touch") return; // it may be the start of scrolling
       svg.setPointerCapture(event.pointerId);
       this.pick(event);
     });
+    svg.addEventListener("click", (event) => this.pick(event));
     svg.addEventListener("pointermove", (event) => {
-      if (event.buttons & 1) this.pick(event);
+      if (svg.hasPointerCapture(event.pointerId)) this.pick(event);
       this.tell(event);
     });
     svg.addEventListener("pointerleave", hideTip);
@@ -23,13 +25,13 @@ class BoundsMap {
     });
   }
 
-  draw(view) {
-    this.view = view;
-    const area = (this.area = areaOf(this.svg));
+  draw(view, area) {
+    Object.assign(this, { view, area });
     const regions = view.comparison.regions();
     this.x = logScale(this.online.times, area.left, area.right);
     this.y = logScale(this.offline.times, area.bottom, area.top);
-    frame(this.svg, area, this.x, this.y, `bound on ${view.onlineLabel} (log scale)`, "bound on offline time");
+    const titles = [`bound on ${view.onlineLabel}`, "bound on offline time"];
+    frame(this.svg, area, this.x, this.y, ...titles);
     this.sets = rectangles(regions, this.x, this.y);
     const definitions = shape("defs");
     this.svg.append(definitions);
@@ -41,6 +43,7 @@ class BoundsMap {
       set.node.style.fill = set.paint;
       this.svg.append(set.node);
     });
+    this.svg.append(shape("path", { class: "border", d: borders(regions, this.x, this.y) }));
     this.svg.append(...this.sets.flatMap(letterOf));
     this.cross = [true, false].map((under) => {
       const name = under ? "cross under" : "cross";
@@ -55,13 +58,14 @@ class BoundsMap {
       const box = shape("rect", { width: 22, height: 14 });
       box.style.fill = set.paint;
       const names = set.algorithms.map((a) => this.view.algorithms[a].name).join(", ");
-      set.item = element("li", {}, element("b", {}, set.letter), shape("svg", { "aria-hidden": true }, box), names);
+      const swatch = shape("svg", { "aria-hidden": true }, box);
+      set.item = element("li", {}, element("b", {}, set.letter), swatch, element("span", {}, names));
       set.item.addEventListener("pointerenter", () => this.emphasise(set));
       set.item.addEventListener("pointerleave", () => this.emphasise(null));
       return set.item;
     });
     const more = this.sets.length - MOST_SETS;
-    if (more > 0) items.push(element("li", { class: "muted" }, `and ${more} smaller: point at the map`));
+    if (more > 0) items.push(element("li", { class: "muted" }, `and ${more} more: point at the map`));
     this.legend.replaceChildren(...items);
   }
 
@@ -77,7 +81,8 @@ class BoundsMap {
       fill(up, { x1: x, x2: x, y1: top, y2: bottom }, []);
       fill(centre, { cx: x, cy: y, r: 5 }, []);
     }
-    const key = answer.winners.map((i) => this.view.experiment.algorithms[i]).sort((a, b) => a - b).join();
+    const winners = answer.winners.map((i) => this.view.experiment.algorithms[i]);
+    const key = winners.sort((a, b) => a - b).join();
     for (const set of this.sets) set.item?.classList.toggle("now", set.algorithms.join() === key);
   }
 
@@ -99,8 +104,8 @@ class BoundsMap {
     const { winners } = comparison.within(offline, online);
     const names = winners.map((i) => algorithms[experiment.algorithms[i]].name).join(", ");
     const where = `offline ≤ ${formatSeconds(offline)}, online ≤ ${formatSeconds(online)}`;
-    showTip([element("div", {}, element("strong", {}, names || "no agent")), element("div", { class: "muted" }, where)],
-      event.clientX, event.clientY);
+    const who = element("strong", {}, names || "no agent");
+    showTip([who, element("div", { class: "muted" }, where)], event.clientX, event.clientY);
   }
 }
 
@@ -111,11 +116,12 @@ function rectangles({ offline, online, cells, sets }, x, y) {
   const close = ({ set, start, end, row }, last) => {
     const left = x.at(online[start]), right = end < online.length ? x.at(online[end]) : x.to;
     const bottom = y.at(offline[row]), top = last < offline.length ? y.at(offline[last]) : y.to;
-    const box = { x: (left + right) / 2, y: (top + bottom) / 2, width: right - left, height: bottom - top };
-    const size = Math.min(box.width, box.height);
+    const size = Math.min(right - left, bottom - top);
     found[set].path += `M${left},${bottom}H${right}V${top}H${left}z`;
-    found[set].area += box.width * box.height;
-    if (size > (found[set].largest?.size ?? 0)) found[set].largest = { ...box, size };
+    found[set].area += (right - left) * (bottom - top);
+    if (size > (found[set].largest?.size ?? 0)) {
+      found[set].largest = { size, x: (left + right) / 2, y: (top + bottom) / 2 };
+    }
   };
   let open = new Map();
   for (let row = 0; row <= offline.length; row++) {
@@ -133,10 +139,23 @@ function rectangles({ offline, online, cells, sets }, x, y) {
   return found.sort((a, b) => b.area - a.area);
 }
 
+// Lines between cells of unlike sets.
+function borders({ offline, online, cells }, x, y) {
+  const xs = [...online.map(x.at), x.to], ys = [...offline.map(y.at), y.to];
+  const width = online.length;
+  let path = "";
+  cells.forEach((set, cell) => {
+    const column = cell % width, row = (cell - column) / width;
+    if (column && cells[cell - 1] !== set) path += `M${xs[column]},${ys[row]}V${ys[row + 1]}`;
+    if (row && cells[cell - width] !== set) path += `M${xs[column]},${ys[row]}H${xs[column + 1]}`;
+  });
+  return path;
+}
+
 // One algorithm's colour, or stripes of all.
 function paint(algorithms, id, definitions) {
   if (algorithms.length === 1) return algorithms[0].color;
-  const width = 9;
+  const width = 7;
   const stripes = algorithms.map(({ color }, k) => {
     const stripe = shape("rect", { x: k * width, width, height: 10 });
     stripe.style.fill = color;

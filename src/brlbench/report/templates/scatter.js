@@ -3,6 +3,7 @@
 class Scatter {
   constructor(svg, describe) {
     this.svg = svg;
+    this.legend = svg.nextElementSibling;
     this.points = [];
     this.describe = describe;
     svg.addEventListener("pointermove", (event) => this.point(this.nearest(event)));
@@ -11,29 +12,33 @@ class Scatter {
     svg.addEventListener("keydown", (event) => this.walk(event));
   }
 
-  draw(view, times, label) {
+  draw(view, area, times, label) {
     const { experiment, shown, algorithms, reference } = view;
-    const area = (this.area = areaOf(this.svg));
+    this.area = area;
     const drawn = shown.filter((i) => Number.isFinite(times[i]));
     const error = (i) => experiment.ci95[i] || 0;
-    const mean = (i) => experiment.means[0][i];
+    const mean = (i) => experiment.scores[i];
     this.x = logScale(drawn.map((i) => times[i]), area.left, area.right);
     const y = scoreScale(drawn.map((i) => [mean(i) - error(i), mean(i) + error(i)]), reference, area);
-    frame(this.svg, area, this.x, y, `${label} (log scale)`, "mean discounted return");
+    frame(this.svg, area, this.x, y, label, "mean discounted return");
     if (reference !== null) this.svg.append(...referenceLine(reference, y, area, view.score));
     this.points = drawn.map((i) => {
       const algorithm = algorithms[experiment.algorithms[i]];
       const [px, py] = [this.x.at(times[i]), y.at(mean(i))];
       const bar = Math.abs(y.at(mean(i) + error(i)) - py);
       const node = shape("g", { transform: `translate(${px} ${py})`, color: algorithm.color },
-        shape("line", { y1: -bar, y2: bar }), shape("path", { d: markerPath(algorithm) }));
-      return { agent: i, x: px, y: py, node, look: "" };
+        shape("line", { y1: -bar, y2: bar }),
+        shape("path", { d: markerPath(algorithm) }));
+      return { agent: i, x: px, y: py, node, look: null };
     }).sort((a, b) => a.x - b.x || a.agent - b.agent);
     this.dots = shape("g", {}, ...this.points.map((point) => point.node));
     this.beyond = shape("rect", { class: "beyond", y: area.top, height: area.bottom - area.top });
     this.line = shape("line", { class: "bound-line", y1: area.top, y2: area.bottom });
     this.ring = shape("circle", { class: "ring", r: 10, visibility: "hidden" });
     this.svg.append(this.beyond, this.dots, this.line, this.ring);
+    const kinds = [...new Set(drawn.map((i) => experiment.algorithms[i]))].sort((a, b) => a - b);
+    const names = kinds.map((k) => element("li", {}, mark(algorithms[k]), algorithms[k].name));
+    this.legend.replaceChildren(...names);
   }
 
   update(looks, bound) {
@@ -92,7 +97,8 @@ function scoreScale(intervals, reference, area) {
   let low = Math.min(...intervals.map(([from]) => from));
   let high = Math.max(...intervals.map(([, to]) => to));
   if (!intervals.length) [low, high] = [0, 1];
-  if (reference !== null && reference > high && reference - high < 1.5 * (high - low)) high = reference;
+  const near = reference !== null && reference - high < 1.5 * (high - low);
+  if (near) high = Math.max(high, reference);
   const margin = 0.05 * (high - low) || Math.abs(high) * 0.1 || 1;
   return linearScale(low - margin, high + margin, area.bottom, area.top);
 }
@@ -100,7 +106,8 @@ function scoreScale(intervals, reference, area) {
 function referenceLine(score, y, area, format) {
   const place = y.at(score), above = place < area.top;
   const text = above ? `optimal, far above: ${format(score)} ↑` : `optimal ${format(score)}`;
-  const line = shape("line", { class: "reference", x1: area.left, x2: area.right, y1: place, y2: place });
-  const label = shape("text", { x: area.right - 6, y: Math.max(place, area.top) + 14, "text-anchor": "end" }, text);
-  return above ? [label] : [line, label];
+  const { left, right, top } = area;
+  const line = shape("line", { class: "reference", x1: left, x2: right, y1: place, y2: place });
+  const words = shape("text", { x: right - 6, y: Math.max(place, top) + 14, "text-anchor": "end" }, text);
+  return above ? [words] : [line, words];
 }

@@ -1,0 +1,203 @@
+import math
+from collections.abc import Iterator
+from statistics import NormalDist, stdev
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brlbench.analysis.bounds import Best, Comparison, Contender
+from brlbench.errors import InvalidInput
+from strategies import reproducible
+
+TIMES = (0.0, 0.5, 1.0, 2.0, 10.0)
+PROBES = (-1.0, *TIMES, 0.75, math.inf)
+
+
+@st.composite
+def contenders(draw: st.DrawFn) -> list[Contender]:
+    """Few values of times and of returns, so that ties are common."""
+    num_mdps = draw(st.integers(1, 9))
+    returns = st.lists(st.integers(0, 4), min_size=num_mdps, max_size=num_mdps)
+    agents = st.tuples(
+        st.sampled_from("abcd"), st.sampled_from(TIMES), st.sampled_from(TIMES), returns
+    )
+    return [
+        Contender(f"agent {i}", algorithm, offline, online, np.array(row, dtype=np.float64))
+        for i, (algorithm, offline, online, row) in enumerate(
+            draw(st.lists(agents, min_size=1, max_size=9))
+        )
+    ]
+
+
+def by_brute_force(
+    agents: list[Contender], offline: float, online: float, level: float, honest: bool
+) -> Best | None:
+    """The definition, word by word."""
+    choosing = [list(agent.returns)[:: 2 if honest else 1] for agent in agents]
+    testing = [list(agent.returns)[1 if honest else 0 :: 2 if honest else 1] for agent in agents]
+    allowed = [i for i, a in enumerate(agents) if a.offline <= offline and a.online <= online]
+    kept: list[int] = []
+    for algorithm in {agents[i].algorithm for i in allowed}:
+        own = [i for i in allowed if agents[i].algorithm == algorithm]
+        kept.append(min(own, key=lambda i: (-sum(choosing[i]), i)))
+    kept.sort(key=lambda i: (-sum(choosing[i]), i))
+    if not kept:
+        return None
+    limit = NormalDist().inv_cdf(level)
+    winners = []
+    for i in kept:
+        differences = [x - y for x, y in zip(testing[kept[0]], testing[i], strict=True)]
+        if len(differences) < 2 or sum(differences) <= 0:
+            winners.append(i)  # not worse at all, or nothing to test with
+        elif stdev(differences) > 0:
+            error = stdev(differences) / math.sqrt(len(differences))
+            if sum(differences) / len(differences) / error < limit:
+                winners.append(i)
+    return Best(kept, winners)
+
+
+@settings(reproducible, max_examples=60)
+@given(contenders(), st.sampled_from([0.6, 0.95]), st.booleans())
+def test_regions_are_what_brute_force_finds(
+    agents: list[Contender], level: float, honest: bool
+) -> None:
+    comparison = Comparison(agents, level, honest)
+    regions = comparison.regions()
+    for offline in PROBES:
+        for online in PROBES:
+            expected = by_brute_force(agents, offline, online, level, honest)
+            assert comparison.within(offline, online) == expected
+            assert regions.at(offline, online) == expected
+
+
+def test_regions_of_many_agents() -> None:
+    rng = np.random.default_rng(3)
+    shared = rng.standard_normal(50)
+    agents = [
+        Contender(str(i), f"{i % 7}", offline, online, shared + rng.standard_normal(50))
+        for i, (offline, online) in enumerate(rng.exponential(size=(60, 2)).tolist())
+    ]
+    comparison = Comparison(agents)
+    regions = comparison.regions()
+    assert regions.cells.shape == (60, 60)
+    for offline, online in rng.exponential(size=(200, 2)).tolist():
+        assert regions.at(offline, online) == comparison.within(offline, online)
+        assert comparison.within(offline, online) == by_brute_force(
+            agents, offline, online, 0.95, False
+        )
+
+
+def agent(algorithm: str, score: float, offline: float = 1.0, online: float = 1.0) -> Contender:
+    """An agent whose returns are its score and the same small noise for all but one."""
+    noise = np.tile([0.1, -0.1, 0.3, -0.3], 10)
+    return Contender(algorithm, algorithm, offline, online, score + noise)
+
+
+def test_winners_are_those_not_significantly_worse() -> None:
+    rng = np.random.default_rng(0)
+    best = agent("best", 10)
+    close = best._replace(algorithm="close", returns=best.returns - 0.01 + rng.normal(size=40))
+    far = best._replace(algorithm="far", returns=best.returns - 3 + rng.normal(size=40))
+    found = Comparison([far, close, best]).within()
+    assert found is not None
+    assert found.best_of_algorithm[-1] == 0
+    assert sorted(found.winners) == [1, 2]
+
+
+def test_the_same_difference_on_every_mdp_is_certain() -> None:
+    found = Comparison([agent("worse", 9.999), agent("better", 10)]).within()
+    assert found == Best([1, 0], [1])
+
+
+def test_equal_agents_all_win_and_the_first_comes_first() -> None:
+    found = Comparison([agent("a", 10), agent("b", 10), agent("a", 10)]).within()
+    assert found == Best([0, 1], [0, 1])
+
+
+def test_an_honest_choice_is_tested_on_other_mdps() -> None:
+    lucky = np.zeros(40)
+    lucky[::2] = 5  # good only where agents are chosen
+    steady = np.full(40, 3.0)
+    agents = [Contender("lucky", "a", 1, 1, lucky), Contender("steady", "b", 1, 1, steady)]
+    assert Comparison(agents, honest=True).within() == Best([0, 1], [0, 1])
+    assert Comparison(agents, honest=True).testing[0].max() == 0
+    assert Comparison(agents).within() == Best([1, 0], [1, 0])
+
+
+def test_the_sequence_as_the_online_bound_grows() -> None:
+    agents = [
+        agent("random", 1, online=0.1),
+        agent("beb", 5, online=2),
+        agent("beb", 4, online=1),
+        agent("egreedy", 5, online=2),
+        agent("random", 0, online=5),
+        agent("opps", 9, offline=50, online=3),
+    ]
+    comparison = Comparison(agents)
+    assert comparison.sequence(49) == [
+        (0.1, ["random"]), (1, ["beb"]), (2, ["beb", "egreedy"]),
+    ]  # fmt: skip
+    assert comparison.sequence()[-1] == (3, ["opps"])
+    assert comparison.sequence(0.5) == []
+
+
+def test_stability_of_certain_and_of_equal_agents() -> None:
+    rng = np.random.default_rng(0)
+    certain = Comparison([agent("a", 10), agent("b", 5)])
+    assert certain.stability(9, 9, rng) == {"a": 1.0, "b": 0.0}
+    equal = Comparison([agent("a", 10), agent("b", 10)])
+    assert equal.stability(9, 9, rng) == {"a": 1.0, "b": 1.0}
+    assert equal.stability(0, 0, rng) == {}
+
+
+@pytest.mark.parametrize("honest", [False, True])
+def test_stability_counts_wins_of_resamples(honest: bool) -> None:
+    data = np.random.default_rng(1)
+    returns = data.standard_normal((4, 60)) + np.array([0, 0.1, 0.3, -5])[:, None]
+    agents = [Contender(name, name, 1, 1, row) for name, row in zip("abcd", returns, strict=True)]
+    found = Comparison(agents, honest=honest).stability(9, 9, np.random.default_rng(2), 400)
+    assert list(found) == list("abcd")
+    assert 1 <= sum(found.values()) <= 4  # at least one wins every time
+    assert found["c"] > 0.8
+    assert found["d"] == 0
+    again = Comparison(agents, honest=honest).stability(9, 9, np.random.default_rng(2), 400)
+    assert found == again
+
+
+def test_stability_against_the_definition() -> None:
+    returns = np.random.default_rng(4).standard_normal((3, 30))
+    agents = [Contender(name, name, 1, 1, row) for name, row in zip("abc", returns, strict=True)]
+
+    def resampled() -> Iterator[Comparison]:
+        for chosen in np.random.default_rng(5).integers(0, 30, size=(200, 30)):
+            yield Comparison([a._replace(returns=a.returns[chosen]) for a in agents])
+
+    wins = dict.fromkeys("abc", 0)
+    for comparison in resampled():
+        best = comparison.within()
+        assert best is not None
+        for i in best.winners:
+            wins["abc"[i]] += 1
+    found = Comparison(agents).stability(9, 9, np.random.default_rng(5), 200)
+    assert found == {name: number / 200 for name, number in wins.items()}
+
+
+@pytest.mark.parametrize("honest", [False, True])
+def test_no_agents(honest: bool) -> None:
+    nobody = Comparison([], honest=honest)
+    assert nobody.within() is None
+    assert nobody.regions().at(1, 1) is None
+    assert nobody.sequence() == []
+
+
+def test_unlike_numbers_of_mdps_are_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"played \[3, 4\] MDPs can't be compared"):
+        Comparison([Contender("a", "a", 1, 1, np.zeros(n)) for n in (3, 4)])
+
+
+@pytest.mark.parametrize("level", [0, 1, -1, 95])
+def test_impossible_levels_are_refused(level: float) -> None:
+    with pytest.raises(InvalidInput, match=r"level = .*: must be between 0 and 1"):
+        Comparison([], level)

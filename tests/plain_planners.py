@@ -202,13 +202,18 @@ class PlainBfs3(PlainPlanner):
             self.back_up(history, x)
         node = self.nodes[history]
         u = first_best(node.upper)
-        gaps = {
-            y: (self.upper[*history, (x, u, y)] - self.lower[*history, (x, u, y)]) * number
-            for y, number in sorted(node.outcomes[u].items())
-        }
-        y = max(gaps, key=lambda following: gaps[following])
+        following = sorted(node.outcomes[u])
+        gaps = {y: self.gap((*history, (x, u, y))) for y in following}
+        # Leaves keep their gap, which is all that is left of the gap of a complete search.
+        leaves = self.discount ** (self.depth - level - 1) * (self.value_max - self.value_min)
+        incomplete = [y for y in following if gaps[y] > leaves * (1 + 1e-9)] or following
+        y = max(incomplete, key=lambda y: gaps[y] * node.outcomes[u][y])
         self.rollout((*history, (x, u, y)), y, level + 1)
         self.back_up(history, x)
+
+    def gap(self, history: History) -> float:
+        """What is not known of the value at a history."""
+        return self.upper[history] - self.lower[history]
 
     def back_up(self, history: History, x: int) -> None:
         """Bellman's equation for both bounds."""

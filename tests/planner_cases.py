@@ -31,9 +31,9 @@ UNEVEN = FlatDirichlet(
 )
 PRIORS = {"uniform": UNIFORM, "chain": CHAIN, "uneven": UNEVEN}
 
-# What was seen of each; the chain's last one was thought to be impossible.
+# What was seen of each; the chain's last two were thought to be impossible.
 OBSERVED = {
     "uniform": [(0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1)],
-    "chain": [(0, 0, 1), (1, 1, 2), (2, 0, 2), (2, 0, 0), (0, 1, 2)],
+    "chain": [(0, 0, 1), (1, 1, 2), (2, 0, 2), (0, 1, 2), (2, 1, 1)],
     "uneven": [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)],
 }

@@ -171,11 +171,13 @@ def train(
     from .agents.parameters import parse_parameters
     from .execution import train_new
     from .files import check_free
-    from .report.terminal import format_seconds
+    from .report.terminal import format_seconds, training_progress
     from .store import write_agent
 
     check_free(output, overwrite)
-    trained = train_new(agent, parse_parameters(parameters or []), prior, discount, horizon, seed)
+    given = parse_parameters(parameters or [])
+    with training_progress(console) as progress:
+        trained = train_new(agent, given, prior, discount, horizon, seed, progress)
     write_agent(output, trained, overwrite)
     console.print(
         f"wrote {output}: trained in {format_seconds(trained.training.seconds)}", markup=False

@@ -5,7 +5,6 @@ What an agent gets does not depend on how the work is divided.
 """
 
 import multiprocessing
-import os
 import pickle
 import time
 from collections.abc import Callable, Iterator
@@ -92,7 +91,7 @@ def evaluate(
         progress: called with the number of trajectories done since the last call.
     """
     if workers is None:
-        workers = _cores()
+        workers = machine.cores()
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise InvalidInput(f"workers = {workers!r}: must be a whole number, at least 1")
     # Other processes get an agent that comes trained as it is: training it again may not be alike.
@@ -115,9 +114,12 @@ def train_new(
     discount: float,
     horizon: int | None,
     seed: int,
+    progress: Callable[[int, int], None] | None = None,
 ) -> TrainedAgent:
-    """Make an agent and train it."""
+    """Make an agent and train it; one that tells how far it is tells `progress`."""
     agent = make_agent(algorithm, **parameters)
+    if hasattr(agent, "progress"):
+        agent.progress = progress
     # An experiment checks what it is given; the MDP in it is never drawn.
     checked = Experiment(prior, prior, 1, discount, horizon, seed)
     training = train(agent, checked.prior, checked.task, seed)
@@ -130,10 +132,6 @@ def play_trained(
     """Let a trained agent play the experiment it was trained for."""
     check_trained_for(trained, experiment)
     return evaluate(trained.agent, experiment, workers, trained.training, progress)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _pieces(total: int, workers: int) -> Iterator[tuple[int, int]]:
@@ -181,19 +179,19 @@ def _play_pieces(
             executor.shutdown(cancel_futures=True)
 
 
-_warm: set[type] = set()
+_warm: set[object] = set()
 
 
 def warm_up(agent: CompiledAgent) -> None:
     """Compile all that an agent needs, by training and playing it on a tiny problem."""
-    if type(agent) in _warm:
+    if agent.code() in _warm:
         return
     prior = FlatDirichlet(np.ones((2, 2, 2)), np.eye(2)[:, None, :])
     tiny = Experiment(prior, prior, num_mdps=1, discount=0.5, horizon=2)
     small = agent.small()
     small.train(tiny.prior, tiny.task, streams.generator("warm-up"))
     play(small, tiny, 0, 1)
-    _warm.add(type(agent))
+    _warm.add(agent.code())
 
 
 def _result(agent: Agent, experiment: Experiment, training: Training, records: Any) -> Result:

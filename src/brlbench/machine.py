@@ -28,6 +28,11 @@ def describe() -> dict[str, Any]:
     }
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @cache
 def calibration() -> float:
     """Microseconds of one plain value iteration on this machine (see `kernels.calibration`)."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from selenium.webdriver import ActionChains, Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
@@ -23,7 +24,7 @@ FLAGS = (
 
 SLIDE = """
 const [moves] = arguments;
-const sliders = ["offline", "online"].map((id) => document.querySelector(`#${id} input[type=range]`));
+const sliders = [...document.querySelectorAll("input[type=range]")];
 const text = (node) => node.textContent;
 return moves.map((places) => {
   sliders.forEach((slider, k) => {
@@ -95,16 +96,16 @@ class Page:
 
     def type(self, bound: str, text: str) -> None:
         field = self.one(f"#{bound}-text")
-        field.clear()
-        field.send_keys(text + "\n")
+        field.send_keys(Keys.CONTROL + "a")
+        field.send_keys(Keys.DELETE, text, Keys.ENTER)
 
     def slide(self, places: Any) -> list[dict[str, Any]]:
         """Move both sliders to each pair of places from 0 to 1000; say what is shown there."""
         return list(self.run(SLIDE, np.asarray(places).tolist()))
 
     def bounds(self) -> tuple[float, float]:
-        script = "return [...document.querySelectorAll('input[type=range]')].map((s) => s.dataset.seconds)"
-        offline, online = self.run(script)
+        sliders = self.all("input[type=range]")
+        offline, online = (str(slider.get_attribute("data-seconds")) for slider in sliders)
         return seconds(offline), seconds(online)
 
     def click_map(self, x: float, y: float) -> list[str]:
@@ -117,7 +118,7 @@ class Page:
             "return document.elementFromPoint(...arguments[0])?.dataset.set ?? '[]'", place
         )
         actions = ActionChains(self.browser, duration=0)
-        actions.w3c_actions.pointer_action.move_to_location(*place)
+        actions.w3c_actions.pointer_action.move_to_location(*place)  # type: ignore[no-untyped-call]
         actions.click().perform()
         return list(json.loads(found))
 

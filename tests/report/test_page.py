@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_results import SPECIAL_NAMES, entry, experiment, study
 from page_browser import PROGRAMS, Page, seconds, start
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.keys import Keys
@@ -21,6 +20,7 @@ from brlbench.analysis.bounds import Comparison
 from brlbench.errors import InvalidInput, StoreError
 from brlbench.report.data import Entry, ExperimentData, ReportData
 from brlbench.report.page import LEVELS, write_page
+from made_results import SPECIAL_NAMES, entry, experiment, study
 
 FEATURES = {
     "mean": "mean of a decision",
@@ -86,9 +86,11 @@ def expected(
     return {w.name for w in winners}, {w.algorithm for w in winners}, names
 
 
-@pytest.mark.parametrize("hidden", [(), ("a", "random"), tuple("bcdef")])
-@pytest.mark.parametrize("feature", FEATURES)
-def test_winners_are_those_of_python(page: Page, feature: str, hidden: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("feature", "hidden"),
+    [*((feature, "") for feature in FEATURES), ("mean", "ab"), ("median", "bcdef"), ("p95", "c")],
+)
+def test_winners_are_those_of_python(page: Page, feature: str, hidden: str) -> None:
     seed = sum(map(ord, feature))
     rng = np.random.default_rng(seed)
     made = awkward(seed)
@@ -100,7 +102,7 @@ def test_winners_are_those_of_python(page: Page, feature: str, hidden: tuple[str
     times = {e.features["offline"] for e in entries}, {e.features[feature] for e in entries}
     sizes = set()
     for honest in (False, True):
-        for level in LEVELS:
+        for level in LEVELS[::3]:
             page.choose("level", f"{100 * level:g}%")
             for shown in page.slide(rng.uniform(0, 1050, (20, 2))):
                 winners, algorithms, best = expected(
@@ -113,7 +115,7 @@ def test_winners_are_those_of_python(page: Page, feature: str, hidden: tuple[str
                 for bound, known in zip(shown["bounds"], times, strict=True):
                     assert seconds(bound) in {*known, math.inf}
         page.one("#honest").click()
-    assert hidden == tuple("bcdef") or len(sizes) > 2
+    assert hidden == "bcdef" or len(sizes) > 2
 
 
 def test_map_is_exact_and_a_click_sets_the_bounds(page: Page) -> None:
@@ -213,12 +215,12 @@ def test_sorting(page: Page) -> None:
     made = awkward(7)
     page.open(ReportData([made], []))
     page.slide([[500, 500]])
-    numbers = {
+    numbers: dict[str, list[float]] = {
         "offline": [e.features["offline"] for e in made.entries],
         "online": [e.features["mean"] for e in made.entries],
         "score": [e.mean for e in made.entries],
         "interval": [e.ci95 for e in made.entries],
-        "normalised": [made.normalised(e.mean) for e in made.entries],
+        "normalised": [float(made.normalised(e.mean) or 0) for e in made.entries],
     }
     by_label = {e.label: i for i, e in enumerate(made.entries)}
     for key, values in numbers.items():
@@ -226,7 +228,7 @@ def test_sorting(page: Page) -> None:
             page.one(f"#agents th[data-key={key}] button").click()
             sort = page.one(f"#agents th[data-key={key}]").get_attribute("aria-sort")
             shown = [values[by_label[name]] for name in page.texts("#agents tbody td.name")]
-            assert shown == sorted(values, reverse=sort == "descending"), (key, order)  # type: ignore[type-var]
+            assert shown == sorted(values, reverse=sort == "descending"), (key, order)
     page.one("#agents th[data-key=winner] button").click()
     marks = page.texts("#agents tbody tr td:last-child")
     assert marks[0] == "★ winner"
@@ -357,13 +359,14 @@ def test_no_sideways_scrolling(page: Page, width: int) -> None:
 @pytest.mark.parametrize("name", [*SPECIAL_NAMES, "{{numbers}}", "__proto__", " "])
 def test_special_names_are_shown_as_such(page: Page, name: str) -> None:
     rng = np.random.default_rng(0)
+    label = f"{name}({name}={name})"
     entries = [
-        entry(name, rng.normal(size=40) + 9, **{name: name}),
+        replace(entry(name, rng.normal(size=40) + 9), label=label, parameters={name: name}),
         entry("random", rng.normal(size=40)),
     ]
     page.open(ReportData([experiment(entries, name)], [name]))
     assert page.texts("#answer strong") == [name]
-    assert page.texts("#agents tbody td.name")[0] == f"{name}({name}={name})"
+    assert page.texts("#agents tbody td.name")[0] == label
     assert page.text("#notes") == name
     assert page.text("#about").startswith(name)
     assert any(name in text for text in page.texts("#legend li"))
@@ -422,10 +425,11 @@ def test_update_is_quick(page: Page, tmp_path: Path) -> None:
       ];
     """)
     size = page.path.stat().st_size
-    print(f"400 agents, 6 experiments: a slider move takes {statistics.median(moves):.0f} ms, another"
-          f" experiment {statistics.median(changes):.0f} ms; the file has {size / 1e6:.1f} MB")  # fmt: skip
-    assert statistics.median(moves) < 1000
-    assert statistics.median(changes) < 3000
+    move, change = statistics.median(moves), statistics.median(changes)
+    print(f"400 agents, 6 experiments: {move:.0f} ms a slider move, {change:.0f} ms a change of")
+    print(f"experiment (medians); the file has {size / 1e6:.1f} MB")
+    assert move < 1000
+    assert change < 3000
     assert size < 5e6
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..errors import InvalidInput, did_you_mean
-from .base import Agent, CompiledAgent, Task
 from .bamcp import Bamcp
+from .base import Agent, CompiledAgent, Task
 from .beb import Beb
 from .bfs3 import Bfs3
 from .boss import Boss

@@ -77,6 +77,10 @@ class CompiledAgent:
     def _seed(self, rng: np.random.Generator) -> None:
         self.arrays.rng[:] = rng.integers(0, 2**64, size=4, dtype=np.uint64)
 
+    def code(self) -> object:
+        """What tells agents apart whose machine code differs; most often the class."""
+        return type(self)
+
     def small(self) -> "CompiledAgent":
         """An agent of the same class whose training is short, to compile its code with."""
         return dataclasses.replace(self)  # type: ignore[type-var]

@@ -1,11 +1,11 @@
 """What OPPS-DS and OPPS-CS share: practice on MDPs of the prior, and what is kept of it."""
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import machine
 from ..prior import FlatDirichlet
 from .base import CompiledAgent, Task
 
@@ -67,10 +67,7 @@ class PolicySearch(CompiledAgent):
 
     def cores(self) -> int:
         """How many cores to train on."""
-        if self.workers is not None:
-            return self.workers
-        can_ask = hasattr(os, "sched_getaffinity")
-        return len(os.sched_getaffinity(0)) if can_ask else os.cpu_count() or 1
+        return machine.cores() if self.workers is None else self.workers
 
 
 def build_practice(

@@ -92,6 +92,10 @@ class OppsCs(PolicySearch):
             return AGENTS[self.strategy][0](**values)
         return FormulaAgent(str(parse(self.strategy, weights=True).with_weights(values)))
 
+    def code(self) -> object:
+        """The class, and that of the strategy."""
+        return type(self), AGENTS.get(self.strategy, (FormulaAgent,))[0]
+
     def small(self) -> "OppsCs":
         """A search that evaluates twice."""
         return replace(self, evaluations=2, mdps_per_evaluation=1)

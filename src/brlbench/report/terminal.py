@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import polars as pl
 from rich import box
@@ -27,7 +28,7 @@ from .words import describe_bounds, format_p, format_score, sentence
 from .words import format_seconds as format_seconds
 
 Advance = Callable[..., None]
-"""Called with the work done since the last call and, if it changes, `description=`."""
+"""Called with the work done since the last call and, if it changes, `description=` or `total=`."""
 
 
 def score_table(summary: pl.DataFrame) -> Table:
@@ -135,8 +136,10 @@ def agent_table(agents: dict[str, type[CompiledAgent]]) -> Table:
 
 
 @contextmanager
-def progress(console: Console, total: int) -> Iterator[Advance]:
-    """A bar with the time left, for work counted in trajectories."""
+def progress(
+    console: Console, total: int, description: str = "playing", transient: bool = False
+) -> Iterator[Advance]:
+    """A bar with the time left, for work counted in trajectories; a transient one goes away."""
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -145,10 +148,17 @@ def progress(console: Console, total: int) -> Iterator[Advance]:
         TextColumn("trajectories, left:"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("playing", total=total)
+    with Progress(*columns, console=console, transient=transient) as bar:
+        task = bar.add_task(description, total=total)
 
-        def advance(done: int = 0, description: str | None = None) -> None:
-            bar.update(task, advance=done, description=description)
+        def advance(done: int = 0, **changes: Any) -> None:
+            bar.update(task, advance=done, **changes)
 
         yield advance
+
+
+@contextmanager
+def training_progress(console: Console) -> Iterator[Callable[[int, int], None]]:
+    """A bar with the time left, told how many trajectories are done and how many there will be."""
+    with progress(console, 1, "training", transient=True) as advance:
+        yield lambda done, total: advance(completed=done, total=total)

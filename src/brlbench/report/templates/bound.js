@@ -15,6 +15,7 @@ class Bound {
       event.preventDefault();
       this.step(step);
     });
+    this.field.addEventListener("focus", () => this.field.select());
     this.field.addEventListener("change", () => {
       const seconds = parseSeconds(this.field.value);
       const wrong = Number.isNaN(seconds) ? "A time is a number and ns, µs, ms, s, min or h." : "";

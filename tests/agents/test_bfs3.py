@@ -1,0 +1,354 @@
+"""BFS3's search: against a plain one, within its sampled trees, and where the answer is known."""
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from brlbench.agents.base import Task
+from brlbench.agents.bfs3 import Bfs3
+from brlbench.agents.model import copy
+from brlbench.errors import AgentError, InvalidInput
+from brlbench.execution import evaluate
+from brlbench.experiment import Experiment
+from brlbench.kernels.bfs3 import NO_NODE
+from brlbench.prior import FlatDirichlet
+from brlbench.problems import distribution
+from brlbench.sparse import Floats
+from compiled import new_rng
+from compiled_planning import (
+    draw_outcomes,
+    expand,
+    expand_often,
+    more_rollouts,
+    push_draw,
+    undo_draws,
+    upper_bound,
+)
+from laws import assert_law, assert_same_frequencies, assert_same_law, z_scores
+from plain_planners import PlainBfs3
+from planner_cases import CHAIN, OBSERVED, PRIORS, UNIFORM
+
+
+def trained(prior: FlatDirichlet, discount: float = 0.8, **parameters: Any) -> Bfs3:
+    agent = Bfs3(**parameters)
+    agent.train(prior, Task(discount, 50), np.random.default_rng(0))
+    agent.start(0, np.random.default_rng(1))
+    return agent
+
+
+def show(agent: Bfs3, prior: FlatDirichlet, observed: list[tuple[int, int, int]]) -> None:
+    rewards = prior.rewards.mean.to_dense()
+    for x, u, y in observed:
+        agent.observe(x, u, y, rewards[x, u, y])
+
+
+# With an odd number of draws and two next states no two of them are drawn equally often.
+SETTINGS = {
+    "one roll-out": {"simulations": 1, "branching": 3, "depth": 4},
+    "some roll-outs": {"simulations": 21, "branching": 3, "depth": 3},
+    "complete": {"simulations": 1000, "branching": 3, "depth": 2},
+    "one branch": {"simulations": 4, "branching": 1, "depth": 4},
+}
+
+
+@pytest.mark.parametrize("learned", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("name", PRIORS)
+def test_searches_are_those_of_the_pseudo_code(name: str, settings: str, learned: bool) -> None:
+    prior = PRIORS[name]
+    agent = trained(prior, **SETTINGS[settings])
+    plain = PlainBfs3(prior, 0.8, **SETTINGS[settings])
+    if learned:
+        show(agent, prior, OBSERVED[name])
+        for transition in OBSERVED[name]:
+            plain.observe(*transition)
+    # Near to complete searches need no more roll-outs than there are nodes.
+    plain.rollouts = min(plain.rollouts, 50)
+    found, actions, expected, expected_actions = [], [], [], []
+    for _ in range(10_000):
+        actions.append(agent.act(0))
+        found.append(agent.arrays.q.copy())
+    for seed in range(400):
+        plain.reseed(seed)
+        expected_actions.append(plain.search(0))
+        expected.append(plain.q)
+    assert_same_law(np.array(found), np.array(expected), ["value 0", "value 1"])
+    assert_same_frequencies(np.bincount(actions), np.bincount(expected_actions, minlength=2))
+
+
+def compositions(total: int, parts: int) -> list[tuple[int, ...]]:
+    return [c for c in itertools.product(range(total + 1), repeat=parts) if sum(c) == total]
+
+
+@pytest.mark.parametrize("path", [[], [(0, 0, 1)], [(0, 0, 2), (0, 1, 2), (0, 0, 1), (0, 0, 2)]])
+@pytest.mark.parametrize("branching", [1, 2, 4, 15])
+@pytest.mark.parametrize("kind", ["sparse", "uniform", "tenths", "learned"])
+def test_next_states_are_multinomial(
+    kind: str, branching: int, path: list[tuple[int, int, int]]
+) -> None:
+    """Of the belief's mean, after what was observed and along a path of the tree."""
+    counts = np.ones((3, 2, 3)) * {"tenths": 0.1}.get(kind, 1.0)
+    if kind == "sparse":
+        counts[0] = [[1, 0, 2.5], [0, 0.3, 0.1]]
+    observed = [(0, 0, 1), (0, 0, 1), (0, 1, 0)] if kind == "learned" else []
+    prior = FlatDirichlet(counts, np.zeros(counts.shape))
+    agent = trained(prior, simulations=1, branching=branching, depth=6)
+    show(agent, prior, observed)
+    for x, u, y in path:
+        push_draw(agent.arrays.counts, agent.arrays.urn, 2 * x + u, y)
+    drawn = np.zeros((30_000, 2, 3), np.int64)
+    expand_often(agent.arrays, 0, drawn)
+    means = prior.posterior(observed + path).mean().transitions.to_dense()[0]
+    assert (drawn.sum(axis=2) == branching).all()
+    cells = compositions(branching, 3)
+    for u in (0, 1):
+        code = drawn[:, u] @ np.array([(branching + 1) ** 2, branching + 1, 1])
+        frequencies = np.bincount(code, minlength=(branching + 1) ** 3)
+        observed_cells = [frequencies[np.dot(c, [(branching + 1) ** 2, branching + 1, 1])]
+                          for c in cells]  # fmt: skip
+        assert_law(observed_cells, scipy.stats.multinomial.pmf(cells, branching, means[u]))
+
+
+class Bounds(NamedTuple):
+    """A search from the same seed after some roll-outs."""
+
+    root: tuple[float, float]
+    lower: Floats  # [nodes * A]
+    upper: Floats
+    outcomes: list[tuple[int, int]]  # next state and number of draws of each
+    rng: list[int]
+
+
+def bounds(agent: Bfs3, rollouts: int, seed: int) -> Bounds:
+    arrays, actions = agent.arrays._replace(rollouts=rollouts), agent.arrays.counts.num_actions
+    arrays.rng[:] = np.random.default_rng(seed).integers(0, 2**64, 4, dtype=np.uint64)
+    upper = upper_bound(arrays, 0)
+    tree = arrays.tree
+    nodes, outcomes = tree.size.tolist()
+    drawn = list(zip(tree.next_state[:outcomes].tolist(), tree.times[:outcomes].tolist(),
+                     strict=True))  # fmt: skip
+    edges = slice(nodes * actions)
+    root = (float(tree.lower[:actions].max()), upper)
+    return Bounds(root, tree.lower[edges].copy(), tree.upper[edges].copy(), drawn,
+                  arrays.rng.tolist())  # fmt: skip
+
+
+def complete(agent: Any, node: int, level: int) -> dict[int, tuple[float, float]]:
+    """Draw all that is not drawn yet below a node; return the values of all edges there.
+
+    These are the values of the whole sampled tree if all its leaves are worth as little, or as
+    much, as can be; by recursion, without any of the bounds that the search has found.
+    """
+    tree, counts = agent.tree, agent.counts
+    actions, states = counts.num_actions, counts.num_states
+    rewards = agent.rewards.reshape(-1, states)
+    values: dict[int, tuple[float, float]] = {}
+    for edge in range(node * actions, (node + 1) * actions):
+        if tree.first[edge] == tree.end[edge]:
+            draw_outcomes(agent, edge)
+        total = np.zeros(2)
+        pair = int(tree.pair[edge])
+        for outcome in range(tree.first[edge], tree.end[edge]):
+            y, later = int(tree.next_state[outcome]), (agent.value_min, agent.value_max)
+            if level + 1 < agent.depth:
+                draws = int(agent.urn.size[1])
+                push_draw(counts, agent.urn, pair, y)
+                if tree.child[outcome] == NO_NODE:
+                    tree.child[outcome] = expand(agent, y)
+                child = int(tree.child[outcome])
+                values |= complete(agent, child, level + 1)
+                below = [values[e] for e in range(child * actions, (child + 1) * actions)]
+                later = (max(low for low, _ in below), max(high for _, high in below))
+                undo_draws(agent.urn, draws)
+            reward = rewards[pair, y]
+            total += tree.times[outcome] * (reward + agent.discount * np.array(later))
+        low, high = (total / agent.branching).tolist()
+        values[edge] = (low, high)
+    return values
+
+
+@pytest.mark.parametrize("branching", [1, 2, 3, 15])
+@pytest.mark.parametrize("discount", [0.5, 0.95])
+@pytest.mark.parametrize("name", PRIORS)
+def test_bounds_bracket_the_value_of_the_sampled_tree(
+    name: str, discount: float, branching: int
+) -> None:
+    prior = PRIORS[name]
+    agent = trained(prior, discount, simulations=branching * 400, branching=branching, depth=4)
+    show(agent, prior, OBSERVED[name])
+    push_draw(agent.arrays.counts, agent.arrays.urn, 0, 0)  # the transition above the root
+    for seed in range(5):
+        partial = [bounds(agent, rollouts, seed) for rollouts in (1, 2, 3, 4, 8, 16, 32, 64, 400)]
+        values = complete(agent.arrays, 0, 0)
+        low, high = np.array([values[edge] for edge in range(len(values))]).T
+        tiny = 1e-9 * np.abs(high).max()
+        for some in partial:
+            assert some.outcomes == partial[-1].outcomes[: len(some.outcomes)]
+            assert (some.lower <= low[: len(some.lower)] + tiny).all()
+            assert (some.upper >= high[: len(some.upper)] - tiny).all()
+        for fewer, more in itertools.pairwise(partial):
+            assert (fewer.lower <= more.lower[: len(fewer.lower)] + tiny).all()
+            assert (fewer.upper >= more.upper[: len(fewer.upper)] - tiny).all()
+        actions = prior.num_actions
+        assert partial[-1].root == pytest.approx((low[:actions].max(), high[:actions].max()))
+
+
+@pytest.mark.parametrize("branching", [1, 2, 5, 15])
+@pytest.mark.parametrize("discount", [0.5, 0.95])
+@pytest.mark.parametrize("name", PRIORS)
+def test_a_search_stops_when_it_is_complete(name: str, discount: float, branching: int) -> None:
+    """Each roll-out before that makes a node; none after it would change anything."""
+    prior, depth = PRIORS[name], 4
+    agent = trained(prior, discount, simulations=branching * 400, branching=branching, depth=depth)
+    leaves = discount**depth * (agent.arrays.value_max - agent.arrays.value_min)
+    edges = prior.num_actions * min(branching, prior.num_states)
+    for seed in range(5):
+        done = bounds(agent, 10**12, seed)
+        assert done.root[1] - done.root[0] == pytest.approx(leaves, rel=1e-8)
+        nodes = len(done.lower) // prior.num_actions
+        assert nodes <= sum(edges**level for level in range(depth))
+        more_rollouts(agent.arrays, 20)
+        assert agent.arrays.tree.upper[: prior.num_actions].max() == done.root[1]
+        enough = next(n for n in itertools.count(1) if bounds(agent, n, seed).rng == done.rng
+                      and len(bounds(agent, n, seed).lower) == len(done.lower)
+                      and bounds(agent, n, seed).root == done.root)  # fmt: skip
+        assert enough <= nodes
+        if enough > 1:
+            fewer = bounds(agent, enough - 1, seed)
+            assert fewer.root[1] - fewer.root[0] > leaves * (1 + 1e-9)
+
+
+def test_where_nothing_is_unknown_the_value_is_that_of_planning() -> None:
+    """One more step than the depth, and the leaves' value at the end."""
+    rng = np.random.default_rng(8)
+    counts = np.zeros((5, 3, 5))
+    np.put_along_axis(counts, rng.integers(0, 5, (5, 3, 1)), 0.7, axis=2)
+    rewards = rng.normal(size=counts.shape)
+    prior = FlatDirichlet(counts, rewards)
+    for depth in (1, 2, 5):
+        agent = trained(prior, 0.9, simulations=3 * 3**depth, branching=3, depth=depth)
+        value = np.full(5, rewards[counts > 0].max() / (1 - 0.9))
+        q = np.zeros((5, 3))
+        for _ in range(depth + 1):
+            q = ((counts > 0) * (rewards + 0.9 * value)).sum(axis=2)
+            value = q.max(axis=1)
+        assert agent.act(0) == q[0].argmax()
+        np.testing.assert_allclose(agent.arrays.q, q[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_values_at_the_leaves(sign: float) -> None:
+    prior = FlatDirichlet(np.ones((2, 2, 2)), sign * np.array([0.5, 2.0]))
+    arrays = trained(prior, 0.9, simulations=1).arrays
+    expected = (0.0, 20.0) if sign > 0 else (-20.0, -5.0)
+    assert (arrays.value_min, arrays.value_max) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("simulations", "branching", "rollouts"), [(1, 15, 1), (14, 15, 1), (29, 15, 1), (30, 15, 2)]
+)
+def test_roll_outs_are_shared(simulations: int, branching: int, rollouts: int) -> None:
+    agent = trained(UNIFORM, simulations=simulations, branching=branching)
+    assert agent.arrays.rollouts == rollouts
+
+
+def test_a_search_leaves_the_belief_as_it_was() -> None:
+    agent = trained(CHAIN, simulations=30, branching=3, depth=5)
+    show(agent, CHAIN, OBSERVED["chain"])
+    before = copy(agent.arrays)
+    agent.act(0)
+    for name in ("counts", "initial"):
+        for one, other in zip(getattr(agent.arrays, name), getattr(before, name), strict=True):
+            np.testing.assert_array_equal(one, other)
+    for name in ("extra", "entry_extra", "newest", "size"):
+        np.testing.assert_array_equal(getattr(agent.arrays.urn, name), getattr(before.urn, name))
+
+
+def test_one_step_of_search() -> None:
+    """With depth 1: the reward, the best sampled mean reward after it, and the leaves' value."""
+    rewards = UNIFORM.rewards.mean.to_dense()
+    agent = trained(UNIFORM, 0.5, simulations=1, branching=1, depth=1)
+    possible = {
+        first + 0.5 * (max(pair) + 0.5 * agent.arrays.value_max)
+        for y, first in enumerate(rewards[0, 0])
+        for pair in itertools.product(*rewards[y])
+    }
+    found = set()
+    for _ in range(500):
+        agent.act(0)
+        found.add(round(float(agent.arrays.q[0]), 9))
+    assert found == {round(value, 9) for value in possible}
+
+
+@pytest.mark.parametrize(
+    ("states", "actions", "simulations", "branching", "depth"),
+    [(1, 1, 1, 1, 1), (1, 3, 9, 4, 3), (3, 1, 9, 2, 3), (2, 2, 1, 1, 9), (2, 2, 500, 70, 1)],
+)
+def test_extremes(states: int, actions: int, simulations: int, branching: int, depth: int) -> None:
+    shape = (states, actions, states)
+    prior = FlatDirichlet(np.ones(shape), np.random.default_rng(0).normal(size=shape))
+    agent = Bfs3(simulations=simulations, branching=branching, depth=depth)
+    result = evaluate(agent, Experiment(prior, prior, num_mdps=3, horizon=30))
+    assert result.actions is not None
+    assert set(np.unique(result.actions)) <= set(range(actions))
+
+
+@pytest.mark.parametrize("parameter", ["simulations", "branching", "depth"])
+def test_huge_parameters_are_refused(parameter: str) -> None:
+    with pytest.raises(InvalidInput, match=f"bfs3: {parameter} = 1000+: must be a whole number"):
+        Bfs3(**{parameter: 10**30})
+
+
+def test_trees_that_do_not_fit_are_refused() -> None:
+    agent = Bfs3(simulations=10**9, branching=5, depth=1000)
+    message = "bfs3: simulations = 1000000000 and depth = 1000 need 8.0e+11 outcomes in memory"
+    with pytest.raises(InvalidInput) as caught:
+        agent.train(UNIFORM, Task(0.9, 10), np.random.default_rng(0))
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(AgentError) as told:
+        evaluate(agent, Experiment(UNIFORM, UNIFORM, num_mdps=1, horizon=5))
+    assert str(told.value).startswith(f"bfs3 failed while training: {message}")
+
+
+def test_a_reward_that_was_sure_can_turn_out_otherwise() -> None:
+    """The pair (2, 1) of the chain; the next trajectory begins without what was seen in this."""
+    agent = trained(CHAIN, simulations=5, branching=3, depth=3)
+    assert agent.arrays.is_sure.tolist() == [0, 0, 0, 0, 0, 1]
+    agent.observe(2, 1, 0, 1.07)
+    assert agent.arrays.is_sure[5] == 1
+    agent.observe(2, 1, 1, 0.0)
+    assert agent.arrays.is_sure[5] == 0
+    agent.start(0, np.random.default_rng(0))
+    assert agent.arrays.is_sure[5] == 1
+
+
+def test_transitions_that_were_impossible() -> None:
+    """An agent that meets many of them plays on."""
+    agent = Bfs3(simulations=10, branching=3, depth=5)
+    evaluate(agent, Experiment("GC", distribution("GC").uniform(), num_mdps=3, horizon=60))
+    arrays = trained(distribution("GC"), simulations=1, branching=40, depth=2).arrays
+    drawn = np.zeros((200, 3, 5), np.int64)
+    push_draw(arrays.counts, arrays.urn, 0, 3)
+    arrays.rng[:] = new_rng()
+    expand_often(arrays, 0, drawn)
+    share = drawn[:, 0] / 40
+    assert np.abs(z_scores(share, share * 0 + [1 / 3, 1 / 3, 0, 1 / 3, 0])).max() < 4
+
+
+# Means and two standard errors of the paper, the best of a grid of parameters there.
+ROWS = {"GDL": (1, 15, 25, 300, (2.9, 0.07)), "uniform:Grid": (1, 15, 50, 120, (0.42, 0.09))}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", ROWS)
+def test_published_rows(prior: str) -> None:
+    simulations, branching, depth, number, (mean, two_errors) = ROWS[prior]
+    experiment = Experiment(prior, prior.removeprefix("uniform:"), number, horizon=250)
+    agent = Bfs3(simulations=simulations, branching=branching, depth=depth)
+    result = evaluate(agent, experiment, workers=None)
+    z = (result.mean - mean) / np.hypot(result.ci95 / 2, two_errors / 2)
+    assert abs(z) <= 3.5, f"{result.mean:.3f} ± {result.ci95:.3f}: z = {z:.2f}"

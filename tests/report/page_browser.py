@@ -1,7 +1,8 @@
-"""The interactive page in headless Chromium."""
+"""The interactive page in headless Chromium, and results that are hard to get right."""
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,19 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from brlbench.report.data import ReportData
+from brlbench.analysis.bounds import Comparison
+from brlbench.report.data import Entry, ExperimentData, ReportData
 from brlbench.report.page import write_page
+from made_results import entry, experiment
 
+FEATURES = {
+    "mean": "mean of a decision",
+    "median": "median of a decision",
+    "p95": "95th percentile of a decision",
+    "max": "longest decision",
+    "total": "total of a trajectory",
+    "own:feature": "own:feature",
+}
 PROGRAMS = ("chromium", "chromedriver")
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
@@ -137,3 +148,34 @@ class Page:
 
 def seconds(text: str) -> float:
     return float(text.replace("Infinity", "inf"))
+
+
+def awkward(seed: int, num_mdps: int = 41, name: str = "GC") -> ExperimentData:
+    """Few distinct times, some of them zero; returns that are equal, or apart by a constant."""
+    rng = np.random.default_rng(seed)
+    shared = rng.normal(size=num_mdps)
+    entries = [entry("random", shared - 2, 0.0, 1e-6), entry("optimal", shared + 4, 0.0, 1e-6)]
+    for number in range(60):
+        algorithm = "abcdef"[number % 6]
+        noise = rng.normal(size=num_mdps) * (number % 5 > 0)
+        returns = shared + rng.integers(0, 3) / 4 + noise
+        offline, online = 10.0 ** rng.integers(-4, 3), 10.0 ** rng.integers(-8, 1)
+        made = entry(algorithm, returns, offline * (number % 9 > 0), online, n=number)
+        own = {feature: float(10.0 ** rng.integers(-6, 2)) for feature in FEATURES}
+        entries.append(replace(made, features={**made.features, **own, "mean": online}))
+    for i in range(2):
+        entries[i] = replace(entries[i], features={**entries[i].features, "own:feature": 1e-4})
+    return experiment(entries, name)
+
+
+def expected(
+    entries: list[Entry], bounds: list[str], feature: str, level: float, honest: bool
+) -> tuple[set[str], set[str], list[str]]:
+    """Python's winners, their algorithms, and the best of all algorithms."""
+    comparison = Comparison([e.contender(feature) for e in entries], level, honest)
+    best = comparison.within(*map(seconds, bounds))
+    if best is None:
+        return set(), set(), []
+    winners = [comparison.contenders[i] for i in best.winners]
+    names = [comparison.contenders[i].name for i in best.best_of_algorithm]
+    return {w.name for w in winners}, {w.algorithm for w in winners}, names

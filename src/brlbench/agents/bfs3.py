@@ -29,9 +29,11 @@ class Bfs3(CompiledAgent):
     """Plans by forward search with sparse sampling over histories, guided by value bounds."""
 
     name: ClassVar[str] = "bfs3"
-    simulations: int = whole(100, "roll-outs an action (K), shared by its branches", least=1)
-    branching: int = whole(5, "next states drawn for each action (C)", least=1)
-    depth: int = whole(15, "depth of the search", least=1)
+    simulations: int = whole(
+        100, "roll-outs an action (K), shared by its branches", least=1, most=10**12
+    )
+    branching: int = whole(5, "next states drawn for each action (C)", least=1, most=10**6)
+    depth: int = whole(15, "depth of the search", least=1, most=10**6)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for one tree."""

@@ -41,8 +41,8 @@ class Merged(NamedTuple):
     """A posterior, rows sampled from it, and the solution of the MDP that they make.
 
     Rows have their probabilities in the order of the posterior's entries at the sampling. First in
-    `rows` is one row for each pair, where its entries lie in the posterior's pool; then follow two
-    rows for each pair with two outcomes, then all the rows of other pairs.
+    `rows` is one row for each pair, where its entries lie in the posterior's pool; then follow a
+    spare row, two rows for each pair with two outcomes, and all the rows of other pairs.
     """
 
     posterior: Counts  # has an entry for every possible next state, and no background
@@ -51,14 +51,13 @@ class Merged(NamedTuple):
     num_rows: Integers  # [P]; how many rows to draw, K
     first_entry: Integers  # [P]; where the entries of a pair were at the sampling
     length: Integers  # [P]; how many they were
-    rows: Floats  # [pool + 4 P + room]
+    rows: Floats  # [pool + S + 4 P + room]
     several: Integers  # [P]; where several rows of a pair begin; or ONE, or REDRAWN
     best: Integers  # [P]; where the best row is
     row_reward: Floats  # [P]; the expected reward of the best row
     key: Words  # [P]; of the stream of a pair whose rows are redrawn
     stream: Words  # [4]; work space: that stream
     target: Floats  # [S]; work space: what each outcome of a pair is worth
-    spare: Floats  # [S]; work space: a row
     policy: Integers  # [S]
     matrix: Floats  # [S, S], or [0, 0]; work space
     value: Floats  # [S]
@@ -110,8 +109,9 @@ def resample(merged: Merged, rng: Words) -> None:
 def draw(merged: Merged, rng: Words) -> None:
     """Draw the rows of all pairs."""
     posterior, rows = merged.posterior, merged.rows
-    pool, pairs = len(posterior.entry_count), len(merged.q)
-    end = pool + 4 * pairs
+    pairs = len(merged.q)
+    two_outcomes = len(posterior.entry_count) + len(merged.value)
+    end = two_outcomes + 4 * pairs
     for pair in range(pairs):
         first, length = posterior.row_start[pair], posterior.row_length[pair]
         merged.first_entry[pair], merged.length[pair] = first, length
@@ -121,7 +121,7 @@ def draw(merged: Merged, rng: Words) -> None:
             draw_row(rng, posterior.entry_count, first, length, rows, first)
             set_row_reward(merged, pair)
         elif length == 2:
-            merged.several[pair] = pool + 4 * pair
+            merged.several[pair] = two_outcomes + 4 * pair
             draw_two_outcomes(merged, pair, rng)
         elif end + size <= len(rows):
             merged.several[pair] = end
@@ -133,11 +133,11 @@ def draw(merged: Merged, rng: Words) -> None:
             merged.key[pair] = next_word(rng)
 
 
-@cold
+@inlined
 def draw_two_outcomes(merged: Merged, pair: int, rng: Words) -> None:
     """Draw the rows of a pair with two outcomes and keep the extremes."""
     shapes, rows = merged.posterior.entry_count, merged.rows
-    first, place = merged.first_entry[pair], merged.several[pair]
+    first, length, place = merged.first_entry[pair], merged.length[pair], merged.several[pair]
     if merged.num_rows[pair] >= MANY_DRAWS:
         least, greatest = draw_extremes(
             rng, shapes[first], shapes[first + 1], merged.num_rows[pair]
@@ -145,7 +145,7 @@ def draw_two_outcomes(merged: Merged, pair: int, rng: Words) -> None:
     else:
         least, greatest = 1.0, 0.0
         for _ in range(merged.num_rows[pair]):
-            draw_row(rng, shapes, first, 2, rows, place)
+            draw_row(rng, shapes, first, length, rows, place)
             least, greatest = min(least, rows[place]), max(greatest, rows[place])
     rows[place], rows[place + 1] = least, 1 - least
     rows[place + 2], rows[place + 3] = greatest, 1 - greatest
@@ -222,16 +222,18 @@ def best_row(merged: Merged, pair: int) -> float:
 def best_redrawn(merged: Merged, pair: int) -> float:
     """Draw the rows of a pair again, keep the best, and return its value."""
     first, length = merged.first_entry[pair], merged.length[pair]
+    shapes, rows = merged.posterior.entry_count, merged.rows
+    spare = len(shapes)
     for i in range(len(merged.stream)):
         merged.stream[i] = keyed_word(merged.key[pair], 0, i)
     greatest = -np.inf
     for _ in range(merged.num_rows[pair]):
-        draw_row(merged.stream, merged.posterior.entry_count, first, length, merged.spare, 0)
-        worth = dot(merged.spare, 0, merged.target, length)
+        draw_row(merged.stream, shapes, first, length, rows, spare)
+        worth = dot(rows, spare, merged.target, length)
         if worth > greatest:
             greatest = worth
             for i in range(length):
-                merged.rows[first + i] = merged.spare[i]
+                rows[first + i] = rows[spare + i]
     return greatest
 
 
@@ -249,7 +251,7 @@ def dot(rows: Floats, place: int, target: Floats, length: int) -> float:
 
 @inlined
 def evaluate(merged: Merged) -> None:
-    """The values of the policy, by elimination.
+    """The values of the policy, by elimination from the last state to the first.
 
     No pivots are needed, because the matrix is diagonally dominant.
     """
@@ -257,24 +259,24 @@ def evaluate(merged: Merged) -> None:
     states = len(value)
     for x in range(states):
         pair = x * merged.posterior.num_actions + merged.policy[x]
-        first, shift = merged.first_entry[pair], merged.best[pair] - merged.first_entry[pair]
+        first, place = merged.first_entry[pair], merged.best[pair]
+        value[x] = merged.row_reward[pair]
         matrix[x, :] = 0.0
         matrix[x, x] = 1.0
-        value[x] = merged.row_reward[pair]
-        for entry in range(first, first + merged.length[pair]):
-            y = merged.posterior.entry_next[entry]
-            matrix[x, y] -= merged.discount * merged.rows[entry + shift]
-    for k in range(states):
+        for i in range(merged.length[pair]):
+            y = merged.posterior.entry_next[first + i]
+            matrix[x, y] -= merged.discount * merged.rows[place + i]
+    for k in range(states - 1, -1, -1):
         pivot = 1 / matrix[k, k]
-        for i in range(k + 1, states):
+        for i in range(k):
             factor = matrix[i, k] * pivot
             if factor != 0.0:
                 value[i] -= factor * value[k]
-                for j in range(k + 1, states):
+                for j in range(k):
                     matrix[i, j] -= factor * matrix[k, j]
-    for k in range(states - 1, -1, -1):
+    for k in range(states):
         total = value[k]
-        for j in range(k + 1, states):
+        for j in range(k):
             total -= matrix[k, j] * value[j]
         value[k] = total / matrix[k, k]
 

@@ -26,7 +26,7 @@ class LogAxis:
         times = list(times)
         positive = [time for time in times if time > 0] or [1e-3]
         left, right = min(positive) / _MARGIN, max(positive) * _MARGIN
-        if len(positive) == len(times):
+        if all(time > 0 for time in times):
             return cls(left, right, None)
         zero = 10.0 ** (math.floor(math.log10(left)) - 1)
         return cls(zero / _MARGIN, right, zero)
@@ -35,12 +35,13 @@ class LogAxis:
         """Where a time is drawn."""
         return time if time > 0 or self.zero is None else self.zero
 
-    def set_up(self, axes: Axes, which: str) -> None:
-        """Make the "x" or "y" axis logarithmic, with this range and ticks that have units."""
+    def set_up(self, axes: Axes, which: str, ticks: int = 10) -> None:
+        """Make the "x" or "y" axis logarithmic, with this range and few ticks with units."""
         axes.set(**{f"{which}scale": "log", f"{which}lim": (self.left, self.right)})
         axis = axes.xaxis if which == "x" else axes.yaxis
         few = math.log10(self.right / self.left) < 2.5
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=12))
+        steps = (1.0, 2.0, 5.0) if few else (1.0,)
+        axis.set_major_locator(LogLocator(subs=steps, numticks=ticks))
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FuncFormatter(partial(_tick, zero=self.zero)))
 

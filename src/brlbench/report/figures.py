@@ -2,6 +2,7 @@
 
 import io
 import math
+import textwrap
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +26,6 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _LOOK: Any = {
     "font.size": 9,
-    "axes.titlesize": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "legend.frameon": False,
@@ -33,6 +33,7 @@ _LOOK: Any = {
     "text.parse_math": False,  # names may have dollar signs
     "pdf.fonttype": 42,  # text stays text
 }
+_LINE = 28  # characters of a name in a line
 WIDTH = 6.5  # inches, as wide as a page's text
 Looks = dict[str, dict[str, Any]]
 
@@ -54,6 +55,11 @@ def drawing() -> Iterator[None]:
     with matplotlib.rc_context(_LOOK), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")  # of unusual names
         yield
+
+
+def write_title(axes: Axes, text: str) -> None:
+    """Write a title in lines that are not wider than the axes."""
+    axes.set_title(textwrap.fill(text, 40, break_on_hyphens=False), loc="left", fontsize=10)
 
 
 def settle(figure: Figure) -> None:
@@ -86,7 +92,7 @@ def score_against_time(found: Answer, feature: str, looks: Looks | None = None) 
         _draw_agents(axes, found, feature, log, looks)
         axes.set_xlabel(f"{describe_feature(feature)} (log scale)")
         axes.set_ylabel("mean discounted return")
-        axes.set_title(found.experiment.name, loc="left")
+        write_title(axes, found.experiment.name)
         axes.grid(alpha=0.25)
         handles = [*_draw_reference(axes, found), *_legend(found, looks)]
         if handles:
@@ -122,9 +128,10 @@ def _draw_agents(axes: Axes, found: Answer, feature: str, log: LogAxis, looks: L
 
 def _label(row: Row, feature: str, log: LogAxis, looks: Looks) -> Label:
     entry = row.entry
-    colour = looks[entry.algorithm]["color"]
+    colour, name = looks[entry.algorithm]["color"], entry.algorithm
+    short = name if len(name) <= _LINE else name[: _LINE - 1] + "…"
     place = log.place(entry.features[feature])
-    return Label(entry.algorithm, place, entry.mean, entry.ci95, colour)
+    return Label(short, place, entry.mean, entry.ci95, colour)
 
 
 def _draw_reference(axes: Axes, found: Answer) -> list[Line2D]:
@@ -144,7 +151,7 @@ def _legend(found: Answer, looks: Looks) -> list[Line2D]:
     """The algorithms, the best first, then what the sizes mean."""
     rows = [Line2D([], [], linestyle="", **looks[row.entry.algorithm],
                    markerfacecolor=looks[row.entry.algorithm]["color"] if row.winner else "white",
-                   label=row.entry.algorithm)
+                   label=textwrap.fill(row.entry.algorithm, _LINE, break_on_hyphens=False))
             for row in found.rows]  # fmt: skip
     if not rows:
         return rows

@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 
 from ..sparse import Integers
 from .axes import LogAxis
-from .figures import WIDTH, drawing, say_empty, settle
+from .figures import WIDTH, drawing, say_empty, settle, write_title
 from .tables import Answer
 from .words import describe_feature
 
@@ -94,22 +94,20 @@ def best_algorithms_map(found: Answer) -> Figure:
         by_set.setdefault(rectangle.winners, []).append(rectangle)
     shown = sorted(by_set, key=lambda names: (-_area(by_set[names], x, y), names))
     with drawing():
-        entries = [_describe(i, names) for i, names in enumerate(shown[:NAMED])]
-        lines = sum(entry.count("\n") + 1 for entry in entries)
-        figure = Figure(figsize=(WIDTH, max(3.7, 0.6 + 0.16 * lines)), layout="constrained")
+        figure = Figure(layout="constrained")
         axes = figure.subplots()
-        x.set_up(axes, "x")
+        x.set_up(axes, "x", ticks=6)
         y.set_up(axes, "y")
         axes.set_xlabel(f"bound on {describe_feature(found.question.feature)} (log scale)")
         axes.set_ylabel("bound on offline time (log scale)")
-        axes.set_title(found.experiment.name, loc="left")
+        write_title(axes, found.experiment.name)
         handles: list[Patch | Line2D] = []
         for i, names in enumerate(shown):
             face, hatch = _look(i)
             _fill(axes, by_set[names], x, y, face, hatch)
             if i < NAMED:
                 _number(axes, by_set[names], x, y, str(i + 1))
-                handles.append(_patch(face, entries[i], hatch))
+                handles.append(_patch(face, _describe(i, names), hatch))
         if len(shown) > NAMED:
             handles.append(_patch(_OTHERS, f"{len(shown) - NAMED} more sets"))
         handles += _reading_line(axes, found)
@@ -117,10 +115,17 @@ def best_algorithms_map(found: Answer) -> Figure:
             handles.append(_patch("white", "no agent is that fast"))
             figure.legend(handles=handles, loc="outside right upper", alignment="left",
                           title="winners, by area", handlelength=1.4)  # fmt: skip
-        if not shown:
+        else:
             say_empty(axes)
+        figure.set_size_inches(WIDTH, max(3.7, _height(handles)))
         settle(figure)
     return figure
+
+
+def _height(handles: list[Patch | Line2D]) -> float:
+    """Of a legend, in inches."""
+    lines = sum(1 + str(handle.get_label()).count("\n") for handle in handles)
+    return 0.4 + 0.135 * lines + 0.06 * len(handles)
 
 
 def _describe(number: int, names: tuple[str, ...]) -> str:

@@ -188,6 +188,17 @@ def test_one_agent_in_one_experiment_of_few_mdps(run: Command, tmp_path: Path) -
     assert run("report", tmp_path, "--format", "figures")[0] == 0
 
 
+def test_unlike_mdps_are_not_compared(run: Command, tmp_path: Path) -> None:
+    """Two experiments of one name stay apart, for their hashes differ."""
+    for folder, name in (("one", "beb"), ("two", "boss")):
+        (tmp_path / folder).mkdir()
+        write_study(tmp_path / folder, (name,), experiments=("GC",), hash=f"{folder} of many")
+    _, out, err = run("compare", tmp_path)
+    assert out.count("there is no other algorithm") == 2
+    assert "GC [one of]" in out
+    assert "GC [two of] lacks 1 of 2 agents: beb" in err
+
+
 def test_only_the_reference(run: Command, tmp_path: Path) -> None:
     write_study(tmp_path, ("optimal",), experiments=("GC",))
     code, out, _ = run("compare", tmp_path)

@@ -86,6 +86,7 @@ def test_honest_answers_are_from_the_mdps_that_did_not_choose() -> None:
     random = next(row for row in found.rows if row.entry.algorithm == "random")
     assert random.normalised == 0
     assert "only 20 MDPs" in str(found.warning)
+    assert "opps-ds is best on one half of the MDPs, with 1" in sentence(found)
 
 
 def test_answers_are_the_same_every_time() -> None:

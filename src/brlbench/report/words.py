@@ -65,7 +65,10 @@ def sentence(found: Answer) -> str:
         times = " and ".join(f"{format_seconds(time)} {name}" for name, time in least.items())
         return start + f"no agent is within the bounds; the least times are {times}."
     first = found.rows[0]
-    best = f"{first.entry.label} is best with {format_score(first.mean, first.ci95)}"
+    score = format_score(first.mean, first.ci95)
+    best = f"{first.entry.label} is best with {score}"
+    if found.question.honest:
+        best = f"{first.entry.label} is best on one half of the MDPs, with {score} on the other"
     others = [entry.label for entry in found.winners[1:]]
     if others:
         return start + f"{best}; not significantly worse: {', '.join(others)}."

@@ -24,8 +24,9 @@ from rich.table import Table
 
 import brlbench as bb
 from brlbench.agents.parameters import parse_parameters
-from brlbench.execution import play, train
+from brlbench.execution import train
 from brlbench.machine import describe, measure_calibration
+from brlbench.playing import play
 
 ORIGINAL_CALIBRATION = 80.0
 ROUNDS = 5

@@ -12,13 +12,13 @@ from brlbench.execution import (
     Training,
     check_trained_for,
     evaluate,
-    identity,
     play_trained,
     train,
     train_new,
 )
 from brlbench.experiment import Experiment
 from brlbench.kernels import environment
+from brlbench.playing import identity
 from brlbench.prior import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.result import Result

@@ -13,8 +13,9 @@ from brlbench.agents import AGENTS, make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.parameters import Rule, rules
 from brlbench.errors import InvalidInput
-from brlbench.execution import evaluate, identity
+from brlbench.execution import evaluate
 from brlbench.experiment import Experiment
+from brlbench.playing import identity
 from brlbench.prior import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.result import Result

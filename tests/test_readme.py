@@ -51,7 +51,8 @@ def test_problem_example(tmp_path: Path) -> None:
 
 
 def test_command_line_example(tmp_path: Path) -> None:
-    _, commands = blocks("sh")
+    _, commands, answers = blocks("sh")
+    assert "brlbench compare" in answers
     lines = [line.split("#")[0].strip() for line in commands.splitlines()]
     script = "set -e\n" + "\n".join(line.replace("--mdps 500", "--mdps 5") for line in lines)
     folder = str(Path(sys.executable).parent)

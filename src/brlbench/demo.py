@@ -11,7 +11,9 @@ from .agents import make_agent
 from .errors import StoreError
 from .execution import evaluate
 from .experiment import Experiment
+from .report.data import load
 from .report.figures import score_against_online_time
+from .report.page import write_page
 from .report.summary import summarise
 from .report.terminal import progress, score_table
 from .result import Result
@@ -33,7 +35,7 @@ AGENTS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def run(folder: Path, num_mdps: int, seed: int, workers: int | None, console: Console) -> None:
-    """Play what is not in the folder yet, then print the tables and draw the figure."""
+    """Play what is not in the folder yet, then print the tables, draw the figure and write the page."""
     experiments = [
         Experiment(prior=prefix + problem, test=problem, num_mdps=num_mdps, seed=seed)
         for prefix in ("", "uniform:")
@@ -53,7 +55,7 @@ def run(folder: Path, num_mdps: int, seed: int, workers: int | None, console: Co
     summary = summarise(results)
     for part in summary.partition_by("experiment"):
         console.print(score_table(part))
-    _draw(folder, summary, console)
+    _report(folder, summary, console)
 
 
 def _played(
@@ -76,7 +78,8 @@ def _played(
     return result
 
 
-def _draw(folder: Path, summary: pl.DataFrame, console: Console) -> None:
-    path = folder / "score-against-online-time.png"
-    score_against_online_time(summary).savefig(path, dpi=150)
-    console.print(f"Results and figure: {folder}{os.sep}, {path.name}", markup=False)
+def _report(folder: Path, summary: pl.DataFrame, console: Console) -> None:
+    figure, page = folder / "score-against-online-time.png", folder / "report.html"
+    score_against_online_time(summary).savefig(figure, dpi=150)
+    write_page(load(folder), page, overwrite=True)
+    console.print(f"Results: {folder}{os.sep}\nFigure:  {figure}\nReport:  {page}", markup=False)

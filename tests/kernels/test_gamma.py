@@ -42,7 +42,7 @@ def draw_gamma(rng: Words, shape: float, out: Floats) -> None:
 @kernel
 def draw_rows(rng: Words, shapes: Floats, out: Floats) -> None:
     for i in range(len(out)):
-        kernels.draw_row(rng, shapes, 0, len(shapes), out[i], 0)
+        kernels.draw_row(rng, shapes, out[i])
 
 
 def drawn_rows(shapes: list[float], seed: int, draws: int = DRAWS) -> Floats:

@@ -42,7 +42,7 @@ def learn_all(merged: Merged, observed: Integers) -> None:
 
 @kernel
 def draw_row(rng: Words, shapes: Floats, out: Floats) -> None:
-    gamma.draw_row(rng, shapes, 0, len(shapes), out, 0)
+    gamma.draw_row(rng, shapes, out)
 
 
 def new_rng(seed: int) -> Words:

@@ -43,7 +43,7 @@ def build_merged(
         row_reward=np.zeros(pairs),
         key=np.zeros(pairs, np.uint64),
         stream=np.zeros(4, np.uint64),
-        target=np.zeros(states),
+        worth=np.zeros(states),
         policy=np.zeros(states, np.int64),
         matrix=np.zeros((side, side)),
         value=np.zeros(states),

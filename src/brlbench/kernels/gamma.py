@@ -135,38 +135,35 @@ def _gamma_from_one(rng: Words, shape: float) -> float:
 
 
 @inlined
-def draw_row(rng: Words, shapes: Floats, first: int, length: int, out: Floats, place: int) -> None:
-    """Draw probabilities `out[place:place + length]` from the Dirichlet of `shapes[first:...]`."""
-    if length == 1:
-        out[place] = 1.0
+def draw_row(rng: Words, shapes: Floats, row: Floats) -> None:
+    """Draw the probabilities of a row from the Dirichlet distribution of these shapes."""
+    if len(row) == 1:
+        row[0] = 1.0
         return
     total, largest = 0.0, 0.0
-    for i in range(length):
-        shape = shapes[first + i]
+    for i in range(len(row)):
+        shape = shapes[i]
         variate = exponential(rng) if shape == 1.0 else gamma(rng, shape)
-        out[place + i] = variate
+        row[i] = variate
         total += variate
         largest = max(largest, shape)
     if largest < SMALL_SHAPE:
-        total = _draw_small(rng, shapes, first, length, out, place)
+        total = _draw_small(rng, shapes, row)
     weight = 1 / total
-    for i in range(length):
-        out[place + i] *= weight
+    for i in range(len(row)):
+        row[i] *= weight
 
 
 @cold
-def _draw_small(
-    rng: Words, shapes: Floats, first: int, length: int, out: Floats, place: int
-) -> float:
+def _draw_small(rng: Words, shapes: Floats, row: Floats) -> float:
     """Gamma variates relative to the largest of them, by their logarithms; return their sum."""
     largest = -np.inf
-    for i in range(length):
-        shape = shapes[first + i]
-        logarithm = math.log(_gamma_from_one(rng, shape + 1)) - exponential(rng) / shape
-        out[place + i] = logarithm
-        largest = max(largest, logarithm)
+    for i in range(len(row)):
+        boosted = _gamma_from_one(rng, shapes[i] + 1)
+        row[i] = math.log(boosted) - exponential(rng) / shapes[i]
+        largest = max(largest, row[i])
     total = 0.0
-    for i in range(length):
-        out[place + i] = math.exp(out[place + i] - largest)
-        total += out[place + i]
+    for i in range(len(row)):
+        row[i] = math.exp(row[i] - largest)
+        total += row[i]
     return total

@@ -57,7 +57,7 @@ class Merged(NamedTuple):
     row_reward: Floats  # [P]; the expected reward of the best row
     key: Words  # [P]; of the stream of a pair whose rows are redrawn
     stream: Words  # [4]; work space: that stream
-    target: Floats  # [S]; work space: what each outcome of a pair is worth
+    worth: Floats  # [S]; work space: what each outcome of a pair is worth
     policy: Integers  # [S]
     matrix: Floats  # [S, S], or [0, 0]; work space
     value: Floats  # [S]
@@ -116,17 +116,19 @@ def draw(merged: Merged, rng: Words) -> None:
         first, length = posterior.row_start[pair], posterior.row_length[pair]
         merged.first_entry[pair], merged.length[pair] = first, length
         merged.several[pair], merged.best[pair] = ONE, first
+        shapes = posterior.entry_count[first : first + length]
         size = merged.num_rows[pair] * length
         if length == 1 or size == length:
-            draw_row(rng, posterior.entry_count, first, length, rows, first)
+            draw_row(rng, shapes, rows[first : first + length])
             set_row_reward(merged, pair)
         elif length == 2:
-            merged.several[pair] = two_outcomes + 4 * pair
-            draw_two_outcomes(merged, pair, rng)
+            place = two_outcomes + 4 * pair
+            merged.several[pair] = place
+            draw_two_outcomes(rng, shapes, merged.num_rows[pair], rows[place : place + 4])
         elif end + size <= len(rows):
             merged.several[pair] = end
             for place in range(end, end + size, length):
-                draw_row(rng, posterior.entry_count, first, length, rows, place)
+                draw_row(rng, shapes, rows[place : place + length])
             end += size
         else:
             merged.several[pair] = REDRAWN
@@ -134,21 +136,17 @@ def draw(merged: Merged, rng: Words) -> None:
 
 
 @inlined
-def draw_two_outcomes(merged: Merged, pair: int, rng: Words) -> None:
-    """Draw the rows of a pair with two outcomes and keep the extremes."""
-    shapes, rows = merged.posterior.entry_count, merged.rows
-    first, length, place = merged.first_entry[pair], merged.length[pair], merged.several[pair]
-    if merged.num_rows[pair] >= MANY_DRAWS:
-        least, greatest = draw_extremes(
-            rng, shapes[first], shapes[first + 1], merged.num_rows[pair]
-        )
+def draw_two_outcomes(rng: Words, shapes: Floats, number: int, extremes: Floats) -> None:
+    """Draw a number of rows with two outcomes and keep two of them, the extremes."""
+    if number >= MANY_DRAWS:
+        least, greatest = draw_extremes(rng, shapes[0], shapes[1], number)
     else:
         least, greatest = 1.0, 0.0
-        for _ in range(merged.num_rows[pair]):
-            draw_row(rng, shapes, first, length, rows, place)
-            least, greatest = min(least, rows[place]), max(greatest, rows[place])
-    rows[place], rows[place + 1] = least, 1 - least
-    rows[place + 2], rows[place + 3] = greatest, 1 - greatest
+        for _ in range(number):
+            draw_row(rng, shapes, extremes[:2])
+            least, greatest = min(least, extremes[0]), max(greatest, extremes[0])
+    extremes[0], extremes[1] = least, 1 - least
+    extremes[2], extremes[3] = greatest, 1 - greatest
 
 
 @inlined
@@ -176,77 +174,81 @@ def improve(merged: Merged) -> bool:
 
 
 @inlined
+def best_of(merged: Merged, pair: int) -> slice:
+    """Where in `rows` the best row known of a pair is."""
+    return slice(merged.best[pair], merged.best[pair] + merged.length[pair])
+
+
+@inlined
+def entries_of(merged: Merged, pair: int) -> slice:
+    """Where in the posterior's pool the outcomes of a pair were at the sampling."""
+    return slice(merged.first_entry[pair], merged.first_entry[pair] + merged.length[pair])
+
+
+@inlined
 def set_row_reward(merged: Merged, pair: int) -> None:
     """The expected reward of the best row known of a pair."""
-    first, place = merged.first_entry[pair], merged.best[pair]
-    reward = 0.0
+    merged.row_reward[pair] = 0.0
     if merged.posterior.reward_start[pair] < merged.posterior.reward_start[pair + 1]:
-        for i in range(merged.length[pair]):
-            reward += merged.rows[place + i] * merged.entry_reward[first + i]
-    merged.row_reward[pair] = reward
+        row = merged.rows[best_of(merged, pair)]
+        merged.row_reward[pair] = dot(row, merged.entry_reward[entries_of(merged, pair)])
 
 
 @inlined
 def row_value(merged: Merged, pair: int) -> float:
-    """The value of the best row known of a pair; in two sums, as in `dot`."""
-    rows, following, value = merged.rows, merged.posterior.entry_next, merged.value
-    first, place, length = merged.first_entry[pair], merged.best[pair], merged.length[pair]
-    even, odd = 0.0, 0.0
-    for i in range(0, length - 1, 2):
-        even += rows[place + i] * value[following[first + i]]
-        odd += rows[place + i + 1] * value[following[first + i + 1]]
-    if length % 2:
-        even += rows[place + length - 1] * value[following[first + length - 1]]
-    return merged.row_reward[pair] + merged.discount * (even + odd)
+    """The value of the best row known of a pair."""
+    row = merged.rows[best_of(merged, pair)]
+    following = merged.posterior.entry_next[entries_of(merged, pair)]
+    total = 0.0
+    for i in range(len(row)):
+        total += row[i] * merged.value[np.uint64(following[i])]
+    return merged.row_reward[pair] + merged.discount * total
 
 
 @inlined
 def best_row(merged: Merged, pair: int) -> float:
     """Find the best of several rows, and return its value."""
-    first, length, start = merged.first_entry[pair], merged.length[pair], merged.several[pair]
+    start, length = merged.several[pair], merged.length[pair]
+    following = merged.posterior.entry_next[entries_of(merged, pair)]
+    rewards, worth = merged.entry_reward[entries_of(merged, pair)], merged.worth[:length]
     for i in range(length):
-        value = merged.value[merged.posterior.entry_next[first + i]]
-        merged.target[i] = merged.entry_reward[first + i] + merged.discount * value
+        worth[i] = rewards[i] + merged.discount * merged.value[np.uint64(following[i])]
     if start == REDRAWN:
-        return best_redrawn(merged, pair)
-    size = 4 if length == 2 else merged.num_rows[pair] * length
+        return best_redrawn(merged, pair, worth)
+    end = start + (4 if length == 2 else merged.num_rows[pair] * length)
     greatest = -np.inf
-    for place in range(start, start + size, length):
-        worth = dot(merged.rows, place, merged.target, length)
-        if worth > greatest:
-            greatest, merged.best[pair] = worth, place
+    for place in range(start, end, length):
+        value = dot(merged.rows[place : place + length], worth)
+        if value > greatest:
+            greatest, merged.best[pair] = value, place
     return greatest
 
 
 @cold
-def best_redrawn(merged: Merged, pair: int) -> float:
+def best_redrawn(merged: Merged, pair: int, worth: Floats) -> float:
     """Draw the rows of a pair again, keep the best, and return its value."""
-    first, length = merged.first_entry[pair], merged.length[pair]
-    shapes, rows = merged.posterior.entry_count, merged.rows
-    spare = len(shapes)
+    spare = len(merged.entry_reward)
+    shapes = merged.posterior.entry_count[entries_of(merged, pair)]
+    best, row = merged.rows[best_of(merged, pair)], merged.rows[spare : spare + len(shapes)]
     for i in range(len(merged.stream)):
         merged.stream[i] = keyed_word(merged.key[pair], 0, i)
     greatest = -np.inf
     for _ in range(merged.num_rows[pair]):
-        draw_row(merged.stream, shapes, first, length, rows, spare)
-        worth = dot(rows, spare, merged.target, length)
-        if worth > greatest:
-            greatest = worth
-            for i in range(length):
-                rows[first + i] = rows[spare + i]
+        draw_row(merged.stream, shapes, row)
+        value = dot(row, worth)
+        if value > greatest:
+            greatest = value
+            copy_vector(best, row)
     return greatest
 
 
 @inlined
-def dot(rows: Floats, place: int, target: Floats, length: int) -> float:
-    """The value of a row; in two sums, which a processor can add at the same time."""
-    even, odd = 0.0, 0.0
-    for i in range(0, length - 1, 2):
-        even += rows[place + i] * target[i]
-        odd += rows[place + i + 1] * target[i + 1]
-    if length % 2:
-        even += rows[place + length - 1] * target[length - 1]
-    return even + odd
+def dot(row: Floats, numbers: Floats) -> float:
+    """The expectation of some numbers under the probabilities of a row."""
+    total = 0.0
+    for i in range(len(row)):
+        total += row[i] * numbers[i]
+    return total
 
 
 @inlined
@@ -259,13 +261,13 @@ def evaluate(merged: Merged) -> None:
     states = len(value)
     for x in range(states):
         pair = x * merged.posterior.num_actions + merged.policy[x]
-        first, place = merged.first_entry[pair], merged.best[pair]
+        row = merged.rows[best_of(merged, pair)]
+        following = merged.posterior.entry_next[entries_of(merged, pair)]
         value[x] = merged.row_reward[pair]
         matrix[x, :] = 0.0
         matrix[x, x] = 1.0
-        for i in range(merged.length[pair]):
-            y = merged.posterior.entry_next[first + i]
-            matrix[x, y] -= merged.discount * merged.rows[place + i]
+        for i in range(len(row)):
+            matrix[x, np.uint64(following[i])] -= merged.discount * row[i]
     for k in range(states - 1, -1, -1):
         pivot = 1 / matrix[k, k]
         for i in range(k):

@@ -35,7 +35,7 @@ AGENTS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def run(folder: Path, num_mdps: int, seed: int, workers: int | None, console: Console) -> None:
-    """Play what is not in the folder yet, then print the tables, draw the figure and write the page."""
+    """Play what is not in the folder yet, then print the tables and write figure and page."""
     experiments = [
         Experiment(prior=prefix + problem, test=problem, num_mdps=num_mdps, seed=seed)
         for prefix in ("", "uniform:")

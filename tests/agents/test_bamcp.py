@@ -20,7 +20,7 @@ from plain_planners import PlainBamcp
 from planner_cases import OBSERVED, PRIORS, UNIFORM
 
 COLUMNS = ["value 0", "value 1", "visits 0", "visits 1", "nodes"]
-SETTINGS = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "as published": {"simulations": 60, "depth": 5},
     "few": {"simulations": 7, "depth": 3},
     "greedy": {"simulations": 40, "depth": 6, "exploration": 0.3, "rollout_epsilon": 0.1},
@@ -66,7 +66,7 @@ def plainly_searched(plain: PlainBamcp, number: int) -> Any:
 def test_searches_are_those_that_draw_every_mdp(name: str, settings: str, learned: bool) -> None:
     prior = PRIORS[name]
     agent = trained(prior, **SETTINGS[settings])
-    plain = PlainBamcp(prior, 0.8, **SETTINGS[settings])  # type: ignore[arg-type]
+    plain = PlainBamcp(prior, 0.8, **SETTINGS[settings])
     if learned:
         show(agent, prior, OBSERVED[name])
         for transition in OBSERVED[name]:

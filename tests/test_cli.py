@@ -442,14 +442,16 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "demo-results"
 
 
-def test_the_demo_leaves_results_and_a_figure(demo_folder: Path) -> None:
+def test_the_demo_leaves_results_a_figure_and_a_page(demo_folder: Path) -> None:
     files = sorted(demo_folder.iterdir())
     results = [store.read_result(path) for path in files if path.suffix == ".parquet"]
     assert len(results) == 60
     assert len({(result.label, result.experiment_hash) for result in results}) == 60
     assert {result.experiment["num_mdps"] for result in results} == {3}
-    (figure,) = [path for path in files if path.suffix != ".parquet"]
+    page, figure = [path for path in files if path.suffix != ".parquet"]
     assert figure.read_bytes().startswith(b"\x89PNG")
+    assert page.name == "report.html"
+    assert page.read_text().startswith("<!DOCTYPE html>")
 
 
 def test_the_demo_goes_on_where_it_stopped(

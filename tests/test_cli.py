@@ -451,7 +451,7 @@ def test_the_demo_leaves_results_a_figure_and_a_page(demo_folder: Path) -> None:
     page, figure = [path for path in files if path.suffix != ".parquet"]
     assert figure.read_bytes().startswith(b"\x89PNG")
     assert page.name == "report.html"
-    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert page.read_text().startswith("<!doctype html>")
 
 
 def test_the_demo_goes_on_where_it_stopped(

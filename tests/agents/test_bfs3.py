@@ -65,8 +65,7 @@ def test_searches_are_those_of_the_pseudo_code(name: str, settings: str, learned
         show(agent, prior, OBSERVED[name])
         for transition in OBSERVED[name]:
             plain.observe(*transition)
-    # Near to complete searches need no more roll-outs than there are nodes.
-    plain.rollouts = min(plain.rollouts, 50)
+    plain.rollouts = min(plain.rollouts, 12)  # as many complete the search of depth 2
     found, actions, expected, expected_actions = [], [], [], []
     for _ in range(10_000):
         actions.append(agent.act(0))
@@ -339,16 +338,22 @@ def test_transitions_that_were_impossible() -> None:
     assert np.abs(z_scores(share, share * 0 + [1 / 3, 1 / 3, 0, 1 / 3, 0])).max() < 4
 
 
-# Means and two standard errors of the paper, the best of a grid of parameters there.
-ROWS = {"GDL": (1, 15, 25, 300, (2.9, 0.07)), "uniform:Grid": (1, 15, 50, 120, (0.42, 0.09))}
+# Means and two standard errors: of the paper's best of a grid, and of its library run today.
+ROWS = {
+    "GDL": (1, 15, 25, 300, [(2.9, 0.07), (2.78, 0.17)]),
+    "uniform:Grid": (1, 15, 50, 60, [(0.42, 0.09)]),
+}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", ROWS)
 def test_published_rows(prior: str) -> None:
-    simulations, branching, depth, number, (mean, two_errors) = ROWS[prior]
+    simulations, branching, depth, number, published = ROWS[prior]
     experiment = Experiment(prior, prior.removeprefix("uniform:"), number, horizon=250)
     agent = Bfs3(simulations=simulations, branching=branching, depth=depth)
     result = evaluate(agent, experiment, workers=None)
-    z = (result.mean - mean) / np.hypot(result.ci95 / 2, two_errors / 2)
-    assert abs(z) <= 3.5, f"{result.mean:.3f} ± {result.ci95:.3f}: z = {z:.2f}"
+    for mean, two_errors in published:
+        z = (result.mean - mean) / np.hypot(result.ci95 / 2, two_errors / 2)
+        told = f"{result.mean:.3f} ± {result.ci95:.3f}: z = {z:.2f}"
+        print(told)
+        assert abs(z) <= 3.5, told

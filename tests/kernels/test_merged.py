@@ -179,10 +179,11 @@ def test_drawn_and_computed_extremes_have_one_law() -> None:
     assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) < allowed).all()
 
 
+@pytest.mark.parametrize("discount", [0.5, 0.95, 0.9999])
 @pytest.mark.parametrize("name", ["GC", "uniform:Grid"])
-def test_sweeps_come_close_to_elimination(name: str) -> None:
+def test_sweeps_come_close_to_elimination(name: str, discount: float) -> None:
     prior = distribution(name)
-    exact, initial = build(prior, 0.95, 4)
+    exact, initial = build(prior, discount, 4)
     start(exact, initial)
     swept = copy(exact)._replace(matrix=np.zeros((0, 0)))
     for seed in range(5):

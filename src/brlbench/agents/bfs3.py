@@ -9,6 +9,11 @@ A search whose root has only the leaves' gap left is complete, and stops early w
 of its result. Deviations: the paper's text speaks of one model sampled from the posterior, its
 pseudo-code of the mean MDP, which is what its library uses and what this agent follows. Its
 pseudo-code marks (depth, state) pairs as visited; its library, and this agent, histories.
+
+Leaves keep their gap Vmax - Vmin for ever, so a next state that was drawn often can have the
+widest gap when all below it is known, and by the pseudo-code's rule alone each further roll-out
+would go there, change nothing and never complete the search. Next states below which only the
+leaves' gap is left are therefore passed over; a search then ends as the value of its sampled tree.
 """
 
 from dataclasses import dataclass, replace
@@ -21,6 +26,7 @@ from ..prior import FlatDirichlet
 from .base import CompiledAgent, Task, new_rng
 from .parameters import whole
 
+_ROUNDING = 1e-12  # of bounds, as a part of their range
 _MAX_NUMBERS = 1 << 27  # about 8 GB in the tree's arrays
 
 
@@ -54,6 +60,9 @@ class Bfs3(CompiledAgent):
         rewards = prior.rewards.mean.at(prior.counts)
         first = prior.counts.row_start[:-1]
         sure = np.minimum.reduceat(rewards, first) == np.maximum.reduceat(rewards, first)
+        value_min = min(0.0, float(rewards.min())) / (1 - task.discount)
+        value_max = float(rewards.max()) / (1 - task.discount)
+        to_leaves = task.discount ** np.arange(self.depth, -1, -1)
         counts = build_counts(prior, task.horizon)
         tree = kernels.Tree(
             size=np.zeros(2, np.int64),
@@ -83,12 +92,13 @@ class Bfs3(CompiledAgent):
             is_sure=sure.astype(np.int64),
             initial_is_sure=sure.astype(np.int64),
             sure_reward=rewards[first],
+            complete=(value_max - value_min) * (to_leaves * (1 + 1e-9) + _ROUNDING),
             discount=task.discount,
             rollouts=rollouts,
             branching=self.branching,
             depth=self.depth,
-            value_min=min(0.0, float(rewards.min())) / (1 - task.discount),
-            value_max=float(rewards.max()) / (1 - task.discount),
+            value_min=value_min,
+            value_max=value_max,
         )
 
     def small(self) -> "Bfs3":

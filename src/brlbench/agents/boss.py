@@ -10,7 +10,7 @@ each pair. Deviation: the merged MDP is solved exactly. Of several best actions 
 is taken.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,3 +45,7 @@ class Boss(CompiledAgent):
             np.zeros(pairs, np.int64),
             np.zeros(1, np.int64),
         )
+
+    def small(self) -> "Boss":
+        """An agent that draws few rows."""
+        return replace(self, samples=1)

@@ -17,7 +17,7 @@ Deviation: the merged MDP is solved exactly, not by value iteration to a toleran
 the lowest-numbered of several best actions; `ties` offers a random one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,7 +45,8 @@ class Sboss(CompiledAgent):
 
         # A variance is at most 1/4 of 1 / (n + 1), and n only grows.
         totals = prior.counts.row_sums()
-        most_rows = np.ceil(1 / (4 * (totals + 1) * self.epsilon))
+        with np.errstate(over="ignore", divide="ignore"):
+            most_rows = np.ceil(1 / (4 * (totals + 1) * self.epsilon))
         check_size(prior, most_rows, f"sboss: epsilon = {self.epsilon:g}", "use a larger epsilon")
         merged, initial = build_merged(prior, task, np.zeros(len(totals), np.int64), most_rows)
         kernels.set_rows(initial.counts, self.epsilon, merged.num_rows)
@@ -61,3 +62,7 @@ class Sboss(CompiledAgent):
             random_ties=self.ties == "random",
             due=np.zeros(1, np.int64),
         )
+
+    def small(self) -> "Sboss":
+        """An agent that draws few rows."""
+        return replace(self, epsilon=1.0)

@@ -60,6 +60,7 @@ class Bfs3(NamedTuple):
     is_sure: Integers  # [P]; 1 where the reward does not depend on the next state
     initial_is_sure: Integers  # [P]
     sure_reward: Floats  # [P]; the reward there
+    complete: Floats  # [D + 1]; by level, the gap of bounds in which only the leaves' is left
     discount: float
     rollouts: int
     branching: int
@@ -180,14 +181,14 @@ def best_edge(agent: Bfs3, node: int) -> int:
 
 
 @inlined
-def widest_outcome(agent: Bfs3, edge: int) -> int:
-    """The outcome of an action that leaves most of its uncertainty."""
+def widest_outcome(agent: Bfs3, edge: int, level: int) -> int:
+    """The outcome of an action that leaves most of its uncertainty, of those not complete yet."""
     tree = agent.tree
     best, widest = tree.first[edge], -1.0
     for outcome in range(tree.first[edge], tree.end[edge]):
-        width = tree.times[outcome] * (tree.child_upper[outcome] - tree.child_lower[outcome])
-        if width > widest:
-            best, widest = outcome, width
+        gap = tree.child_upper[outcome] - tree.child_lower[outcome]
+        if gap > agent.complete[level + 1] and tree.times[outcome] * gap > widest:
+            best, widest = outcome, tree.times[outcome] * gap
     return best
 
 
@@ -210,7 +211,7 @@ def rollout(agent: Bfs3) -> None:
         edge = best_edge(agent, node)
         if tree.first[edge] == tree.end[edge]:
             draw_outcomes(agent, edge)
-        outcome = widest_outcome(agent, edge)
+        outcome = widest_outcome(agent, edge, level)
         agent.path[level], agent.path_edge[level] = outcome, edge
         y = tree.next_state[outcome]
         push(agent.counts, agent.urn, tree.pair[edge], y)
@@ -235,10 +236,9 @@ def upper_bound(agent: Bfs3, x: int) -> float:
     tree.size[0] = tree.size[1] = 0
     expand(agent, x)
     # All paths have the full depth: when only the gap of the leaves is left, nothing can change.
-    complete = agent.discount**agent.depth * (agent.value_max - agent.value_min) * (1 + 1e-9)
     for _ in range(agent.rollouts):
         rollout(agent)
-        if tree.upper[best_edge(agent, 0)] - node_lower(agent, 0) <= complete:
+        if tree.upper[best_edge(agent, 0)] - node_lower(agent, 0) <= agent.complete[0]:
             break
     return tree.upper[best_edge(agent, 0)]
 

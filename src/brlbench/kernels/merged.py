@@ -34,6 +34,7 @@ MANY_DRAWS = 32
 ONE, REDRAWN = -1, -2
 SWITCH = 1e-12  # an improvement by less than this part of the scale is rounding
 SWEEP_TOLERANCE = 1e-9
+_ROUNDING = 1e-14  # no sweep can be asked to change less
 _MAX_TURNS = 1000
 
 
@@ -289,8 +290,9 @@ def sweep(merged: Merged) -> None:
 
     If a sweep changes no value by more than c, all are within c / (1 - discount) of the exact ones.
     """
+    tolerance = max(SWEEP_TOLERANCE / 4 * (1 - merged.discount), _ROUNDING)
     change, largest = 1.0, 0.0
-    while change > SWEEP_TOLERANCE / 4 * (1 - merged.discount) * largest:
+    while change > tolerance * largest:
         change, largest = 0.0, 0.0
         for x in range(len(merged.value)):
             pair = x * merged.posterior.num_actions + merged.policy[x]

@@ -44,8 +44,7 @@ def rows_of(counts: Counts, pair: int, epsilon: float) -> int:
     n = counts.total[pair]
     first = counts.row_start[pair]
     largest = 0.0
-    for entry in range(first, first + counts.row_length[pair]):
-        a = counts.entry_count[entry]
+    for a in counts.entry_count[first : first + counts.row_length[pair]]:
         largest = max(largest, a * (n - a))
     return max(1, math.ceil(largest / (n * n * (n + 1)) / epsilon))
 

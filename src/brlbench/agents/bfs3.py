@@ -62,7 +62,7 @@ class Bfs3(CompiledAgent):
         sure = np.minimum.reduceat(rewards, first) == np.maximum.reduceat(rewards, first)
         value_min = min(0.0, float(rewards.min())) / (1 - task.discount)
         value_max = float(rewards.max()) / (1 - task.discount)
-        to_leaves = task.discount ** np.arange(self.depth, -1, -1)
+        to_leaves = np.power(task.discount, np.arange(self.depth, -1, -1.0))
         counts = build_counts(prior, task.horizon)
         tree = kernels.Tree(
             size=np.zeros(2, np.int64),

@@ -25,14 +25,16 @@ def value_iteration(
     first = np.cumsum([0] + [len(part) for part in flat[:-1]])
     pair = np.repeat(np.arange(len(flat)), [len(part) for part in flat])
     expected = (matrix * rewards.reshape(-1, num_states)[pair]).sum(axis=1)
-    value = np.zeros(num_states)
+    value, last_change = np.zeros(num_states), np.inf
     while True:
         q = np.maximum.reduceat(expected + discount * matrix @ value, first)
         q = q.reshape(num_states, num_actions)
         change = np.abs(q.max(axis=1) - value).max()
         value = q.max(axis=1)
-        if change <= accuracy * max(1.0, np.abs(value).max()):
+        # Changes shrink from turn to turn until they are rounding.
+        if change <= accuracy * np.abs(value).max() or change >= last_change:
             return q
+        last_change = change
 
 
 def draw_rows(counts: Floats, number: int, rng: np.random.Generator) -> Floats:

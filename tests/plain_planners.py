@@ -149,9 +149,16 @@ class PlainBfs3(PlainPlanner):
     """BFS3: for each action the mean of FSSS's bounds at drawn next states."""
 
     def __init__(
-        self, prior: FlatDirichlet, discount: float, simulations: int, branching: int, depth: int
+        self,
+        prior: FlatDirichlet,
+        discount: float,
+        simulations: int,
+        branching: int,
+        depth: int,
+        skip_complete: bool = True,
     ) -> None:
         super().__init__(prior, discount)
+        self.skip_complete = skip_complete
         self.rollouts = max(1, simulations // branching)
         self.branching, self.depth = branching, depth
         self.value_min = min(0.0, self.possible.min()) / (1 - discount)
@@ -206,8 +213,9 @@ class PlainBfs3(PlainPlanner):
         gaps = {y: self.gap((*history, (x, u, y))) for y in following}
         # Leaves keep their gap, which is all that is left of the gap of a complete search.
         leaves = self.discount ** (self.depth - level - 1) * (self.value_max - self.value_min)
-        incomplete = [y for y in following if gaps[y] > leaves * (1 + 1e-9)] or following
-        y = max(incomplete, key=lambda y: gaps[y] * node.outcomes[u][y])
+        incomplete = [y for y in following if gaps[y] > leaves * (1 + 1e-9)]
+        choice = incomplete if incomplete and self.skip_complete else following
+        y = max(choice, key=lambda y: gaps[y] * node.outcomes[u][y])
         self.rollout((*history, (x, u, y)), y, level + 1)
         self.back_up(history, x)
 

@@ -50,6 +50,7 @@ SETTINGS = {
     "one roll-out": {"simulations": 1, "branching": 3, "depth": 4},
     "some roll-outs": {"simulations": 21, "branching": 3, "depth": 3},
     "complete": {"simulations": 1000, "branching": 3, "depth": 2},
+    "to the letter": {"simulations": 36, "branching": 3, "depth": 3, "skip_complete": False},
     "one branch": {"simulations": 4, "branching": 1, "depth": 4},
 }
 
@@ -195,29 +196,50 @@ def test_bounds_bracket_the_value_of_the_sampled_tree(
         assert partial[-1].root == pytest.approx((low[:actions].max(), high[:actions].max()))
 
 
+@pytest.mark.parametrize("skip_complete", [True, False])
 @pytest.mark.parametrize("branching", [1, 2, 5, 15])
 @pytest.mark.parametrize("discount", [0.5, 0.95])
 @pytest.mark.parametrize("name", PRIORS)
-def test_a_search_stops_when_it_is_complete(name: str, discount: float, branching: int) -> None:
-    """Each roll-out before that makes a node; none after it would change anything."""
+def test_a_search_stops_when_it_can_go_no_further(
+    name: str, discount: float, branching: int, skip_complete: bool
+) -> None:
+    """That is when it is complete, or, to the letter, perhaps before; budgets do not matter."""
     prior, depth = PRIORS[name], 4
-    agent = trained(prior, discount, simulations=branching * 400, branching=branching, depth=depth)
+    settings: Any = {"branching": branching, "depth": depth, "skip_complete": skip_complete}
+    agent = trained(prior, discount, simulations=branching * 400, **settings)
     leaves = discount**depth * (agent.arrays.value_max - agent.arrays.value_min)
     edges = prior.num_actions * min(branching, prior.num_states)
     for seed in range(5):
         done = bounds(agent, 10**12, seed)
-        assert done.root[1] - done.root[0] == pytest.approx(leaves, rel=1e-8)
-        nodes = len(done.lower) // prior.num_actions
-        assert nodes <= sum(edges**level for level in range(depth))
+        assert len(done.lower) <= prior.num_actions * sum(edges**level for level in range(depth))
         more_rollouts(agent.arrays, 20)
         assert agent.arrays.tree.upper[: prior.num_actions].max() == done.root[1]
-        enough = next(n for n in itertools.count(1) if bounds(agent, n, seed).rng == done.rng
-                      and len(bounds(agent, n, seed).lower) == len(done.lower)
-                      and bounds(agent, n, seed).root == done.root)  # fmt: skip
-        assert enough <= nodes
+        searches = (bounds(agent, rollouts, seed) for rollouts in itertools.count(1))
+        enough = next(n for n, some in enumerate(searches, 1) if same(some, done))
+        if skip_complete or branching == 1:
+            assert done.root[1] - done.root[0] == pytest.approx(leaves, rel=1e-8)
+            assert enough <= len(done.lower) // prior.num_actions  # each makes a node
         if enough > 1:
             fewer = bounds(agent, enough - 1, seed)
             assert fewer.root[1] - fewer.root[0] > leaves * (1 + 1e-9)
+
+
+def same(one: Bounds, other: Bounds) -> bool:
+    return (one.root, one.outcomes, one.rng) == (other.root, other.outcomes, other.rng)
+
+
+def test_to_the_letter_a_search_may_never_be_complete() -> None:
+    """A next state that was drawn often keeps the widest gap when all below it is known."""
+    prior, gaps = PRIORS["chain"], {}
+    for skip_complete in (True, False):
+        settings: Any = {"branching": 15, "depth": 4, "skip_complete": skip_complete}
+        agent = trained(prior, 0.95, simulations=15 * 400, **settings)
+        root = bounds(agent, 10**12, 0).root
+        gaps[skip_complete] = (root[1] - root[0]) / (
+            0.95**4 * (agent.arrays.value_max - agent.arrays.value_min)
+        )
+    assert gaps[True] == pytest.approx(1)
+    assert gaps[False] > 1.01
 
 
 def test_where_nothing_is_unknown_the_value_is_that_of_planning() -> None:

@@ -10,10 +10,12 @@ of its result. Deviations: the paper's text speaks of one model sampled from the
 pseudo-code of the mean MDP, which is what its library uses and what this agent follows. Its
 pseudo-code marks (depth, state) pairs as visited; its library, and this agent, histories.
 
-Leaves keep their gap Vmax - Vmin for ever, so a next state that was drawn often can have the
-widest gap when all below it is known, and by the pseudo-code's rule alone each further roll-out
-would go there, change nothing and never complete the search. Next states below which only the
-leaves' gap is left are therefore passed over; a search then ends as the value of its sampled tree.
+By the pseudo-code a roll-out goes to the next state with the widest gap times draws. But leaves
+keep their gap Vmax - Vmin for ever, so one that was drawn often can be the widest when all below
+it is known; each further roll-out then goes there and changes nothing, and the search never
+completes, whatever its budget. By default such next states are passed over, and a search ends as
+the value of its sampled tree. `skip_complete = false` follows the pseudo-code to the letter, which
+matters where many roll-outs are made to a small depth; it stops when it can go no further.
 """
 
 from dataclasses import dataclass, replace
@@ -24,7 +26,7 @@ import numpy as np
 from ..errors import InvalidInput
 from ..prior import FlatDirichlet
 from .base import CompiledAgent, Task, new_rng
-from .parameters import whole
+from .parameters import flag, whole
 
 _ROUNDING = 1e-12  # of bounds, as a part of their range
 _MAX_NUMBERS = 1 << 27  # about 8 GB in the tree's arrays
@@ -40,6 +42,7 @@ class Bfs3(CompiledAgent):
     )
     branching: int = whole(5, "next states drawn for each action (C)", least=1, most=10**6)
     depth: int = whole(15, "depth of the search", least=1, most=10**6)
+    skip_complete: bool = flag(True, "pass over next states below which all is known")
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for one tree."""
@@ -63,6 +66,7 @@ class Bfs3(CompiledAgent):
         value_min = min(0.0, float(rewards.min())) / (1 - task.discount)
         value_max = float(rewards.max()) / (1 - task.discount)
         to_leaves = np.power(task.discount, np.arange(self.depth, -1, -1.0))
+        complete = (value_max - value_min) * (to_leaves * (1 + 1e-9) + _ROUNDING)
         counts = build_counts(prior, task.horizon)
         tree = kernels.Tree(
             size=np.zeros(2, np.int64),
@@ -92,7 +96,8 @@ class Bfs3(CompiledAgent):
             is_sure=sure.astype(np.int64),
             initial_is_sure=sure.astype(np.int64),
             sure_reward=rewards[first],
-            complete=(value_max - value_min) * (to_leaves * (1 + 1e-9) + _ROUNDING),
+            complete=complete,
+            skipped=complete if self.skip_complete else np.full(self.depth + 1, -np.inf),
             discount=task.discount,
             rollouts=rollouts,
             branching=self.branching,

@@ -61,6 +61,7 @@ class Bfs3(NamedTuple):
     initial_is_sure: Integers  # [P]
     sure_reward: Floats  # [P]; the reward there
     complete: Floats  # [D + 1]; by level, the gap of bounds in which only the leaves' is left
+    skipped: Floats  # [D + 1]; the same, or less than any gap if nothing is passed over
     discount: float
     rollouts: int
     branching: int
@@ -182,12 +183,12 @@ def best_edge(agent: Bfs3, node: int) -> int:
 
 @inlined
 def widest_outcome(agent: Bfs3, edge: int, level: int) -> int:
-    """The outcome of an action that leaves most of its uncertainty, of those not complete yet."""
+    """The outcome of an action that leaves most of its uncertainty, of those not passed over."""
     tree = agent.tree
     best, widest = tree.first[edge], -1.0
     for outcome in range(tree.first[edge], tree.end[edge]):
         gap = tree.child_upper[outcome] - tree.child_lower[outcome]
-        if gap > agent.complete[level + 1] and tree.times[outcome] * gap > widest:
+        if gap > agent.skipped[level + 1] and tree.times[outcome] * gap > widest:
             best, widest = outcome, tree.times[outcome] * gap
     return best
 
@@ -236,9 +237,13 @@ def upper_bound(agent: Bfs3, x: int) -> float:
     tree.size[0] = tree.size[1] = 0
     expand(agent, x)
     # All paths have the full depth: when only the gap of the leaves is left, nothing can change.
+    # Nor when a roll-out found nothing new: all others would go the same way.
     for _ in range(agent.rollouts):
+        nodes, outcomes = tree.size[0], tree.size[1]
         rollout(agent)
-        if tree.upper[best_edge(agent, 0)] - node_lower(agent, 0) <= agent.complete[0]:
+        gap = tree.upper[best_edge(agent, 0)] - node_lower(agent, 0)
+        found_nothing = nodes == tree.size[0] and outcomes == tree.size[1]
+        if gap <= agent.complete[0] or found_nothing:
             break
     return tree.upper[best_edge(agent, 0)]
 

@@ -64,3 +64,24 @@ def _processor() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
+
+
+class Waiting:
+    """How much of the time since it was made this thread has waited for a processor."""
+
+    def __init__(self) -> None:
+        self._ran, self._waited = _run_and_wait_time()
+
+    def share(self) -> float:
+        """From 0, a core of its own, to nearly 1; 0 where the system does not tell."""
+        ran, waited = _run_and_wait_time()
+        ran, waited = ran - self._ran, waited - self._waited
+        return round(waited / (ran + waited), 4) if ran + waited else 0.0
+
+
+def _run_and_wait_time() -> tuple[int, int]:
+    try:
+        ran, waited, _ = Path("/proc/thread-self/schedstat").read_text().split()
+        return int(ran), int(waited)
+    except (OSError, ValueError):
+        return 0, 0

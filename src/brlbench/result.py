@@ -30,9 +30,7 @@ class Result:
     @property
     def label(self) -> str:
         """The agent in a few words."""
-        given = {key: value for key, value in self.parameters.items() if value is not None}
-        listed = ", ".join(f"{key}={value}" for key, value in given.items())
-        return f"{self.algorithm}({listed})" if listed else self.algorithm
+        return label_of(self.algorithm, self.parameters)
 
     @property
     def trajectory_returns(self) -> Floats:
@@ -60,3 +58,10 @@ class Result:
     def ci95(self) -> float:
         """The half-width of the score's 95% interval."""
         return ci95(self.returns)
+
+
+def label_of(algorithm: str, parameters: dict[str, Any]) -> str:
+    """An agent in a few words."""
+    given = {key: value for key, value in parameters.items() if value is not None}
+    listed = ", ".join(f"{key}={value}" for key, value in given.items())
+    return f"{algorithm}({listed})" if listed else algorithm

@@ -213,6 +213,71 @@ def play(
     console.print(score_table(summarise([result])))
 
 
+@app.command()
+def run(
+    study: Annotated[Path, typer.Argument(help="A study file (TOML); see studies/quick.toml.")],
+    results: Annotated[
+        Path | None, typer.Option("--results", "-r", help="The folder for results; STUDY-results.")
+    ] = None,
+    dry: Annotated[
+        bool, typer.Option("--dry-run", help="List the work and estimate its time.")
+    ] = False,
+    probes: Annotated[
+        bool, typer.Option(help="With --dry-run: estimate the time from short probes.")
+    ] = True,
+    workers: Workers = None,
+    executor: Annotated[
+        str | None, typer.Option(help="local, dask or slurm; as in the study by default.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="The address of a Dask scheduler; a local one by default.")
+    ] = None,
+    profile: Annotated[
+        Path | None, typer.Option(help="A TOML file with the keys of a study's execution table.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try agents again that failed before.")
+    ] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Run in the background; see brlbench status.")
+    ] = False,
+) -> None:
+    """Run a study: many agents in several experiments, described in one file.
+
+    What is in the folder already is not done again, so that the same command resumes a run that
+    was stopped, or killed, at any moment. Ctrl-C stops cleanly, a second one at once.
+
+    Examples: [bold]brlbench run studies/quick.toml --results quick[/bold],
+    [bold]brlbench run studies/paper-accurate.toml --dry-run[/bold],
+    [bold]brlbench run study.toml --executor slurm --profile cluster.toml --detach[/bold]
+    """
+    from .study import command
+
+    folder = results or Path(f"{study.stem}-results")
+    options = {"executor": executor, "workers": workers, "scheduler": scheduler}
+    if dry:
+        command.dry_run(study, folder, options, profile, probes, console)
+    elif detach:
+        arguments = [argument for argument in sys.argv[1:] if argument != "--detach"]
+        command.detach(folder, arguments, console)
+    elif not command.run(study, folder, options, profile, retry_failed, console):
+        raise typer.Exit(1)
+
+
+@app.command()
+def status(
+    results: Annotated[Path, typer.Argument(help="A folder with a study, from brlbench run.")],
+) -> None:
+    """Say what is done, running, failed and left of a study.
+
+    Example: [bold]brlbench status quick[/bold]
+    """
+    from .study.command import print_status
+    from .study.status import read_status
+
+    print_status(read_status(results), console)
+
+
 Results = Annotated[Path, typer.Argument(help="A folder with results, from run, play or demo.")]
 Feature = Annotated[
     str,

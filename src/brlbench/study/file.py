@@ -261,15 +261,20 @@ def _parse(path: Path) -> StudyTable:
     try:
         return StudyTable.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = _place(first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
-        if first["type"] == "missing":
-            raise InvalidInput(f"{path}: {place} is missing: add it") from None
-        if message.startswith("unknown key"):
-            raise InvalidInput(f"{path}: {place or 'the file'} has an {message}") from None
-        message = message[0].lower() + message[1:]
-        raise InvalidInput(f"{path}: {place} = {first['input']!r}: {message}") from None
+        raise explain(error, str(path)) from None
+
+
+def explain(error: ValidationError, source: str) -> InvalidInput:
+    """What is wrong with a table, in one sentence: file, key, value, remedy."""
+    first = error.errors()[0]
+    place = _place(first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "missing":
+        return InvalidInput(f"{source}: {place} is missing: add it")
+    if message.startswith("unknown key"):
+        return InvalidInput(f"{source}: {place or 'the file'} has an {message}")
+    message = message[0].lower() + message[1:]
+    return InvalidInput(f"{source}: {place} = {first['input']!r}: {message}")
 
 
 def _place(location: tuple[int | str, ...]) -> str:

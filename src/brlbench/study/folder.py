@@ -1,13 +1,13 @@
 """The folder in which a study is run: one process writes it, and every file is whole or absent.
 
-    study.toml      the study as it was last run
-    plan.json       its jobs, so that `status` needs nothing else
-    now.json        what is being worked on at the moment
-    experiments/    the MDPs of every experiment
-    agents/         trained agents, by what their training depends on
-    parts/          trajectories of results that are not complete yet
-    results/        results
-    failures/       why an agent has none
+study.toml      the study as it was last run
+plan.json       its jobs, so that `status` needs nothing else
+now.json        what is being worked on at the moment
+experiments/    the MDPs of every experiment
+agents/         trained agents, by what their training depends on
+parts/          trajectories of results that are not complete yet
+results/        results
+failures/       why an agent has none
 """
 
 import fcntl
@@ -100,12 +100,12 @@ class Folder:
     def gaps(self, job: Job) -> list[Range]:
         """The trajectories of a job that are in no part yet."""
         at, gaps = 0, []
-        for first, end in sorted(_range(path) for path in self._parts(job).glob("*.parquet")):
+        for first, end in sorted(range_of(path) for path in self._parts(job).glob("*.parquet")):
             if at < first:
                 gaps.append((at, first))
             at = max(at, end)
         total = job.experiment.num_trajectories
-        return gaps + [(at, total)] if at < total else gaps
+        return [*gaps, (at, total)] if at < total else gaps
 
     # What is written.
 
@@ -150,7 +150,7 @@ class Folder:
 
     def join_parts(self, job: Job) -> None:
         """Make the result of parts without gaps."""
-        paths = sorted(self._parts(job).glob("*.parquet"), key=_range)
+        paths = sorted(self._parts(job).glob("*.parquet"), key=range_of)
         records, trainings, machines = zip(*map(store.read_part, paths), strict=True)
         agent, experiment = job.agent.agent, job.experiment
         result = joined(agent, experiment, trainings[0], records, _one_machine(machines))
@@ -209,7 +209,8 @@ def _one_machine(machines: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {**one, "machines": list(kinds.values())} if len(kinds) > 1 else one
 
 
-def _range(path: Path) -> Range:
+def range_of(path: Path) -> Range:
+    """The trajectories in a part."""
     first, _, end = path.stem.partition("-")
     return int(first), int(end)
 

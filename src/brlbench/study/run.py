@@ -15,9 +15,16 @@ from typing import Any
 
 from ..executors import Executor
 from ..worker import Done, Failed, Limits, Outcome
-from .file import Job, Study
+from .file import Job, LimitsTable, Study
 from .folder import Folder, Range
-from .units import PART_SECONDS, ExperimentRequest, Played, PlayRequest, TrainRequest
+from .units import (
+    PART_SECONDS,
+    PREPARATION_SECONDS,
+    ExperimentRequest,
+    Played,
+    PlayRequest,
+    TrainRequest,
+)
 
 _LOOK_SECONDS = 0.2  # how often signals are looked at
 _NOW_SECONDS = 1.0  # how often `now.json` is written
@@ -25,11 +32,10 @@ _NOW_SECONDS = 1.0  # how often `now.json` is written
 
 @dataclass(eq=False)
 class Work:
-    """A job on its way: which trajectories are neither played nor being played."""
+    """A job on its way."""
 
     job: Job
-    waiting: int  # trajectories in no part yet
-    running: int = 0  # units
+    left: int  # trajectories in no part yet
     seconds_each: float | None = None
     failed: bool = False
 
@@ -107,7 +113,7 @@ class Run:
         self.pending: dict[Future[Outcome], Unit] = {}
         self.stopping = False
         self._requests: dict[str, ExperimentRequest] = {}
-        self._written = 0.0
+        self._told = self._written = 0.0
 
     def __call__(self) -> bool:
         """Work until all is done; return whether it is, or was stopped before."""
@@ -120,7 +126,7 @@ class Run:
                         break  # a training that is cut short leaves nothing
                     finished, _ = wait(self.pending, _LOOK_SECONDS, FIRST_COMPLETED)
                     for future in finished:
-                        self._finish(self.pending.pop(future), future)
+                        self._finish(self.pending.pop(future), future.result())
                     self._tell()
             except BaseException:
                 self.executor.kill()
@@ -149,7 +155,9 @@ class Run:
                 raise KeyboardInterrupt
             self.stop()
 
-        before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {
+            number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)
+        }
         try:
             yield
         finally:
@@ -177,7 +185,9 @@ class Run:
 
     def _submit(self) -> None:
         # A few more than there are workers, so that none waits for this process.
-        while self.ready and not self.stopping and len(self.pending) < 2 * self.executor.num_workers:
+        while (
+            self.ready and not self.stopping and len(self.pending) < 2 * self.executor.num_workers
+        ):
             unit = self.ready.popleft()
             if unit.works[0].failed:
                 continue
@@ -190,9 +200,8 @@ class Run:
         if unit.played is None:
             train = TrainRequest(job.agent.algorithm, job.agent.parameters, self._request(job))
             name = "brlbench.study.units:train_unit"
-            return self.executor.submit(name, train, Limits(limits.training, limits.memory))
+            return self.executor.submit(name, train, _limits(limits.training, limits))
         first, end = unit.played
-        work.running += 1
         seconds = limits.trajectory_seconds(job.experiment.horizon)
         play = PlayRequest(
             agent=self.folder.agent(job).read_bytes(),
@@ -205,35 +214,30 @@ class Run:
             keep_trajectories=self.study.table.output.trajectories,
         )
         name = "brlbench.study.units:play_unit"
-        return self.executor.submit(name, play, Limits(seconds, limits.memory))
+        return self.executor.submit(name, play, _limits(seconds, limits))
 
     def _request(self, job: Job) -> ExperimentRequest:
         if job.experiment_name not in self._requests:
             self._requests[job.experiment_name] = ExperimentRequest.of(job.experiment)
         return self._requests[job.experiment_name]
 
-    def _finish(self, unit: Unit, future: Future[Outcome]) -> None:
+    def _finish(self, unit: Unit, outcome: Outcome) -> None:
         """Write down what came of a unit, and line up what follows from it."""
-        outcome = future.result()
-        if unit.played is None:
-            if isinstance(outcome, Done):
+        if isinstance(outcome, Done):
+            if unit.played is None:
                 self.folder.write_agent(unit.works[0].job, outcome.value)
                 for work in unit.works:
                     self._line_up(work)
             else:
-                for work in unit.works:
-                    self._fail(work, outcome, "training: ")
-            return
-        work = unit.works[0]
-        work.running -= 1
-        if isinstance(outcome, Done):
-            self._played(work, unit.played, outcome.value)
-        else:
-            self._fail(work, outcome)
+                self._played(unit.works[0], unit.played, outcome.value)
+        elif isinstance(outcome, Failed):  # and not only stopped
+            where = "training: " if unit.played is None else ""
+            for work in unit.works:
+                self._fail(work, where + outcome.reason)
 
     def _played(self, work: Work, wanted: Range, played: Played) -> None:
         number = played.end - played.first
-        work.waiting -= number
+        work.left -= number
         if number:
             work.seconds_each = played.seconds / number
         if played.is_whole_result:
@@ -245,7 +249,7 @@ class Run:
         self.ready.extendleft(
             reversed([Unit([work], part) for part in self._split(work, (played.end, wanted[1]))])
         )
-        if work.waiting == 0 and not work.failed:
+        if work.left == 0 and not work.failed:
             self._complete(work)
 
     def _split(self, work: Work, gap: Range) -> Iterator[Range]:
@@ -259,13 +263,16 @@ class Run:
         self.folder.join_parts(work.job)
         self.done += 1
 
-    def _fail(self, work: Work, outcome: Failed, where: str = "") -> None:
+    def _fail(self, work: Work, reason: str) -> None:
         if not work.failed:
             work.failed = True
             self.failed += 1
-            self.folder.write_failure(work.job, where + outcome.reason)
+            self.folder.write_failure(work.job, reason)
 
     def _tell(self, at_once: bool = False) -> None:
+        if not at_once and time.monotonic() - self._told < _LOOK_SECONDS:
+            return
+        self._told = time.monotonic()
         progress = Progress(
             len(self.study.jobs),
             self.done,
@@ -279,7 +286,7 @@ class Run:
             self.folder.write_now({**vars(progress), "at": time.time()})
 
     def _seconds_left(self) -> float | None:
-        """The time for what is left; unknown speeds are taken from the same algorithm or from all."""
+        """The time for what is left; unknown speeds are those of the algorithm, or of all."""
         known: dict[str, list[float]] = {}
         for work in self.works:
             if work.seconds_each is not None:
@@ -289,9 +296,12 @@ class Run:
         means = {algorithm: sum(times) / len(times) for algorithm, times in known.items()}
         overall = sum(means.values()) / len(means)
         left = sum(
-            work.waiting
-            * (work.seconds_each or means.get(work.job.agent.algorithm, overall))
+            work.left * (work.seconds_each or means.get(work.job.agent.algorithm, overall))
             for work in self.works
             if not work.failed
         )
         return left / self.executor.num_workers
+
+
+def _limits(seconds: float | None, table: LimitsTable) -> Limits:
+    return Limits(seconds, table.memory, PREPARATION_SECONDS)

@@ -27,6 +27,8 @@ Report = Callable[[Any], bool]
 
 # A part of this many seconds is lost at most when a worker is killed, or else one trajectory.
 PART_SECONDS = 10.0
+# Limits count from a unit's first report; so long may it take to import and compile before.
+PREPARATION_SECONDS = 600.0
 
 
 class Played(NamedTuple):
@@ -50,7 +52,7 @@ class ExperimentRequest(NamedTuple):
     @classmethod
     def of(cls, experiment: Experiment) -> "ExperimentRequest":
         """The request for an experiment."""
-        names = ("num_mdps", "discount", "horizon", "seed", "trajectories", "deadline")
+        names = ("num_mdps", "discount", "horizon", "seed", "trajectories")
         return cls(
             distributions.to_json(experiment.prior),
             distributions.to_json(experiment.test),
@@ -83,12 +85,10 @@ class PlayRequest(NamedTuple):
 def train_unit(request: TrainRequest, report: Report) -> bytes:
     """Train an agent and give back its file."""
     agent = make_agent(request.algorithm, **request.parameters)
-    experiment = _experiment(request.experiment)
+    experiment = build_experiment(request.experiment)
     if isinstance(agent, CompiledAgent):
         warm_up(agent)
     machine.describe()
-    if hasattr(agent, "progress"):
-        agent.progress = lambda done, total: None
     report(None)  # limits count from here
     training = train(agent, experiment.prior, experiment.task, experiment.seed)
     trained = TrainedAgent(agent, experiment.prior, experiment.task, experiment.seed, training)
@@ -99,7 +99,7 @@ def train_unit(request: TrainRequest, report: Report) -> bytes:
 
 def play_unit(request: PlayRequest, report: Report) -> Played:
     """Play trajectories until all are done, or the time for a part is used up."""
-    trained, experiment = _trained(request.agent), _experiment(request.experiment)
+    trained, experiment = _trained(request.agent), build_experiment(request.experiment)
     check_trained_for(trained, experiment)
     made_on = machine.describe()
     first, end, size, seconds = request.first, request.end, 1, 0.0
@@ -129,9 +129,7 @@ def play_unit(request: PlayRequest, report: Report) -> Played:
     return Played(request.first, first, seconds, data, is_whole)
 
 
-def _check_decisions(
-    record: Any, first: int, limit: float | None, experiment: Experiment
-) -> None:
+def _check_decisions(record: Any, first: int, limit: float | None, experiment: Experiment) -> None:
     """Refuse a decision that took longer than it may."""
     if limit is None or record.nanoseconds.max() <= limit * 1e9:
         return
@@ -159,7 +157,8 @@ def _remember(data: bytes, trained: TrainedAgent) -> None:
 
 
 @lru_cache(maxsize=8)
-def _experiment(request: ExperimentRequest) -> Experiment:
+def build_experiment(request: ExperimentRequest) -> Experiment:
+    """An experiment from its request, with the same MDPs."""
     experiment = Experiment(
         distributions.from_json(request.prior),
         distributions.from_json(request.test),

@@ -1,0 +1,95 @@
+"""Where units of work are performed: on this machine, on a Dask cluster, through SLURM.
+
+All are used alike. After `stop` or `kill` every future still completes; a unit that was not
+finished then gives `Died`, which says nothing about the unit.
+"""
+
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import LifoQueue
+from typing import Any, Protocol, Self
+
+from . import machine
+from .errors import InvalidInput
+from .worker import NO_LIMITS, Child, Died, Limits, Outcome
+
+
+class Executor(Protocol):
+    """Performs units of work; leaving its context waits for them, an exception kills them."""
+
+    num_workers: int
+
+    def submit(
+        self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
+    ) -> Future[Outcome]:
+        """Have a unit performed: `function(argument, report)`, the function as "module:name"."""
+
+    def stop(self) -> None:
+        """Ask running units to stop early; no other begins."""
+
+    def kill(self) -> None:
+        """End all units at once."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None: ...
+
+
+class Local:
+    """Processes on this machine, one a worker, each on a core of its own if there are enough."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        workers = machine.cores() if workers is None else workers
+        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+            raise InvalidInput(f"workers = {workers!r}: must be a whole number, at least 1")
+        self.num_workers = workers
+        self._children = [Child(core) for core in _cores(workers)]
+        # The last one used comes first: it runs, and is warm.
+        self._idle: LifoQueue[Child] = LifoQueue()
+        for child in reversed(self._children):
+            self._idle.put(child)
+        self._threads = ThreadPoolExecutor(workers)
+        self._stopped = False
+
+    def submit(
+        self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
+    ) -> Future[Outcome]:
+        """Have a unit performed by the next worker that is free."""
+        return self._threads.submit(self._perform, function_name, argument, limits)
+
+    def stop(self) -> None:
+        """Ask running units to stop early; no other begins."""
+        self._stopped = True
+        for child in self._children:
+            child.stop()
+
+    def kill(self) -> None:
+        """End all units at once."""
+        self._stopped = True
+        for child in self._children:
+            child.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.kill()
+        self._threads.shutdown()
+        self.kill()
+
+    def _perform(self, function_name: str, argument: Any, limits: Limits) -> Outcome:
+        if self._stopped:
+            return Died("stopped before it began")
+        child = self._idle.get()
+        try:
+            return child.perform(function_name, argument, limits)
+        finally:
+            self._idle.put(child)
+
+
+def _cores(workers: int) -> list[int | None]:
+    """The core of each worker, or None for all if there are too few."""
+    if not hasattr(os, "sched_getaffinity") or workers > machine.cores():
+        return [None] * workers
+    return list(sorted(os.sched_getaffinity(0))[:workers])

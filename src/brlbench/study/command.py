@@ -52,7 +52,7 @@ def run(
         _print_outlook(study, outlook, console)
         if outlook.missing:
             with _open(execution) as executor, _bar(console, study) as show:
-                finished = Run(study, folder, executor, show)()
+                finished = Run(study, folder, executor, execution.part, show)()
             if not finished:
                 console.print("stopped; the same command goes on from here")
     finally:

@@ -148,6 +148,7 @@ class ExecutionTable(_Table):
 
     executor: Literal["local", "dask", "slurm"] = "local"
     workers: Annotated[int, Field(ge=1)] | None = None
+    part: Seconds = 10.0  # what is played between two files, and lost if a process is killed
     scheduler: str | None = None
     slurm: dict[str, Any] = {}
 

@@ -18,7 +18,6 @@ from ..worker import Done, Failed, Limits, Outcome
 from .file import Job, LimitsTable, Study
 from .folder import Folder, Range
 from .units import (
-    PART_SECONDS,
     PREPARATION_SECONDS,
     ExperimentRequest,
     Played,
@@ -96,8 +95,8 @@ class Run:
         study: Study,
         folder: Folder,
         executor: Executor,
+        part_seconds: float,
         show: Callable[[Progress], None] = lambda progress: None,
-        part_seconds: float = PART_SECONDS,
     ) -> None:
         self.study, self.folder, self.executor, self.show = study, folder, executor, show
         self.part_seconds = part_seconds

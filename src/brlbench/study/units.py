@@ -25,8 +25,6 @@ from ..problems import files as distributions
 
 Report = Callable[[Any], bool]
 
-# A part of this many seconds is lost at most when a worker is killed, or else one trajectory.
-PART_SECONDS = 10.0
 # Limits count from a unit's first report; so long may it take to import and compile before.
 PREPARATION_SECONDS = 600.0
 

@@ -169,9 +169,10 @@ def train(
     Example: [bold]brlbench train beb --set beta=2.5 --prior GC -o beb.json[/bold]
     """
     from .agents.parameters import parse_parameters
+    from .analysis.times import format_seconds
     from .execution import train_new
     from .files import check_free
-    from .report.terminal import format_seconds, training_progress
+    from .report.terminal import training_progress
     from .store import write_agent
 
     check_free(output, overwrite)

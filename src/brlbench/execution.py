@@ -57,7 +57,7 @@ def check_trained_for(trained: TrainedAgent, experiment: Experiment) -> None:
     if trained.task != experiment.task:
         raise InvalidInput(
             f"the agent was trained for {trained.task}, the experiment has {experiment.task}: "
-            "train it with the same discount and horizon"
+            "train it with the same discount, horizon and deadline"
         )
 
 
@@ -116,13 +116,14 @@ def train_new(
     horizon: int | None,
     seed: int,
     progress: Callable[[int, int], None] | None = None,
+    deadline: float | None = None,
 ) -> TrainedAgent:
     """Make an agent and train it; one that tells how far it is tells `progress`."""
     agent = make_agent(algorithm, **parameters)
     if hasattr(agent, "progress"):
         agent.progress = progress
     # An experiment checks what it is given; the MDP in it is never drawn.
-    checked = Experiment(prior, prior, 1, discount, horizon, seed)
+    checked = Experiment(prior, prior, 1, discount, horizon, seed, deadline=deadline)
     training = train(agent, checked.prior, checked.task, seed)
     return TrainedAgent(agent, checked.prior, checked.task, seed, training)
 

@@ -124,11 +124,11 @@ def read_experiment(path: Path) -> Experiment:
     """Read an experiment and check that it is what was written."""
     table, metadata = _read_table(path, "experiment")
     settings = metadata["settings"]
-    chosen = ("num_mdps", "discount", "horizon", "seed", "trajectories")
+    chosen = ("num_mdps", "discount", "horizon", "seed", "trajectories", "deadline")
     experiment = Experiment(
         distributions.from_json(metadata["prior"]),
         distributions.from_json(metadata["test"]),
-        **{name: settings[name] for name in chosen},
+        **{name: settings[name] for name in chosen if name in settings},
     )
     probabilities = table["probabilities"].to_numpy().copy()
     probabilities.flags.writeable = False
@@ -156,6 +156,7 @@ def pack_agent(trained: TrainedAgent) -> bytes:
         "prior": json.loads(distributions.to_json(trained.prior)),
         "discount": trained.task.discount,
         "horizon": trained.task.horizon,
+        "deadline": trained.task.deadline,
         "seed": trained.seed,
         "offline_seconds": trained.training.seconds,
         "offline_cpu_seconds": trained.training.cpu_seconds,
@@ -185,7 +186,7 @@ def unpack_agent(data: bytes, path: Path) -> TrainedAgent:
         _check_kind(path, content, "agent")
         parameters, saved = _arrays(content["parameters"]), _arrays(content["saved"])
         prior = distributions.from_json(json.dumps(content["prior"]))
-        task = Task(content["discount"], content["horizon"])
+        task = Task(content["discount"], content["horizon"], content.get("deadline"))
         training = Training(content["offline_seconds"], content["offline_cpu_seconds"])
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{path} is damaged, or not a trained agent: train it again") from error

@@ -10,7 +10,7 @@ import numpy as np
 from brlbench.store import read_result
 
 # An agent in Python that takes its time, fails, hangs or grows when it is told to.
-AGENTS = '''
+AGENTS = """
 import time
 from dataclasses import dataclass
 
@@ -61,7 +61,7 @@ class Troubled(Slow):
             import os
             os._exit(3)
         return super().act(state)
-'''
+"""
 
 
 def write_study(folder: Path, text: str, name: str = "study.toml") -> Path:

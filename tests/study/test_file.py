@@ -73,7 +73,7 @@ def test_keys_depend_on_all_that_results_depend_on_and_on_nothing_else(tmp_path:
 
     before = keys(SMALL)
     assert len({key for _, key in before}) == len(before)
-    assert keys(SMALL + '\n[execution]\nworkers = 3\n[output]\ntrajectories = true') == before
+    assert keys(SMALL + "\n[execution]\nworkers = 3\n[output]\ntrajectories = true") == before
     more_mdps = keys(SMALL.replace("num_mdps = 3", "num_mdps = 4"))
     assert [one[0] for one in more_mdps] == [one[0] for one in before]  # trained alike
     assert more_mdps[0][1] != before[0][1]
@@ -84,7 +84,7 @@ def test_keys_depend_on_all_that_results_depend_on_and_on_nothing_else(tmp_path:
 
 
 def test_one_training_serves_several_experiments(tmp_path: Path) -> None:
-    text = SMALL.replace('prior = "uniform:GC"\nnum_mdps = 5\naccuracy = 0.1', 'num_mdps = 7')
+    text = SMALL.replace('prior = "uniform:GC"\nnum_mdps = 5\naccuracy = 0.1', "num_mdps = 7")
     text = text.replace("num_mdps = 7", 'num_mdps = 7\nname = "more of GC"')
     jobs = read_study(write_study(tmp_path, text)).jobs
     assert jobs[0].training_key == jobs[1].training_key
@@ -130,7 +130,11 @@ parameters.luck = [1, 2]
         ('algorithm = "epsilon-greedy"', "", "agents[1].algorithm is missing"),
         ("parameters.epsilon", "parameters.epsilo", "did you mean 'epsilon'"),
         ("[0.0, 0.5]", "[0.0, 1.5]", "agents[1]: epsilon-greedy: epsilon = 1.5: must be"),
-        ('experiments = ["GC"]', 'experiments = ["GC from uniform"]', "did you mean 'GC from uniform:GC'"),
+        (
+            'experiments = ["GC"]',
+            'experiments = ["GC from uniform"]',
+            "did you mean 'GC from uniform:GC'",
+        ),
         ('prior = "uniform:GC"', "", "has the name 'GC' of an earlier one"),
         ("[defaults]", "[defaults", "is not a TOML file"),
         ('"epsilon-greedy"', '"no_such_module:Agent"', "can't be imported"),

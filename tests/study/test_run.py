@@ -286,8 +286,8 @@ def test_an_interrupt_stops_cleanly(tmp_path: Path) -> None:
 def test_a_second_interrupt_stops_at_once(tmp_path: Path) -> None:
     text = LONG.replace("[0.002, 0.01]", "30.0")
     process = command("run", write_study(tmp_path, text), "-r", tmp_path / "out")
-    wait_for(lambda: len(children_of(process.pid)) == 2)
-    time.sleep(1)
+    now = tmp_path / "out/now.json"
+    wait_for(lambda: now.exists() and now.read_text().count("trajectories") == 2)
     children = children_of(process.pid)
     process.send_signal(signal.SIGINT)
     time.sleep(0.5)

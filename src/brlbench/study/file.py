@@ -180,11 +180,6 @@ class PlannedAgent:
         """What tells it apart from all others."""
         return f"{identity(self.agent)} {self.code or ''}"
 
-    @property
-    def label(self) -> str:
-        """The agent in a few words."""
-        return label_of(*describe(self.agent))
-
 
 @dataclass(frozen=True, eq=False)
 class Job:
@@ -205,8 +200,13 @@ class Job:
         """What its result depends on."""
         return _digest(self.agent.identity, self.experiment.hash, self.experiment.task)
 
+    @property
+    def label(self) -> str:
+        """The agent in a few words."""
+        return label_of(*describe(self.agent.agent), self.experiment.deadline)
+
     def __str__(self) -> str:
-        return f"{self.agent.label} on {self.experiment_name}"
+        return f"{self.label} on {self.experiment_name}"
 
 
 @dataclass(frozen=True)

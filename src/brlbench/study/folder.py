@@ -115,7 +115,7 @@ class Folder:
             "title": study.table.title,
             "jobs": [
                 {
-                    "agent": job.agent.label,
+                    "agent": job.label,
                     "experiment": job.experiment_name,
                     "trajectories": job.experiment.num_trajectories,
                     "result": str(self.result(job).relative_to(self.path)),
@@ -162,7 +162,7 @@ class Folder:
 
     def write_failure(self, job: Job, reason: str) -> None:
         """Write down why a job failed."""
-        content = {"agent": job.agent.label, "experiment": job.experiment_name, "reason": reason}
+        content = {"agent": job.label, "experiment": job.experiment_name, "reason": reason}
         atomic_write(self.failure(job), json.dumps(content, indent=1).encode(), overwrite=True)
 
     def _write(self, name: str, data: bytes) -> None:

@@ -50,7 +50,7 @@ class Unit:
     def __str__(self) -> str:
         work = self.works[0]
         if self.played is None:
-            return f"training {work.job.agent.label} on {work.job.experiment.prior.name}"
+            return f"training {work.job.label} on {work.job.experiment.prior.name}"
         return f"{work.job}, trajectories {self.played[0]} to {self.played[1] - 1}"
 
 

@@ -50,7 +50,7 @@ class ExperimentRequest(NamedTuple):
     @classmethod
     def of(cls, experiment: Experiment) -> "ExperimentRequest":
         """The request for an experiment."""
-        names = ("num_mdps", "discount", "horizon", "seed", "trajectories")
+        names = ("num_mdps", "discount", "horizon", "seed", "trajectories", "deadline")
         return cls(
             distributions.to_json(experiment.prior),
             distributions.to_json(experiment.test),

@@ -148,7 +148,7 @@ def test_kill_at_any_moment(tmp_path: Path) -> None:
             process.kill()
             kills += 1
             process.communicate()
-            wait_for(lambda: not any(map(is_running, victims)))
+            wait_for_the_end_of(victims)
         else:  # it was done before: begin another one
             process.communicate()
             assert_same_results(tmp_path / "undisturbed", tmp_path / f"killed{finished}")
@@ -157,6 +157,10 @@ def test_kill_at_any_moment(tmp_path: Path) -> None:
     assert code == 0, output
     assert_tidy(tmp_path / f"killed{finished}")
     assert_same_results(tmp_path / "undisturbed", tmp_path / f"killed{finished}")
+
+
+def wait_for_the_end_of(processes: list[int]) -> None:
+    wait_for(lambda: not any(map(is_running, processes)))
 
 
 TROUBLE = """
@@ -295,7 +299,7 @@ def test_a_second_interrupt_stops_at_once(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=10)
     assert process.returncode == 130
-    wait_for(lambda: not any(map(is_running, children)))
+    wait_for_the_end_of(children)
 
 
 def test_a_run_in_the_background(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from ..study.status import failures_in
 
 ONLINE = "mean"  # the online feature that is used unless another is asked for
 _UNLIKE_SPEEDS = 1.5  # the ratio of two calibrations that are worth a note
+_MANY_OVERRUNS = 0.01  # of the decisions
 _OVERLOADED = 0.1  # the share of its time that a thread waited for a processor
 REFERENCE = "optimal"  # knows the MDP: a bound to compare with, never a competitor
 
@@ -36,6 +37,7 @@ class Entry:
     returns: Floats  # [N]
     features: dict[str, float]  # seconds by feature, "offline" among them
     machine: dict[str, Any]
+    overruns: float | None = None  # the share of decisions after the deadline, if there was one
 
     @property
     def mean(self) -> float:
@@ -119,7 +121,8 @@ def load(folder: Path, own_features: Iterable[str] = ()) -> ReportData:
         for failure in failures_in(folder)
     ]
     experiments = _distinctly_named(list(found.values()))
-    return ReportData(experiments, notes + _machine_notes(experiments) + _gaps(experiments))
+    notes += _machine_notes(experiments) + _deadline_notes(experiments) + _gaps(experiments)
+    return ReportData(experiments, notes)
 
 
 def _entry(result: Result, features: dict[str, Any]) -> Entry:
@@ -130,7 +133,13 @@ def _entry(result: Result, features: dict[str, Any]) -> Entry:
         for name, feature in features.items()
     }
     return Entry(
-        result.algorithm, result.parameters, result.label, result.returns, times, result.machine
+        result.algorithm,
+        result.parameters,
+        result.label,
+        result.returns,
+        times,
+        result.machine,
+        result.overruns,
     )
 
 
@@ -178,6 +187,26 @@ def _machine_notes(experiments: list[ExperimentData]) -> list[str]:
             "their times too long: use fewer workers"
         )
     return notes
+
+
+def _deadline_notes(experiments: list[ExperimentData]) -> list[str]:
+    """That results depend on the clock, and who did not keep to it."""
+    limited = [
+        (entry, experiment.name, entry.overruns)
+        for experiment in experiments
+        for entry in experiment.entries
+        if entry.overruns is not None
+    ]
+    if not limited:
+        return []
+    return [
+        "results within a deadline depend on the machine's speed: they are not reproducible",
+        *(
+            f"{entry.label} on {name}: {100 * overruns:.1f}% of its decisions took longer"
+            for entry, name, overruns in limited
+            if overruns > _MANY_OVERRUNS
+        ),
+    ]
 
 
 def _gaps(experiments: list[ExperimentData]) -> list[str]:

@@ -17,10 +17,10 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
+from ..analysis.times import format_seconds
 from ..errors import InvalidInput
 from ..executors import Executor, Local
 from ..files import read_bytes
-from ..report.words import format_seconds
 from .estimate import Estimate, estimate
 from .file import ExecutionTable, Study, explain, read_study
 from .folder import Folder

@@ -67,6 +67,7 @@ class Troubled(Slow):
 def write_study(folder: Path, text: str, name: str = "study.toml") -> Path:
     """A study file with the agents above beside it."""
     folder.mkdir(exist_ok=True)
+    sys.modules.pop("test_agents", None)  # of another test
     (folder / "test_agents.py").write_text(AGENTS)
     path = folder / name
     path.write_text(text)

@@ -49,11 +49,11 @@ def parse_seconds(text: str, name: str = "duration") -> float:
     return seconds
 
 
-def format_seconds(seconds: float) -> str:
-    """A time with three digits and a fitting unit."""
+def format_seconds(seconds: float, digits: int = 3) -> str:
+    """A time with three digits, or fewer, and a fitting unit."""
     for size, unit in _SHOWN_UNITS:
         if seconds >= 0.9995 * size:  # what is rounded up to one of this unit belongs to it
-            return f"{seconds / size:.3g} {unit}"
+            return f"{float(f'{seconds / size:.{digits}g}'):g} {unit}"
     return "0 s"
 
 

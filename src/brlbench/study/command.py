@@ -204,7 +204,7 @@ def _work_table(study: Study, outlook: Outlook, estimates: list[Estimate]) -> Ta
 
 def _long(seconds: float) -> str:
     """A duration for planning: no more digits than it is known with."""
-    return format_seconds(float(f"{seconds:.2g}"))
+    return format_seconds(seconds, digits=2)
 
 
 @contextmanager

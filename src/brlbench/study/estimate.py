@@ -12,6 +12,7 @@ from ..agents.base import Agent, CompiledAgent
 from ..execution import train, warm_up
 from ..executors import Executor
 from ..experiment import Experiment
+from ..machine import Waiting
 from ..playing import play
 from ..worker import Done, Limits
 from .file import Job
@@ -109,11 +110,11 @@ def _search(agent: Agent, experiment: Experiment, seconds: float) -> Probe | Non
     """Watch the first trajectories of an agent that searches a policy; None if it ends in time."""
     if not hasattr(agent, "progress"):
         return None
-    started = time.perf_counter()
+    started, waiting = time.perf_counter(), Waiting()
     share_of = [0, 0, 0.0]
 
     def watch(done: int, total: int) -> None:
-        elapsed = time.perf_counter() - started
+        elapsed = time.perf_counter() - started - waiting.seconds()
         share_of[:] = [done, total, elapsed]
         if elapsed > seconds:
             raise _EnoughError
@@ -134,21 +135,22 @@ def _search(agent: Agent, experiment: Experiment, seconds: float) -> Probe | Non
 
 def _trajectory_seconds(agent: Agent, experiment: Experiment, seconds: float) -> float:
     """The mean time of trajectories, or of as many decisions as there is time for, extrapolated."""
-    times: list[tuple[int, float]] = [(0, 0.0)]
+    before, took_before = 0, 0.0
     for decisions in _doubling(experiment.horizon):
-        took = _time(agent, _shortened(experiment, decisions), 0)
-        times.append((decisions, took))
-        if took > seconds / 2:
+        took = _time(agent, _shortened(experiment, decisions), 0, 1)
+        if decisions == experiment.horizon:
             break
-    (before, took_before), (decisions, took) = times[-2:]
-    if decisions < experiment.horizon:  # what the beginning takes is not to be multiplied
-        each = max(took - took_before, 0.0) / (decisions - before)
-        return took + each * (experiment.horizon - decisions)
-    total, number = took, 1
-    while total < seconds and number < experiment.num_trajectories:
-        total += _time(agent, experiment, number)
-        number += 1
-    return total / number
+        if took > seconds / 2:  # what the beginning takes is not to be multiplied
+            each = max(took - took_before, 0.0) / (decisions - before)
+            return took + each * (experiment.horizon - decisions)
+        before, took_before = decisions, took
+    # Many at a time, as they are played in a study.
+    first, total, size = 0, 0.0, 1
+    while total < seconds / 2 and first + size <= experiment.num_trajectories:
+        total += _time(agent, experiment, first, first + size)
+        first += size
+        size = 2 * size if total < seconds / 10 else size
+    return total / first
 
 
 def _doubling(last: int) -> Iterator[int]:
@@ -165,7 +167,8 @@ def _shortened(experiment: Experiment, horizon: int) -> Experiment:
     return short
 
 
-def _time(agent: Agent, experiment: Experiment, index: int) -> float:
-    started = time.perf_counter()
-    play(agent, experiment, index, index + 1)
-    return time.perf_counter() - started
+def _time(agent: Agent, experiment: Experiment, first: int, end: int) -> float:
+    """What playing takes on a core of its own."""
+    started, waiting = time.perf_counter(), Waiting()
+    play(agent, experiment, first, end)
+    return time.perf_counter() - started - waiting.seconds()

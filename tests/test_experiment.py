@@ -45,8 +45,8 @@ def test_mdps_and_their_noise_depend_on_test_seed_and_index_only(changes: dict[s
     one, other = build(), build(**changes)
     number = min(one.num_mdps, other.num_mdps)
     np.testing.assert_array_equal(one.probabilities[:number], other.probabilities[:number])
-    for i in range(number):
-        np.testing.assert_array_equal(one.noise_key(i, 0), other.noise_key(i, 0))
+    noise, other_noise = (e.noise_words[:: e.trajectories][:number] for e in (one, other))
+    np.testing.assert_array_equal(noise, other_noise)
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,13 @@ def test_mdps_and_their_noise_depend_on_test_seed_and_index_only(changes: dict[s
 def test_another_seed_or_another_distribution_gives_other_mdps(changes: dict[str, Any]) -> None:
     one, other = build(), build(**changes)
     assert (one.probabilities != other.probabilities).any(axis=1).all()
-    assert (one.noise_key(0, 0) != other.noise_key(0, 0)).any()
+    assert (one.noise_words != other.noise_words).all()
 
 
 def test_all_mdps_differ_and_have_their_own_noise() -> None:
-    experiment = build(num_mdps=50)
+    experiment = build(num_mdps=50, trajectories=3)
     assert len(np.unique(experiment.probabilities, axis=0)) == 50
-    keys = {tuple(experiment.noise_key(i, j).tolist()) for i in range(50) for j in range(3)}
-    assert len(keys) == 150
+    assert len(np.unique(experiment.noise_words)) == 150
 
 
 def test_an_mdp_has_its_probabilities() -> None:

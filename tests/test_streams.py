@@ -1,6 +1,6 @@
 import numpy as np
 
-from brlbench.streams import first_words, generator, key
+from brlbench.streams import first_words, generator, key, keys
 
 
 def test_a_stream_depends_on_its_names_only() -> None:
@@ -41,3 +41,10 @@ def test_neighbouring_streams_are_uncorrelated() -> None:
     correlations = np.corrcoef(draws)[~np.eye(20, dtype=bool)]
     assert np.abs(correlations).max() < 5 / np.sqrt(1000)
     assert abs(draws.mean() - 0.5) < 5 * np.sqrt(1 / 12 / draws.size)
+
+
+def test_keys_of_numbered_streams_are_those_of_their_names() -> None:
+    numbers = [(0, 0), (3, 1), (12, 0)]
+    found = keys(("play", "an agent", 0), numbers)
+    np.testing.assert_array_equal(found, [key("play", "an agent", 0, *pair) for pair in numbers])
+    assert keys(("play",), []).shape == (0, 2)

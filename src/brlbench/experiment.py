@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -104,9 +105,16 @@ class Experiment:
         table = self.test.counts.replace(self.probabilities[index].copy())
         return MDP(table, self.test.rewards, self.test.start)
 
-    def noise_key(self, index: int, trajectory: int) -> Words:
-        """The key of the environment's noise, the same for all agents."""
-        return streams.key("noise", self.test.digest, self.seed, index, trajectory)
+    @cached_property
+    def noise_words(self) -> Words:
+        """A word for the environment's noise in each trajectory, the same for all agents."""
+        names = ("noise", self.test.digest, self.seed)
+        keys = streams.keys(names, self.numbers_of(range(self.num_trajectories)))
+        return streams.first_words(keys)[:, 0].copy()
+
+    def numbers_of(self, trajectories: range) -> Iterator[tuple[int, int]]:
+        """The MDP of each trajectory, and its number there."""
+        return (divmod(index, self.trajectories) for index in trajectories)
 
     def settings(self) -> dict[str, Any]:
         """All settings but the distributions' content, ready for a file's metadata."""

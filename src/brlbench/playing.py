@@ -7,7 +7,6 @@ import copy
 import json
 import operator
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -32,28 +31,24 @@ def play(agent: Agent, experiment: Experiment, first: int, end: int) -> Any:
     return _play_python(agent, experiment, first, end)
 
 
-def _keys(agent: Agent, experiment: Experiment, first: int, end: int) -> Iterator[Any]:
-    """For each trajectory: its MDP, the key of the agent's stream and the key of the noise."""
-    who = identity(agent)
-    for index in range(first, end):
-        mdp, trajectory = divmod(index, experiment.trajectories)
-        names = ("play", who, experiment.seed, experiment.test.digest, mdp, trajectory)
-        yield mdp, streams.key(*names), experiment.noise_key(mdp, trajectory)
+def _keys(agent: Agent, experiment: Experiment, first: int, end: int) -> Any:
+    """For each trajectory the key of the agent's stream."""
+    names = ("play", identity(agent), experiment.seed, experiment.test.digest)
+    return streams.keys(names, experiment.numbers_of(range(first, end)))
 
 
 def _play_compiled(agent: CompiledAgent, experiment: Experiment, first: int, end: int) -> Any:
     from .agents import model
     from .kernels import trajectory
 
-    mdps, keys, noise = zip(*_keys(agent, experiment, first, end), strict=True)
     record = trajectory.Record.empty(end - first, experiment.horizon)
     trajectory.play(
         model.copy(agent.arrays),
         model.build_environment(experiment.test),
         experiment.probabilities,
-        np.array(mdps),
-        streams.first_words(keys),
-        streams.first_words(noise)[:, 0].copy(),
+        np.arange(first, end) // experiment.trajectories,
+        streams.first_words(_keys(agent, experiment, first, end)),
+        experiment.noise_words[first:end],
         record,
     )
     return record
@@ -65,13 +60,14 @@ def _play_python(agent: Agent, experiment: Experiment, first: int, end: int) -> 
 
     record = trajectory.Record.empty(end - first, experiment.horizon)
     env = model.build_environment(experiment.test)
-    for i, (mdp, key, noise) in enumerate(_keys(agent, experiment, first, end)):
+    for i, key in enumerate(_keys(agent, experiment, first, end)):
+        mdp = (first + i) // experiment.trajectories
         env.probability[:] = experiment.probabilities[mdp]
         # A fresh copy, so that nothing an agent keeps from one MDP can reach another.
         fresh = copy_agent(agent)
         rng = np.random.Generator(np.random.Philox(key=key))
-        word = streams.first_words([noise])[0, 0]
-        _play_one(fresh, experiment, env, mdp, rng, word, record, i)
+        noise = experiment.noise_words[first + i]
+        _play_one(fresh, experiment, env, mdp, rng, noise, record, i)
     return record
 
 

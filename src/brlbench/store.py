@@ -7,6 +7,7 @@ A digest of all other bytes is kept inside, and a file that does not match it is
 import hashlib
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,8 +28,7 @@ from .result import Result
 FORMAT = 1
 _KEY = "brlbench"
 _SEAL = "brlbench-sha256:"
-_PART = ("rewards", "nanoseconds", "cpu_nanoseconds")
-_PATHS = ("states", "actions")
+_RECORD = ("states", "actions", "rewards", "nanoseconds", "cpu_nanoseconds")
 _OPEN_SEAL = _SEAL + 64 * "0"  # where the digest goes, once the rest is known
 
 
@@ -84,11 +84,13 @@ def read_result(path: Path) -> Result:
     )
 
 
-def pack_part(
-    record: Any, training: Training, made_on: dict[str, Any], trajectories: bool
-) -> bytes:
+def pack_part(records: Sequence[Any], training: Training, made_on: dict[str, Any]) -> bytes:
     """Some of the trajectories of a result as the content of a file."""
-    columns = {name: getattr(record, name) for name in (_PART + _PATHS if trajectories else _PART)}
+    columns = {
+        name: np.concatenate([getattr(record, name) for record in records])
+        for name in _RECORD
+        if getattr(records[0], name) is not None
+    }
     return _pack_table("part", columns, {"training": training, "machine": made_on})
 
 
@@ -96,7 +98,7 @@ def read_part(path: Path) -> tuple[Any, Training, dict[str, Any]]:
     """Some of the trajectories of a result, as `pack_part` was given them."""
     table, metadata = _read_table(path, "part")
     arrays = {name: table[name].to_numpy() for name in table.columns}
-    record = SimpleNamespace(**(dict.fromkeys(_PATHS) | arrays))
+    record = SimpleNamespace(**(dict.fromkeys(_RECORD) | arrays))
     return record, Training(*metadata["training"]), metadata["machine"]
 
 

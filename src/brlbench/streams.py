@@ -6,7 +6,7 @@ the stream's first four words, which `first_words` computes without building a g
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,23 @@ def key(*names: object) -> Words:
     return np.frombuffer(hashlib.blake2b(text.encode(), digest_size=16).digest(), np.uint64)
 
 
+def keys(names: Iterable[object], numbers: Iterable[Iterable[int]]) -> Words:
+    """The keys [n, 2] of the streams with these names, followed by each of the numbers."""
+    start = hashlib.blake2b("".join(f"{name}\x1f" for name in names).encode(), digest_size=16)
+    digests = []
+    for last_names in numbers:
+        digest = start.copy()
+        digest.update("\x1f".join(map(str, last_names)).encode())
+        digests.append(digest.digest())
+    return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
+
+
 def generator(*names: object) -> np.random.Generator:
     """The NumPy generator of the stream with these names."""
     return np.random.Generator(np.random.Philox(key=key(*names)))
 
 
-def first_words(keys: Sequence[Words]) -> Words:
+def first_words(keys: Sequence[Words] | Words) -> Words:
     """The first four words [n, 4] of each keyed stream, equal to what its generator draws first."""
     key0, key1 = np.array(keys, dtype=np.uint64).reshape(-1, 2).T.copy()
     counter = [np.full(len(key0), word, dtype=np.uint64) for word in (1, 0, 0, 0)]

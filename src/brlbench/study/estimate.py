@@ -136,6 +136,7 @@ def _search(agent: Agent, experiment: Experiment, seconds: float) -> Probe | Non
 def _trajectory_seconds(agent: Agent, experiment: Experiment, seconds: float) -> float:
     """The mean time of trajectories, or of as many decisions as there is time for, extrapolated."""
     before, took_before = 0, 0.0
+    _time(agent, _shortened(experiment, 1), 0, 1)  # compiles what is not compiled yet
     for decisions in _doubling(experiment.horizon):
         took = _time(agent, _shortened(experiment, decisions), 0, 1)
         if decisions == experiment.horizon:

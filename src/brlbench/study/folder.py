@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from .. import store
+from .. import machine, store
 from ..errors import StoreError
 from ..execution import joined
 from ..files import atomic_write, read_bytes
@@ -90,9 +90,10 @@ class Folder:
                                ("experiments", "parquet"), ("agents", "json"))
             for path in (self.path / name).rglob(f"*.{kind}")
         ]  # fmt: skip
-        with ThreadPoolExecutor() as threads:
-            intact = threads.map(lambda path: store.is_intact(read_bytes(path)), paths)
-            damaged = [path for path, whole in zip(paths, intact, strict=True) if not whole]
+        number = machine.cores()
+        with ThreadPoolExecutor(number) as threads:
+            lists = threads.map(_damaged, [paths[i::number] for i in range(number)])
+        damaged = sorted(path for found in lists for path in found)
         for path in damaged:
             path.rename(path.with_name(path.name + ".damaged"))
         return [f"{path} is damaged: set aside as {path.name}.damaged" for path in damaged]
@@ -167,6 +168,10 @@ class Folder:
 
     def _write(self, name: str, data: bytes) -> None:
         atomic_write(self.path / name, data, overwrite=True)
+
+
+def _damaged(paths: list[Path]) -> list[Path]:
+    return [path for path in paths if not store.is_intact(read_bytes(path))]
 
 
 def _locked(path: Path) -> IO[str]:

@@ -19,7 +19,6 @@ from ..agents.base import CompiledAgent
 from ..errors import AgentError
 from ..execution import TrainedAgent, check_trained_for, joined, train, warm_up
 from ..experiment import Experiment
-from ..kernels.trajectory import Record
 from ..playing import play
 from ..problems import files as distributions
 
@@ -110,21 +109,24 @@ def play_unit(request: PlayRequest, report: Report) -> Played:
         record = play(trained.agent, experiment, first, first + size)
         took = time.perf_counter() - started
         _check_decisions(record, first, request.decision_seconds, experiment)
-        records.append(record)
+        records.append(record if request.keep_trajectories else _without_path(record))
         first, seconds = first + size, seconds + took
         if report(first) or seconds > request.part_seconds:
             break
         if not request.one_by_one and took < request.part_seconds / 20:
-            size *= 2
+            size *= 4
     made_on = {**made_on, "waiting_share": waiting.share()}
     is_whole = first - request.first == experiment.num_trajectories
     if is_whole:
         result = joined(trained.agent, experiment, trained.training, records, made_on)
         data = store.pack_result(result, request.keep_trajectories)
     else:
-        record = Record(*map(np.concatenate, zip(*records, strict=True)))
-        data = store.pack_part(record, trained.training, made_on, request.keep_trajectories)
+        data = store.pack_part(records, trained.training, made_on)
     return Played(request.first, first, seconds, data, is_whole)
+
+
+def _without_path(record: Any) -> Any:
+    return record._replace(states=None, actions=None)
 
 
 def _check_decisions(record: Any, first: int, limit: float | None, experiment: Experiment) -> None:

@@ -30,3 +30,9 @@ def children_of(pid: int) -> list[int]:
         if int(parent) == pid and state not in "ZX":
             found.append(int(stat.parent.name))
     return found
+
+
+def descendants_of(pid: int) -> list[int]:
+    """The children of a process, their children, and so on."""
+    children = children_of(pid)
+    return children + [found for child in children for found in descendants_of(child)]

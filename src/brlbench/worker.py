@@ -63,6 +63,13 @@ class Limits:
 
 NO_LIMITS = Limits()
 
+
+class Pickled(NamedTuple):
+    """An argument that only the child may unpickle: what it needs isn't known on the way there."""
+
+    data: bytes
+
+
 # A process that has not begun its unit after so long, with all its imports, never will.
 _START_SECONDS = 120.0
 _EXIT_SECONDS = 1.0
@@ -121,7 +128,7 @@ class Child:
         try:
             request = pickle.dumps((function_name, argument))
         except Exception as error:
-            return Failed(f"its argument can't be sent to a process: {_told(error)}")
+            return Failed(f"its argument can't be sent to a process: {told(error)}")
         with self._performing:
             for _ in range(attempts):
                 outcome = self._attempt(request, limits, on_report)
@@ -207,7 +214,7 @@ class Child:
                 return Died(self._end(_EXIT_SECONDS))
             except Exception as error:
                 self._end()
-                return Failed(f"its result can't be read: {_told(error)}")
+                return Failed(f"its result can't be read: {told(error)}")
             if kind == _END:
                 return content  # type: ignore[no-any-return]
             began, since = True, time.monotonic()
@@ -244,7 +251,8 @@ class Child:
         return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def _told(error: BaseException) -> str:
+def told(error: BaseException) -> str:
+    """What went wrong, in words for a sentence."""
     return str(error) if isinstance(error, BrlbenchError) else f"{type(error).__name__}: {error}"
 
 
@@ -315,7 +323,7 @@ def serve(channel: int, parent: int, core: int | None) -> None:
         try:
             connection.send((_END, outcome))
         except Exception as error:
-            connection.send((_END, Failed(f"its result can't be sent: {_told(error)}")))
+            connection.send((_END, Failed(f"its result can't be sent: {told(error)}")))
 
 
 def _outcome(request: bytes, connection: "Connection[Any, Any]") -> Outcome:
@@ -331,11 +339,13 @@ def _outcome(request: bytes, connection: "Connection[Any, Any]") -> Outcome:
     try:
         function_name, argument = pickle.loads(request)
         module, _, name = function_name.partition(":")
+        if isinstance(argument, Pickled):
+            argument = pickle.loads(argument.data)
         function: Work = getattr(importlib.import_module(module), name)
         connection.send((_BEGAN, None))
         return Done(function(argument, report))
     except BaseException as error:  # sys.exit in an agent is its failure, not ours
-        return Failed(_told(error))
+        return Failed(told(error))
 
 
 def _end_with(parent: int) -> None:

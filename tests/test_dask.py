@@ -64,6 +64,15 @@ def test_a_dask_worker_killed_half_way_does_not_change_results(executor: Dask) -
     wait_for(lambda: len(set(worker_pids(executor)) - {pids[0]}) == 2)
 
 
+def test_an_interrupt_is_not_for_the_workers(executor: Dask) -> None:
+    pids = worker_pids(executor)
+    futures = [executor.submit("work:slow_square", number) for number in range(4)]
+    for pid in pids:
+        os.kill(pid, signal.SIGINT)
+    assert [future.result() for future in futures] == [Done(n**2) for n in range(4)]
+    assert worker_pids(executor) == pids
+
+
 def test_a_unit_that_always_ends_its_dask_worker_fails(executor: Dask) -> None:
     bad = executor.submit("work:end_parent", None)
     assert bad.result() == Failed("its worker ended 4 times")

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from brlbench import machine, worker
+from brlbench.errors import ExecutorError
 from brlbench.worker import Child, Died, Done, Failed, Limits, Outcome
 from processes import is_running, wait_for
 
@@ -260,3 +261,9 @@ def test_all_threads_units_of_a_run_are_stopped_and_no_others() -> None:
     assert value(outcomes["stops"]) < 10
     worker.kill_here("stays")
     worker.kill_here("stops")
+
+
+def test_units_of_a_closed_worker_are_for_others_to_perform() -> None:
+    in_background(lambda: worker.close_here("closed"), 0.5)
+    with pytest.raises(ExecutorError, match=r"^the worker has closed$"):
+        worker.perform_here("work:hang", None, run="closed")

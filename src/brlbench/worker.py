@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from .errors import BrlbenchError
+from .errors import BrlbenchError, ExecutorError
 
 Report = Callable[[Any], bool]
 """Sends a message to the parent, restarts the clock; True if the unit should stop early."""
@@ -275,7 +275,10 @@ def perform_here(
     run: str = "",
     path: tuple[str, ...] = (),
 ) -> Outcome:
-    """Perform a unit of a run in this thread's own child; see `Child.perform`."""
+    """Perform a unit of a run in this thread's own child; see `Child.perform`.
+
+    Raises if this process is about to end: the unit can be tried elsewhere.
+    """
     with _lock:
         if run in _stopped_runs:
             return Died("stopped before it began")
@@ -284,7 +287,10 @@ def perform_here(
                 _here.child.kill()
             _here.run, _here.child = run, Child(path=path)
             _children.setdefault(run, []).append(_here.child)
-    return _here.child.perform(function_name, argument, limits)  # type: ignore[no-any-return]
+    outcome: Outcome = _here.child.perform(function_name, argument, limits)
+    if isinstance(outcome, Died) and run not in _stopped_runs:
+        raise ExecutorError("the worker has closed")
+    return outcome
 
 
 def stop_here(run: str = "") -> None:
@@ -296,9 +302,14 @@ def stop_here(run: str = "") -> None:
 
 
 def kill_here(run: str = "") -> None:
-    """End all units of a run in this process at once, and its children; none will begin."""
+    """End all units of a run in this process at once; none will begin."""
+    _stopped_runs.add(run)
+    close_here(run)
+
+
+def close_here(run: str = "") -> None:
+    """End the children of a run, and the units they perform."""
     with _lock:
-        _stopped_runs.add(run)
         for child in _children.pop(run, []):
             child.kill()
 

@@ -7,5 +7,6 @@ finished then gives `Died`, which says nothing about the unit.
 from .base import Executor
 from .dask import Dask
 from .local import Local
+from .slurm import Slurm, SlurmOptions
 
-__all__ = ["Dask", "Executor", "Local"]
+__all__ = ["Dask", "Executor", "Local", "Slurm", "SlurmOptions"]

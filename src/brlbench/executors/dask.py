@@ -31,6 +31,7 @@ from ..worker import (
 from .base import checked_workers
 
 _CONNECT_SECONDS = 10
+_UNABLE = "a Dask worker can't perform units: {}: install the same version of brlbench there"
 # A unit is begun again after the end of a worker so many times.
 REPEATS = 3
 
@@ -83,7 +84,7 @@ class Dask:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             address = self._scheduler or stack.enter_context(local_cluster(self._workers))
-            self._units.connect(address, stack)
+            self._units.connect(address, stack, is_own=self._scheduler is None)
             self._context = stack.pop_all()
         return self
 
@@ -121,9 +122,11 @@ class Units:
         self.client: Any = None
         self.num_finished = 0
 
-    def connect(self, scheduler: Any, stack: ExitStack) -> None:
+    def connect(self, scheduler: Any, stack: ExitStack, is_own: bool) -> None:
         """Connect to a cluster or to the scheduler at an address, until the stack is closed."""
         from distributed import Client
+
+        from .plugin import RunPlugin
 
         try:
             client = Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
@@ -133,7 +136,11 @@ class Units:
                 f"{_CONNECT_SECONDS} s: {told(error)}"
             ) from None
         self.client = stack.enter_context(client)
-        self._executor = client.get_executor(pure=False)
+        self._executor = client.get_executor(pure=False, retries=REPEATS)
+        try:
+            client.register_plugin(RunPlugin(self._run, is_own), name=self._run)
+        except Exception as error:
+            raise InvalidInput(_UNABLE.format(told(error))) from None
 
     def num_threads(self) -> int:
         """How many units the workers of now perform at once, but no less than one."""
@@ -189,6 +196,8 @@ class Units:
         if wait_for_units:
             wait(future for future, _ in list(self._futures.values()))
         self.kill()
+        with suppress(OSError):
+            self.client.unregister_worker_plugin(self._run)
 
     def _cancel(self, chosen: Callable[[str], bool]) -> None:
         with self._lock:
@@ -226,10 +235,7 @@ class Units:
                 "the Dask scheduler has gone: start the run again to go on"
             ) from None
         except Exception as error:
-            raise ExecutorError(
-                f"a Dask worker can't perform units: {told(error)}: "
-                "install the same version of brlbench there"
-            ) from None
+            raise ExecutorError(_UNABLE.format(told(error))) from None
 
 
 def _own_path() -> tuple[str, ...]:

@@ -191,7 +191,7 @@ def test_a_unit_learns_that_it_should_stop(child: Child) -> None:
             child.stop()
 
     outcome = child.perform("work:report_every", 0.05, on_report=stop_at_second)
-    assert 2 <= value(outcome) <= 3
+    assert 1 <= value(outcome) < 10
     assert value(child.perform("work:report_every", 0.05)) == 0
 
 

@@ -145,9 +145,10 @@ class Child:
 
     def kill(self) -> None:
         """End the process at once and for good."""
+        self._killed = True
+        _kill_group(self._process)  # so that nothing waits for it to read
         with self._sending:
-            self._killed = True
-            self._signal()
+            _kill_group(self._process)  # if it was just being started
         with self._performing:
             self._end()
 
@@ -229,12 +230,6 @@ class Child:
             return 0
         return int(pages) * resource.getpagesize()
 
-    def _signal(self) -> None:
-        """Kill the process and all that it has started."""
-        if self._process is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-
     def _end(self, patience: float = 0) -> str:
         """End the process, or let it end for some seconds, and say how it ended."""
         if self._process is None or self._connection is None:
@@ -242,13 +237,20 @@ class Child:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(patience)
         with self._sending:
-            self._signal()
+            _kill_group(self._process)
             code = self._process.wait()
             if self._process.stdin is not None:
                 self._process.stdin.close()
             self._connection.close()
             self._process = self._connection = None
         return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def _kill_group(process: "subprocess.Popen[bytes] | None") -> None:
+    """Kill a process and all that it has started."""
+    if process is not None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def told(error: BaseException) -> str:

@@ -171,7 +171,9 @@ class Units:
         """Ask running units to stop early; no other begins."""
         with self._lock:
             self._stopped = True
-        begun = {key for keys in self.client.processing().values() for key in keys}
+        begun: set[str] = set()
+        with suppress(OSError):
+            begun.update(*self.client.processing().values())
         self._cancel(lambda key: key not in begun)
         self._on_workers(stop_here)
 

@@ -4,7 +4,6 @@ The scheduler of these workers is in this process. Jobs that end are replaced: t
 cancelled, killed or out of time, whether they had begun or not.
 """
 
-import asyncio
 import math
 import shutil
 import subprocess
@@ -127,7 +126,7 @@ class Slurm:
             if finished != self._units.num_finished:
                 finished = self._units.num_finished
                 lost.clear()
-            lost += cluster.sync(_forget_ended_jobs, cluster)
+            lost += _forget_ended_jobs(cluster)
             if len(lost) > REPEATS * self._jobs:
                 self._units.fail(ExecutorError(_gave_up(lost, self._options.log_directory)))
                 return
@@ -172,26 +171,30 @@ def _check_script(script: str) -> None:
         raise InvalidInput(f"SLURM would not run such a job: {said}")
 
 
-async def _forget_ended_jobs(cluster: Any) -> list[str]:
+def _forget_ended_jobs(cluster: Any) -> list[str]:
     """Forget the jobs that SLURM does not know any more; their ids."""
-    known = await _known_jobs()
+    jobs = dict(cluster.workers)  # before SLURM is asked: it knows all of these or they ended
+    known = _known_jobs()
     if known is None:
         return []
-    ended = {name: job for name, job in cluster.workers.items() if job.job_id not in known}
-    for name in ended:
-        del cluster.workers[name]
+    ended = {name: job for name, job in jobs.items() if job.job_id not in known}
+
+    async def forget() -> None:
+        for name in ended:
+            cluster.workers.pop(name, None)
+
+    cluster.sync(forget)
     return [job.job_id or "that was refused" for job in ended.values()]
 
 
-async def _known_jobs() -> set[str] | None:
+def _known_jobs() -> set[str] | None:
     """The ids of this user's jobs that wait or run; None if SLURM doesn't answer."""
-    process = await asyncio.create_subprocess_exec(
-        *("squeue", "--me", "--noheader", "--format=%i"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    answer, _ = await process.communicate()
-    return set(answer.decode().split()) if process.returncode == 0 else None
+    command = ["squeue", "--me", "--noheader", "--format=%i"]
+    try:
+        asked = subprocess.run(command, capture_output=True, text=True, timeout=_COMMAND_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return set(asked.stdout.split()) if asked.returncode == 0 else None
 
 
 def _gave_up(lost: list[str], logs: Path | None) -> str:

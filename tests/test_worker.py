@@ -15,7 +15,7 @@ import pytest
 from brlbench import machine, worker
 from brlbench.errors import ExecutorError
 from brlbench.worker import Child, Died, Done, Failed, Limits, Outcome
-from processes import is_running, wait_for
+from processes import is_running, processes_with, wait_for
 
 
 @pytest.fixture
@@ -229,6 +229,18 @@ def test_nothing_outlives_a_parent_that_is_killed(function: str, tmp_path: Path)
         assert all(map(is_running, started))
         parent.kill()
     wait_for(lambda: not any(map(is_running, started)), seconds=1)
+
+
+def test_nothing_outlives_a_parent_killed_at_any_moment(tmp_path: Path) -> None:
+    mark = f"TEST_MARK={tmp_path}"
+    environment = dict(os.environ, PYTHONPATH=str(Path(__file__).parent), TEST_MARK=str(tmp_path))
+    code = PARENT.format(function="start_and_hang")
+    for number in range(8):
+        command = [sys.executable, "-c", code, str(tmp_path / f"{number}")]
+        with subprocess.Popen(command, env=environment) as parent:
+            time.sleep(0.06 * number)
+            parent.kill()
+    wait_for(lambda: not processes_with(mark), seconds=2)
 
 
 # In a process that performs units of several runs.

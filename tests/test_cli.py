@@ -320,7 +320,7 @@ def test_lists_of_problems_and_agents(shell: Shell) -> None:
         ),
         (
             ("play", "agent.json", "short.parquet", "-o", "a"),
-            ("train it with the same discount and horizon",),
+            ("train it with the same discount, horizon and deadline",),
         ),
         (
             ("play", "broken.json", "short.parquet", "--workers", "1", "-o", "a"),

@@ -340,13 +340,15 @@ def test_a_trained_agent_plays_what_it_was_trained_for() -> None:
         ),
         (
             Experiment("GC", "GC", 2, horizon=13),
-            "the agent was trained for Task(discount=0.95, horizon=12), the experiment has "
-            "Task(discount=0.95, horizon=13): train it with the same discount and horizon",
+            "the agent was trained for Task(discount=0.95, horizon=12, deadline=None), the "
+            "experiment has Task(discount=0.95, horizon=13, deadline=None): train it with the same "
+            "discount, horizon and deadline",
         ),
         (
             Experiment("GC", "GC", 2, horizon=12, discount=0.9),
-            "the agent was trained for Task(discount=0.95, horizon=12), the experiment has "
-            "Task(discount=0.9, horizon=12): train it with the same discount and horizon",
+            "the agent was trained for Task(discount=0.95, horizon=12, deadline=None), the "
+            "experiment has Task(discount=0.9, horizon=12, deadline=None): train it with the same "
+            "discount, horizon and deadline",
         ),
     ],
 )

@@ -38,6 +38,7 @@ def doubled() -> FlatDirichlet:
         {"horizon": None, "accuracy": 0.1},
         {"discount": 0.5},
         {"trajectories": 4},
+        {"deadline": 0.1},
     ],
 )
 def test_mdps_and_their_noise_depend_on_test_seed_and_index_only(changes: dict[str, Any]) -> None:
@@ -199,6 +200,12 @@ def test_rewards_of_impossible_transitions_do_not_lengthen_the_horizon() -> None
         ({"horizon": None, "accuracy": math.inf}, "accuracy = inf: must be a positive number"),
         ({"horizon": None, "accuracy": "0.1"}, "accuracy = '0.1': must be a positive number"),
         ({"horizon": None, "accuracy": True}, "accuracy = True: must be a positive number"),
+        ({"deadline": 0}, "deadline = 0: must be a positive number"),
+        ({"deadline": -0.5}, "deadline = -0.5: must be a positive number"),
+        ({"deadline": math.nan}, "deadline = nan: must be a positive number"),
+        ({"deadline": math.inf}, "deadline = inf: must be a positive number"),
+        ({"deadline": "5ms"}, "deadline = '5ms': must be a positive number"),
+        ({"deadline": True}, "deadline = True: must be a positive number"),
         (
             {"test": "Grid"},
             "the prior has 5 states and 3 actions, the test distribution 25 and 4: they must agree",
@@ -257,3 +264,11 @@ def test_the_same_visit_to_a_pair_has_the_same_outcome_for_all_agents() -> None:
                 shared += place in outcomes
                 assert outcomes.setdefault(place, seen) == seen
     assert shared > 1000
+
+
+def test_a_deadline_leaves_the_experiment_the_same() -> None:
+    free, bound = build(), build(deadline=np.float64(0.25))
+    assert (bound.hash, bound.name) == (free.hash, free.name)
+    assert (free.task.deadline, bound.task.deadline) == (None, 0.25)
+    assert (free.settings()["deadline"], bound.settings()["deadline"]) == (None, 0.25)
+    assert type(bound.deadline) is float

@@ -73,3 +73,22 @@ def test_returns_do_not_depend_on_how_many_mdps_there_are() -> None:
 )
 def test_labels(parameters: dict[str, Any], label: str) -> None:
     assert build([[[1.0]]], parameters=parameters).label == label
+
+
+def test_results_with_a_deadline() -> None:
+    settings = {"discount": 0.5, "deadline": 2e-6}
+    nanoseconds = np.array([[[1999, 2000]], [[2001, 9999]], [[1, 1]], [[1, 2500]]])
+    result = build(np.zeros((4, 1, 2)), experiment=settings, nanoseconds=nanoseconds)
+    assert result.deadline == 2e-6
+    assert result.overruns == 3 / 8
+    assert not result.reproducible
+    assert result.label == "beb within 2 µs"
+    named = build([[[1.0]]], experiment=settings | {"deadline": 0.005}, parameters={"beta": 1})
+    assert named.label == "beb(beta=1) within 5 ms"
+
+
+@pytest.mark.parametrize("settings", [{"discount": 0.5}, {"discount": 0.5, "deadline": None}])
+def test_results_without_a_deadline(settings: dict[str, Any]) -> None:
+    result = build([[[1.0]]], experiment=settings)
+    assert (result.deadline, result.overruns, result.label) == (None, None, "beb")
+    assert result.reproducible

@@ -75,7 +75,8 @@ def assert_equal(one: Result, other: Result) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{}, {"trajectories": 3}, {"num_mdps": 1, "horizon": 1}, {"seed": 2**70}]
+    "changes",
+    [{}, {"trajectories": 3}, {"num_mdps": 1, "horizon": 1}, {"seed": 2**70}, {"deadline": 0.1}],
 )
 @pytest.mark.parametrize("trajectories", [True, False])
 def test_results_come_back_bit_for_bit(
@@ -318,6 +319,27 @@ def test_training_again_is_not_timed_again(tmp_path: Path) -> None:
     read = store.read_agent(tmp_path / "a.json")
     assert read.training == Training(123.0, 45.0)
     assert read.task == Task(0.95, 20)
+
+
+def test_deadlines_come_back(tmp_path: Path) -> None:
+    made = experiment(deadline=0.1 + 0.2)
+    store.write_experiment(tmp_path / "e", made)
+    assert store.read_experiment(tmp_path / "e").task == made.task
+    store.write_agent(tmp_path / "a", trained(deadline=0.1 + 0.2))
+    read = store.read_agent(tmp_path / "a")
+    assert read.task == made.task
+    play_trained(read, made, 1, lambda _: None)
+    with pytest.raises(InvalidInput, match="with the same discount, horizon and deadline"):
+        play_trained(read, experiment(), 1, lambda _: None)
+
+
+def test_experiments_from_before_there_were_deadlines(tmp_path: Path) -> None:
+    class Earlier(Experiment):
+        def settings(self) -> dict[str, Any]:
+            return {key: value for key, value in super().settings().items() if key != "deadline"}
+
+    store.write_experiment(tmp_path / "e", Earlier("GC", "GC", 2, horizon=5))
+    assert store.read_experiment(tmp_path / "e").deadline is None
 
 
 # Damage.

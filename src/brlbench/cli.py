@@ -169,9 +169,10 @@ def train(
     Example: [bold]brlbench train beb --set beta=2.5 --prior GC -o beb.json[/bold]
     """
     from .agents.parameters import parse_parameters
+    from .analysis.times import format_seconds
     from .execution import train_new
     from .files import check_free
-    from .report.terminal import format_seconds, training_progress
+    from .report.terminal import training_progress
     from .store import write_agent
 
     check_free(output, overwrite)
@@ -211,6 +212,71 @@ def play(
         result = play_trained(trained, made, workers, advance)
     store.write_result(output, result, trajectories, overwrite)
     console.print(score_table(summarise([result])))
+
+
+@app.command()
+def run(
+    study: Annotated[Path, typer.Argument(help="A study file (TOML); see studies/quick.toml.")],
+    results: Annotated[
+        Path | None, typer.Option("--results", "-r", help="The folder for results; STUDY-results.")
+    ] = None,
+    dry: Annotated[
+        bool, typer.Option("--dry-run", help="List the work and estimate its time.")
+    ] = False,
+    probes: Annotated[
+        bool, typer.Option(help="With --dry-run: estimate the time from short probes.")
+    ] = True,
+    workers: Workers = None,
+    executor: Annotated[
+        str | None, typer.Option(help="local, dask or slurm; as in the study by default.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="The address of a Dask scheduler; a local one by default.")
+    ] = None,
+    profile: Annotated[
+        Path | None, typer.Option(help="A TOML file with the keys of a study's execution table.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try agents again that failed before.")
+    ] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Run in the background; see brlbench status.")
+    ] = False,
+) -> None:
+    """Run a study: many agents in several experiments, described in one file.
+
+    What is in the folder already is not done again, so that the same command resumes a run that
+    was stopped, or killed, at any moment. Ctrl-C stops cleanly, a second one at once.
+
+    Examples: [bold]brlbench run studies/quick.toml --results quick[/bold],
+    [bold]brlbench run studies/paper-accurate.toml --dry-run[/bold],
+    [bold]brlbench run study.toml --executor slurm --profile cluster.toml --detach[/bold]
+    """
+    from .study import command
+
+    folder = results or Path(f"{study.stem}-results")
+    options = {"executor": executor, "workers": workers, "scheduler": scheduler}
+    if dry:
+        command.dry_run(study, folder, options, profile, probes, console)
+    elif detach:
+        arguments = [argument for argument in sys.argv[1:] if argument != "--detach"]
+        command.detach(folder, arguments, console)
+    elif not command.run(study, folder, options, profile, retry_failed, console):
+        raise typer.Exit(1)
+
+
+@app.command()
+def status(
+    results: Annotated[Path, typer.Argument(help="A folder with a study, from brlbench run.")],
+) -> None:
+    """Say what is done, running, failed and left of a study.
+
+    Example: [bold]brlbench status quick[/bold]
+    """
+    from .study.command import print_status
+    from .study.status import read_status
+
+    print_status(read_status(results), console)
 
 
 Results = Annotated[Path, typer.Argument(help="A folder with results, from run, play or demo.")]

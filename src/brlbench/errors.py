@@ -12,6 +12,10 @@ class InvalidInput(BrlbenchError, ValueError):
     """A value that a user gave can't be used; the message says which, where and why."""
 
 
+class Pointless(InvalidInput):
+    """Values that are each allowed but make no sense together; studies skip them."""
+
+
 class AgentError(BrlbenchError):
     """An agent raised an exception or returned nonsense while training or playing."""
 

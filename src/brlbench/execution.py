@@ -7,7 +7,7 @@ What an agent gets does not depend on how the work is divided.
 import multiprocessing
 import pickle
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, NamedTuple
@@ -57,7 +57,7 @@ def check_trained_for(trained: TrainedAgent, experiment: Experiment) -> None:
     if trained.task != experiment.task:
         raise InvalidInput(
             f"the agent was trained for {trained.task}, the experiment has {experiment.task}: "
-            "train it with the same discount and horizon"
+            "train it with the same discount, horizon and deadline"
         )
 
 
@@ -104,7 +104,8 @@ def evaluate(
         records[first] = record
         if progress is not None:
             progress(len(record.actions))
-    return _result(agent, experiment, training, [records[first] for first, _ in pieces])
+    played = [records[first] for first, _ in pieces]
+    return joined(agent, experiment, training, played, machine.describe())
 
 
 def train_new(
@@ -115,13 +116,14 @@ def train_new(
     horizon: int | None,
     seed: int,
     progress: Callable[[int, int], None] | None = None,
+    deadline: float | None = None,
 ) -> TrainedAgent:
     """Make an agent and train it; one that tells how far it is tells `progress`."""
     agent = make_agent(algorithm, **parameters)
     if hasattr(agent, "progress"):
         agent.progress = progress
     # An experiment checks what it is given; the MDP in it is never drawn.
-    checked = Experiment(prior, prior, 1, discount, horizon, seed)
+    checked = Experiment(prior, prior, 1, discount, horizon, seed, deadline=deadline)
     training = train(agent, checked.prior, checked.task, seed)
     return TrainedAgent(agent, checked.prior, checked.task, seed, training)
 
@@ -194,14 +196,25 @@ def warm_up(agent: CompiledAgent) -> None:
     _warm.add(agent.code())
 
 
-def _result(agent: Agent, experiment: Experiment, training: Training, records: Any) -> Result:
+def joined(
+    agent: Agent,
+    experiment: Experiment,
+    training: Training,
+    records: Sequence[Any],
+    made_on: dict[str, Any],
+) -> Result:
+    """The result that the records of all trajectories make, in their order."""
     algorithm, parameters = describe(agent)
     shape = (experiment.num_mdps, experiment.trajectories)
 
-    def joined(name: str) -> Any:
-        parts = np.concatenate([getattr(record, name) for record in records])
+    def joined_array(name: str) -> Any:
+        arrays = [getattr(record, name) for record in records]
+        if arrays[0] is None:  # not kept
+            return None
+        parts = np.concatenate(arrays)
         return parts.reshape(*shape, *parts.shape[1:])
 
+    names = ("rewards", "nanoseconds", "cpu_nanoseconds", "states", "actions")
     return Result(
         algorithm=algorithm,
         parameters=parameters,
@@ -209,12 +222,8 @@ def _result(agent: Agent, experiment: Experiment, training: Training, records: A
         experiment_hash=experiment.hash,
         offline_seconds=training.seconds,
         offline_cpu_seconds=training.cpu_seconds,
-        rewards=joined("rewards"),
-        nanoseconds=joined("nanoseconds"),
-        cpu_nanoseconds=joined("cpu_nanoseconds"),
-        states=joined("states"),
-        actions=joined("actions"),
-        machine=machine.describe(),
+        machine=made_on,
+        **{name: joined_array(name) for name in names},
     )
 
 

@@ -37,6 +37,7 @@ class Experiment:
         seed: int = 0,
         accuracy: float | None = None,
         trajectories: int = 1,
+        deadline: float | None = None,
     ) -> None:
         """Validate.
 
@@ -49,6 +50,7 @@ class Experiment:
             seed: the seed of everything that is random.
             accuracy: instead of `horizon`, how much of the return may be cut off.
             trajectories: how many trajectories are played in each MDP.
+            deadline: seconds a decision may take; agents that can stop early keep it.
         """
         self.prior, self.test = distribution(prior), distribution(test)
         _check_same_world(self.prior, self.test)
@@ -56,6 +58,7 @@ class Experiment:
         self.discount = check_discount(discount)
         self.seed = _whole(seed, "seed", least=0)
         self.trajectories = _whole(trajectories, "trajectories", least=1)
+        self.deadline = None if deadline is None else _positive(deadline, "deadline")
         if horizon is not None and accuracy is not None:
             raise InvalidInput(
                 f"horizon = {horizon} and accuracy = {accuracy}: give one of them, not both"
@@ -84,7 +87,7 @@ class Experiment:
     @property
     def task(self) -> Task:
         """What agents are told besides the prior."""
-        return Task(self.discount, self.horizon)
+        return Task(self.discount, self.horizon, self.deadline)
 
     @cached_property
     def probabilities(self) -> Floats:
@@ -118,22 +121,24 @@ class Experiment:
             "horizon": self.horizon,
             "trajectories": self.trajectories,
             "seed": self.seed,
+            "deadline": self.deadline,
         }
 
     @cached_property
     def hash(self) -> str:
-        """A SHA-256 digest of the settings and the MDPs; names don't count."""
-        named = ("name", "prior", "test")
-        settings = {key: value for key, value in self.settings().items() if key not in named}
+        """A SHA-256 digest of the settings and the MDPs; names don't count, nor does the deadline.
+
+        Agents with and without a deadline can so be compared.
+        """
+        left_out = ("name", "prior", "test", "deadline")
+        settings = {key: value for key, value in self.settings().items() if key not in left_out}
         text = json.dumps(settings, sort_keys=True)
         return hashlib.sha256(text.encode() + self.probabilities.tobytes()).hexdigest()
 
 
 def horizon_for(accuracy: float, discount: float, max_reward: float) -> int:
     """The decisions after which what remains of a return is below the accuracy."""
-    real = isinstance(accuracy, int | float | np.floating) and not isinstance(accuracy, bool)
-    if not real or not 0 < accuracy < math.inf:
-        raise InvalidInput(f"accuracy = {accuracy!r}: must be a positive number")
+    _positive(accuracy, "accuracy")
     if max_reward == 0 or accuracy * (1 - discount) >= max_reward:
         return 1
     part = math.log(accuracy) + math.log(1 - discount) - math.log(max_reward)
@@ -160,3 +165,10 @@ def _whole(value: Any, name: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidInput(f"{name} = {value!r}: must be a whole number, at least {least}")
     return int(value)
+
+
+def _positive(value: Any, name: str) -> float:
+    real = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
+    if not real or not 0 < value < math.inf:
+        raise InvalidInput(f"{name} = {value!r}: must be a positive number")
+    return float(value)

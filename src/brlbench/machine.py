@@ -64,3 +64,28 @@ def _processor() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
+
+
+class Waiting:
+    """How long this thread has waited for a processor since this was made."""
+
+    def __init__(self) -> None:
+        self._ran, self._waited = _run_and_wait_time()
+
+    def seconds(self) -> float:
+        """The time it was ready to run and did not; 0 where the system does not tell."""
+        return (_run_and_wait_time()[1] - self._waited) * 1e-9
+
+    def share(self) -> float:
+        """Of the time that it was ready to run: from 0, a core of its own, to nearly 1."""
+        ran, waited = _run_and_wait_time()
+        ran, waited = ran - self._ran, waited - self._waited
+        return round(waited / (ran + waited), 4) if ran + waited else 0.0
+
+
+def _run_and_wait_time() -> tuple[int, int]:
+    try:
+        ran, waited, _ = Path("/proc/thread-self/schedstat").read_text().split()
+        return int(ran), int(waited)
+    except (OSError, ValueError):
+        return 0, 0

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .analysis.statistics import ci95
+from .analysis.times import format_seconds
 from .sparse import Floats, Integers
 
 
@@ -29,10 +30,25 @@ class Result:
 
     @property
     def label(self) -> str:
-        """The agent in a few words."""
-        given = {key: value for key, value in self.parameters.items() if value is not None}
-        listed = ", ".join(f"{key}={value}" for key, value in given.items())
-        return f"{self.algorithm}({listed})" if listed else self.algorithm
+        """The agent in a few words, with its deadline."""
+        return label_of(self.algorithm, self.parameters, self.deadline)
+
+    @property
+    def deadline(self) -> float | None:
+        """The seconds that a decision might take, if that was limited."""
+        return self.experiment.get("deadline")
+
+    @property
+    def overruns(self) -> float | None:
+        """The share of decisions that took longer than the deadline, if there was one."""
+        if self.deadline is None:
+            return None
+        return float((self.nanoseconds > self.deadline * 1e9).mean())
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the same agent would play alike again: not if the clock decided."""
+        return self.deadline is None
 
     @property
     def trajectory_returns(self) -> Floats:
@@ -60,3 +76,11 @@ class Result:
     def ci95(self) -> float:
         """The half-width of the score's 95% interval."""
         return ci95(self.returns)
+
+
+def label_of(algorithm: str, parameters: dict[str, Any], deadline: float | None = None) -> str:
+    """An agent in a few words."""
+    given = {key: value for key, value in parameters.items() if value is not None}
+    listed = ", ".join(f"{key}={value}" for key, value in given.items())
+    within = "" if deadline is None else f" within {format_seconds(deadline)}"
+    return (f"{algorithm}({listed})" if listed else algorithm) + within

@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ from .result import Result
 FORMAT = 1
 _KEY = "brlbench"
 _SEAL = "brlbench-sha256:"
+_PART = ("rewards", "nanoseconds", "cpu_nanoseconds")
+_PATHS = ("states", "actions")
 _OPEN_SEAL = _SEAL + 64 * "0"  # where the digest goes, once the rest is known
 
 
@@ -33,6 +36,11 @@ def write_result(
     path: Path, result: Result, trajectories: bool = False, overwrite: bool = False
 ) -> None:
     """Write a result: one row a trajectory; states and actions too if `trajectories`."""
+    atomic_write(path, pack_result(result, trajectories), overwrite)
+
+
+def pack_result(result: Result, trajectories: bool = False) -> bytes:
+    """A result as the content of a file."""
     mdps, per_mdp, horizon = result.rewards.shape
     columns: dict[str, Any] = {
         "mdp": np.repeat(np.arange(mdps), per_mdp),
@@ -54,7 +62,7 @@ def write_result(
         "offline_cpu_seconds": result.offline_cpu_seconds,
         "machine": result.machine,
     }
-    _write_table(path, "result", columns, metadata, overwrite)
+    return _pack_table("result", columns, metadata)
 
 
 def read_result(path: Path) -> Result:
@@ -76,9 +84,25 @@ def read_result(path: Path) -> Result:
     )
 
 
+def pack_part(
+    record: Any, training: Training, made_on: dict[str, Any], trajectories: bool
+) -> bytes:
+    """Some of the trajectories of a result as the content of a file."""
+    columns = {name: getattr(record, name) for name in (_PART + _PATHS if trajectories else _PART)}
+    return _pack_table("part", columns, {"training": training, "machine": made_on})
+
+
+def read_part(path: Path) -> tuple[Any, Training, dict[str, Any]]:
+    """Some of the trajectories of a result, as `pack_part` was given them."""
+    table, metadata = _read_table(path, "part")
+    arrays = {name: table[name].to_numpy() for name in table.columns}
+    record = SimpleNamespace(**(dict.fromkeys(_PATHS) | arrays))
+    return record, Training(*metadata["training"]), metadata["machine"]
+
+
 def write_table(path: Path, table: pl.DataFrame, overwrite: bool = False) -> None:
     """Write a table of a report, marked as such so that it is not taken for a result."""
-    _write_table(path, "table", table.to_dict(), {}, overwrite)
+    atomic_write(path, _pack_table("table", table.to_dict(), {}), overwrite)
 
 
 def write_experiment(path: Path, experiment: Experiment, overwrite: bool = False) -> None:
@@ -93,18 +117,18 @@ def write_experiment(path: Path, experiment: Experiment, overwrite: bool = False
         "prior": distributions.to_json(experiment.prior),
         "test": distributions.to_json(experiment.test),
     }
-    _write_table(path, "experiment", columns, metadata, overwrite)
+    atomic_write(path, _pack_table("experiment", columns, metadata), overwrite)
 
 
 def read_experiment(path: Path) -> Experiment:
     """Read an experiment and check that it is what was written."""
     table, metadata = _read_table(path, "experiment")
     settings = metadata["settings"]
-    chosen = ("num_mdps", "discount", "horizon", "seed", "trajectories")
+    chosen = ("num_mdps", "discount", "horizon", "seed", "trajectories", "deadline")
     experiment = Experiment(
         distributions.from_json(metadata["prior"]),
         distributions.from_json(metadata["test"]),
-        **{name: settings[name] for name in chosen},
+        **{name: settings[name] for name in chosen if name in settings},
     )
     probabilities = table["probabilities"].to_numpy().copy()
     probabilities.flags.writeable = False
@@ -116,6 +140,11 @@ def read_experiment(path: Path) -> Experiment:
 
 def write_agent(path: Path, trained: TrainedAgent, overwrite: bool = False) -> None:
     """Write a trained agent."""
+    atomic_write(path, pack_agent(trained), overwrite)
+
+
+def pack_agent(trained: TrainedAgent) -> bytes:
+    """A trained agent as the content of a file."""
     algorithm, parameters = describe(trained.agent)
     own = type(trained.agent)
     comes_with_the_package = AGENTS.get(algorithm) is own
@@ -127,6 +156,7 @@ def write_agent(path: Path, trained: TrainedAgent, overwrite: bool = False) -> N
         "prior": json.loads(distributions.to_json(trained.prior)),
         "discount": trained.task.discount,
         "horizon": trained.task.horizon,
+        "deadline": trained.task.deadline,
         "seed": trained.seed,
         "offline_seconds": trained.training.seconds,
         "offline_cpu_seconds": trained.training.cpu_seconds,
@@ -141,18 +171,22 @@ def write_agent(path: Path, trained: TrainedAgent, overwrite: bool = False) -> N
             f"{algorithm} can't be written to a file ({error}): its parameters, and what it saves, "
             "must be arrays, numbers and strings"
         ) from None
-    atomic_write(path, _sealed(("{\n" + ",\n".join(lines) + "\n}\n").encode()), overwrite)
+    return _sealed(("{\n" + ",\n".join(lines) + "\n}\n").encode())
 
 
 def read_agent(path: Path) -> TrainedAgent:
     """Read a trained agent; one that saved nothing is trained again, from the same stream."""
-    data = read_bytes(path)
+    return unpack_agent(read_bytes(path), path)
+
+
+def unpack_agent(data: bytes, path: Path) -> TrainedAgent:
+    """A trained agent from the content of a file."""
     try:
-        content = json.loads(data if _is_intact(data) else b"")
+        content = json.loads(data if is_intact(data) else b"")
         _check_kind(path, content, "agent")
         parameters, saved = _arrays(content["parameters"]), _arrays(content["saved"])
         prior = distributions.from_json(json.dumps(content["prior"]))
-        task = Task(content["discount"], content["horizon"])
+        task = Task(content["discount"], content["horizon"], content.get("deadline"))
         training = Training(content["offline_seconds"], content["offline_cpu_seconds"])
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{path} is damaged, or not a trained agent: train it again") from error
@@ -189,20 +223,18 @@ def _arrays(value: Any) -> Any:
     return [_arrays(item) for item in value] if isinstance(value, list) else value
 
 
-def _write_table(
-    path: Path, kind: str, columns: dict[str, Any], metadata: dict[str, Any], overwrite: bool
-) -> None:
+def _pack_table(kind: str, columns: dict[str, Any], metadata: dict[str, Any]) -> bytes:
     content = json.dumps({"kind": kind, "format": FORMAT, **metadata}, default=str)
     header = {_KEY: content, "digest": _OPEN_SEAL}
     buffer = io.BytesIO()
     pl.DataFrame(columns).write_parquet(buffer, compression="zstd", metadata=header)
-    atomic_write(path, _sealed(buffer.getvalue()), overwrite)
+    return _sealed(buffer.getvalue())
 
 
 def _read_table(path: Path, kind: str) -> tuple[pl.DataFrame, dict[str, Any]]:
     data = read_bytes(path)
     damaged = f"{path} is damaged, or not a file of brlbench: make it again"
-    if not _is_intact(data):  # Polars can crash on a damaged file
+    if not is_intact(data):  # Polars can crash on a damaged file
         raise StoreError(damaged)
     try:
         metadata = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[_KEY])
@@ -231,8 +263,8 @@ def _sealed(data: bytes) -> bytes:
     return before + (_SEAL + digest).encode() + after
 
 
-def _is_intact(data: bytes) -> bool:
-    """Whether the content of a file is what its digest says."""
+def is_intact(data: bytes) -> bool:
+    """Whether the content of a file of this package is what its digest says."""
     place = data.rfind(_SEAL.encode())
     seal = data[place : place + len(_OPEN_SEAL)]
     opened = data[:place] + _OPEN_SEAL.encode() + data[place + len(_OPEN_SEAL) :]

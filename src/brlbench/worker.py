@@ -55,10 +55,14 @@ Outcome = Done | Failed | Died
 
 @dataclass(frozen=True)
 class Limits:
-    """What a unit may take: seconds without a report, bytes of resident memory (on Linux)."""
+    """What a unit may take: seconds without a report, bytes of resident memory (on Linux).
+
+    Before its first report, in which it may have to compile, it has `preparation` seconds more.
+    """
 
     seconds: float | None = None
     memory: int | None = None
+    preparation: float = 0.0
 
 
 NO_LIMITS = Limits()
@@ -195,8 +199,11 @@ class Child:
     def _supervise(self, limits: Limits, on_report: Callable[[Any], None] | None) -> Outcome:
         assert self._connection is not None
         began, since = False, time.monotonic()
+        preparation = limits.preparation
         while True:
             seconds = limits.seconds if began else _START_SECONDS
+            if began and seconds is not None:
+                seconds += preparation
             left = None if seconds is None else since + seconds - time.monotonic()
             if left is not None and left <= 0:
                 self._end()
@@ -219,8 +226,10 @@ class Child:
             if kind == _END:
                 return content  # type: ignore[no-any-return]
             began, since = True, time.monotonic()
-            if kind == _REPORT and on_report is not None:
-                on_report(content)
+            if kind == _REPORT:
+                preparation = 0.0
+                if on_report is not None:
+                    on_report(content)
 
     def _memory(self) -> int:
         """Bytes of resident memory; 0 where the system doesn't tell."""

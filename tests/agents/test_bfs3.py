@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.bfs3 import Bfs3
 from brlbench.agents.model import copy
@@ -46,7 +47,7 @@ def show(agent: Bfs3, prior: FlatDirichlet, observed: list[tuple[int, int, int]]
 
 
 # With an odd number of draws and two next states no two of them are drawn equally often.
-SETTINGS = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "one roll-out": {"simulations": 1, "branching": 3, "depth": 4},
     "some roll-outs": {"simulations": 21, "branching": 3, "depth": 3},
     "complete": {"simulations": 1000, "branching": 3, "depth": 2},
@@ -320,7 +321,7 @@ def test_extremes(states: int, actions: int, simulations: int, branching: int, d
 @pytest.mark.parametrize("parameter", ["simulations", "branching", "depth"])
 def test_huge_parameters_are_refused(parameter: str) -> None:
     with pytest.raises(InvalidInput, match=f"bfs3: {parameter} = 1000+: must be a whole number"):
-        Bfs3(**{parameter: 10**30})
+        make_agent("bfs3", **{parameter: 10**30})
 
 
 def test_trees_that_do_not_fit_are_refused() -> None:

@@ -8,13 +8,13 @@ from rich.console import Console
 
 from brlbench.agents import AGENTS, make_agent
 from brlbench.agents.parameters import rules
+from brlbench.analysis.times import format_seconds
 from brlbench.execution import evaluate
 from brlbench.experiment import Experiment
 from brlbench.problems import PROBLEMS
 from brlbench.report.summary import summarise
 from brlbench.report.terminal import (
     agent_table,
-    format_seconds,
     problem_table,
     progress,
     score_table,

@@ -10,6 +10,8 @@ probability `rollout_epsilon` and otherwise greedy in a Q-function learned, at t
 real transitions; tree and roll-out together are `depth` steps long, and nothing is added beyond.
 Its pseudo-code, in contrast, stops a roll-out where the discount is small enough, and makes a node
 at the first visit. Guez et al. keep the part of the tree below what happened (`reuse_tree`).
+
+With a deadline, `simulations` is an upper limit: a decision ends with the one that is in time.
 """
 
 from dataclasses import dataclass, replace
@@ -23,6 +25,7 @@ from .base import CompiledAgent, Task, new_rng
 from .parameters import flag, number, whole
 
 _LEARNING_RATE = 0.2
+_STEP = 40.0  # nanoseconds that a step of a simulation takes, or more
 _MAX_NODES = 50_000_000
 _MAX_EDGES = 1 << 27  # about 3 GB, beside 40 bytes a node
 # A tree that is kept grows beyond one decision's simulations; when it is full it only deepens
@@ -35,6 +38,7 @@ class Bamcp(CompiledAgent):
     """Plans by Monte-Carlo tree search over histories, on MDPs drawn from the posterior."""
 
     name: ClassVar[str] = "bamcp"
+    anytime: ClassVar[bool] = True
     simulations: int = whole(500, "simulations a decision", least=1, most=_MAX_NODES // _KEPT_NODES)
     depth: int = whole(15, "steps of a simulation, tree and roll-out together", least=1, most=10**6)
     exploration: float = number(3.0, "weight of the upper confidence bound's bonus", least=0)
@@ -47,10 +51,11 @@ class Bamcp(CompiledAgent):
         """Make room for the tree, and tables of roots and logarithms."""
         from ..kernels import bamcp as kernels
         from .model import build_counts, copy
-        from .planning import build_urn, reward_table
+        from .planning import build_deadline, build_urn, reward_table, simulations_in_time
 
         actions, pairs = prior.num_actions, prior.num_states * prior.num_actions
-        nodes = self.simulations * (_KEPT_NODES if self.reuse_tree else 1) + 1
+        simulations = simulations_in_time(self.simulations, _STEP * self.depth, task)
+        nodes = simulations * (_KEPT_NODES if self.reuse_tree else 1) + 1
         if nodes * actions > _MAX_EDGES:
             raise InvalidInput(
                 f"bamcp: simulations = {self.simulations} with {actions} actions need "
@@ -85,7 +90,8 @@ class Bamcp(CompiledAgent):
             inverse_root=1 / np.sqrt(np.maximum(visits, 1)),
             rollout_q=np.zeros(pairs),
             discount=task.discount,
-            simulations=self.simulations,
+            deadline=build_deadline(task, _STEP * self.depth),
+            simulations=simulations,
             depth=self.depth,
             rollout_epsilon=self.rollout_epsilon,
             learning_rate=_LEARNING_RATE,

@@ -15,6 +15,7 @@ class Task:
 
     discount: float
     horizon: int  # decisions in a trajectory
+    deadline: float | None = None  # seconds a decision may take
 
 
 class Agent(Protocol):
@@ -42,6 +43,7 @@ class CompiledAgent:
     """
 
     name: ClassVar[str]
+    anytime: ClassVar[bool] = False  # whether it stops early to keep a deadline
     arrays: Any = None
 
     def __post_init__(self) -> None:

@@ -16,6 +16,9 @@ it is known; each further roll-out then goes there and changes nothing, and the 
 completes, whatever its budget. By default such next states are passed over, and a search ends as
 the value of its sampled tree. `skip_complete = false` follows the pseudo-code to the letter, which
 matters where many roll-outs are made to a small depth; it stops when it can go no further.
+
+With a deadline, K is an upper limit: each (action, next state) gets an equal share of the time that
+is left when its turn comes, and at least one roll-out.
 """
 
 from dataclasses import dataclass, replace
@@ -28,8 +31,10 @@ from ..prior import FlatDirichlet
 from .base import CompiledAgent, Task, new_rng
 from .parameters import flag, whole
 
+_STEP = 100.0  # nanoseconds that a step of a roll-out takes, or more
 _ROUNDING = 1e-12  # of bounds, as a part of their range
 _MAX_NUMBERS = 1 << 27  # about 8 GB in the tree's arrays
+_MAX_IN_TIME = 1 << 24  # the same with a deadline, where more roll-outs than fit are cut off
 
 
 @dataclass
@@ -37,6 +42,7 @@ class Bfs3(CompiledAgent):
     """Plans by forward search with sparse sampling over histories, guided by value bounds."""
 
     name: ClassVar[str] = "bfs3"
+    anytime: ClassVar[bool] = True
     simulations: int = whole(
         100, "roll-outs an action (K), shared by its branches", least=1, most=10**12
     )
@@ -48,10 +54,14 @@ class Bfs3(CompiledAgent):
         """Make room for one tree."""
         from ..kernels import bfs3 as kernels
         from .model import build_counts, copy
-        from .planning import build_urn, reward_table
+        from .planning import build_deadline, build_urn, reward_table, simulations_in_time
 
         actions = prior.num_actions
         rollouts = max(1, self.simulations // self.branching)
+        if task.deadline is not None:
+            each = self.depth * actions * min(self.branching, prior.num_states)
+            most = simulations_in_time(rollouts, _STEP * self.depth, task)
+            rollouts = min(most, max(1, _MAX_IN_TIME // each))
         nodes = rollouts * max(1, self.depth - 1) + 1
         outcomes = nodes * actions * min(self.branching, prior.num_states)
         if outcomes > _MAX_NUMBERS:
@@ -98,6 +108,8 @@ class Bfs3(CompiledAgent):
             sure_reward=rewards[first],
             complete=complete,
             skipped=complete if self.skip_complete else np.full(self.depth + 1, -np.inf),
+            made=np.zeros(1, np.int64),
+            deadline=build_deadline(task, _STEP * self.depth),
             discount=task.discount,
             rollouts=rollouts,
             branching=self.branching,

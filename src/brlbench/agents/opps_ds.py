@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import Pointless
 from ..formulas import FEATURES, SETS, Formula, formula_set
 from ..prior import FlatDirichlet
 from ..sparse import Floats, Integers
@@ -58,7 +58,7 @@ class OppsDs(PolicySearch):
 
     def _check_draws(self, size: int) -> None:
         if self.draws < size:
-            raise InvalidInput(
+            raise Pointless(
                 f"opps-ds: draws = {self.draws}: must be at least {size}, one for each formula "
                 f"of {self.formulas}"
             )

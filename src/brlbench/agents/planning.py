@@ -3,12 +3,16 @@
 import numpy as np
 
 from ..kernels.counts import Counts
+from ..kernels.deadline import SIZE, Deadline
 from ..kernels.urn import NONE, Urn
 from ..prior import FlatDirichlet
 from ..sparse import Floats
+from .base import Task
 
 # Rewards are looked up in a full table up to this many numbers, and searched for beyond.
 _MAX_FULL_TABLE = 1 << 20
+# Nanoseconds from one look at the clock to the next; a look takes 26.
+_BETWEEN_LOOKS = 1500
 
 
 def build_urn(counts: Counts, limit: int) -> Urn:
@@ -31,3 +35,17 @@ def reward_table(prior: FlatDirichlet) -> Floats:
     """All rewards [P * S], or nothing where that is too much."""
     size = prior.num_states * prior.num_actions * prior.num_states
     return prior.rewards.mean.to_dense().ravel() if size <= _MAX_FULL_TABLE else np.zeros(0)
+
+
+def build_deadline(task: Task, simulation: float) -> Deadline:
+    """The deadline of each decision, for simulations that take some nanoseconds or more."""
+    limit = 0 if task.deadline is None else max(1, int(min(task.deadline * 1e9, 2.0**60)))
+    stride = max(1, int(_BETWEEN_LOOKS / simulation))
+    return Deadline(limit, stride, np.zeros(SIZE, np.int64))
+
+
+def simulations_in_time(simulations: int, simulation: float, task: Task) -> int:
+    """As many simulations as were asked for, or as can at most be made within the deadline."""
+    if task.deadline is None:
+        return simulations
+    return min(simulations, 1 + int(min(task.deadline * 1e9 / simulation, 2.0**60)))

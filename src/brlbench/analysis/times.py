@@ -31,6 +31,7 @@ UNITS = {
     **{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0},
     **{"m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0},
 }
+_SHOWN_UNITS = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 def parse_seconds(text: str, name: str = "duration") -> float:
@@ -46,6 +47,14 @@ def parse_seconds(text: str, name: str = "duration") -> float:
             "or a number of seconds"
         )
     return seconds
+
+
+def format_seconds(seconds: float, digits: int = 3) -> str:
+    """A time with three digits, or fewer, and a fitting unit."""
+    for size, unit in _SHOWN_UNITS:
+        if seconds >= 0.9995 * size:  # what is rounded up to one of this unit belongs to it
+            return f"{float(f'{seconds / size:.{digits}g}'):g} {unit}"
+    return "0 s"
 
 
 def find_feature(name: str) -> Feature:

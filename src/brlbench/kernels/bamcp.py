@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .choice import greedy
 from .counts import Counts, add, restore, reward_of
+from .deadline import OBSERVE, START, Deadline, begin, is_over, now, took
 from .jit import cold, inlined
 from .rng import Words, below, uniform
 from .trajectory import register
@@ -53,6 +54,7 @@ class Bamcp(NamedTuple):
     root_log: Floats  # [visits]; exploration * sqrt(ln(visits + 1))
     inverse_root: Floats  # [visits]; 1 / sqrt(visits)
     rollout_q: Floats  # [P]; learns from real transitions
+    deadline: Deadline
     discount: float
     simulations: int
     depth: int
@@ -176,10 +178,13 @@ def simulate(agent: Bamcp, x: int) -> None:
 def search(agent: Bamcp, x: int) -> int:
     """Simulate, then choose the action of the highest mean return among those tried."""
     tree, actions = agent.tree, agent.counts.num_actions
+    begin(agent.deadline)
     if tree.size[0] == 0:
         add_node(tree, actions, NO_NODE, x)
-    for _ in range(agent.simulations):
+    for i in range(agent.simulations):
         simulate(agent, x)
+        if is_over(agent.deadline, i + 1):
+            break
     scale = 0.0
     for u in range(actions):
         scale = max(scale, abs(tree.edge_value[u]))
@@ -219,9 +224,11 @@ def keep_subtree(agent: Bamcp, root: int) -> None:
 
 def start(agent: Bamcp, x: int) -> None:
     """Back to the prior, without a tree and with an ignorant roll-out policy."""
+    began = now(agent.deadline)
     restore(agent.counts, agent.initial)
     agent.tree.size[0] = 0
     agent.rollout_q[:] = 0.0
+    took(agent.deadline, START, began)
 
 
 def act(agent: Bamcp, x: int) -> int:
@@ -231,6 +238,7 @@ def act(agent: Bamcp, x: int) -> int:
 
 def observe(agent: Bamcp, x: int, u: int, y: int, r: float) -> None:
     """Learn counts and the roll-out policy; drop the tree, or what is not below (u, y)."""
+    began = now(agent.deadline)
     actions = agent.counts.num_actions
     pair = x * actions + u
     add(agent.counts, pair, y)
@@ -245,6 +253,7 @@ def observe(agent: Bamcp, x: int, u: int, y: int, r: float) -> None:
         agent.tree.size[0] = 0
     else:
         keep_subtree(agent, node)
+    took(agent.deadline, OBSERVE, began)
 
 
 register(Bamcp, start=start, act=act, observe=observe)

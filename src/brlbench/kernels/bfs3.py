@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .arrays import copy_vector
 from .choice import greedy
 from .counts import Counts, add, restore, reward_of
+from .deadline import OBSERVE, START, Deadline, begin, is_over, now, share, took
 from .jit import cold, inlined
 from .rng import Words, below, binomial
 from .trajectory import register
@@ -62,6 +63,8 @@ class Bfs3(NamedTuple):
     sure_reward: Floats  # [P]; the reward there
     complete: Floats  # [D + 1]; by level, the gap of bounds in which only the leaves' is left
     skipped: Floats  # [D + 1]; the same, or less than any gap if nothing is passed over
+    made: Integers  # [1]; roll-outs of the last decision
+    deadline: Deadline
     discount: float
     rollouts: int
     branching: int
@@ -238,12 +241,13 @@ def upper_bound(agent: Bfs3, x: int) -> float:
     expand(agent, x)
     # All paths have the full depth: when only the gap of the leaves is left, nothing can change.
     # Nor when a roll-out found nothing new: all others would go the same way.
-    for _ in range(agent.rollouts):
+    for i in range(agent.rollouts):
         nodes, outcomes = tree.size[0], tree.size[1]
         rollout(agent)
+        agent.made[0] += 1
         gap = tree.upper[best_edge(agent, 0)] - node_lower(agent, 0)
         found_nothing = nodes == tree.size[0] and outcomes == tree.size[1]
-        if gap <= agent.complete[0] or found_nothing:
+        if gap <= agent.complete[0] or found_nothing or is_over(agent.deadline, i + 1):
             break
     return tree.upper[best_edge(agent, 0)]
 
@@ -252,10 +256,14 @@ def upper_bound(agent: Bfs3, x: int) -> float:
 def search(agent: Bfs3, x: int) -> int:
     """For each action: the mean over C drawn next states of reward and discounted bound."""
     actions = agent.counts.num_actions
+    end, left = begin(agent.deadline), actions * agent.branching
+    agent.made[0] = 0
     scale = 0.0
     for u in range(actions):
         pair, total = x * actions + u, 0.0
         for _ in range(agent.branching):
+            share(agent.deadline, end, left)
+            left -= 1
             y = draw(agent.counts, agent.urn, pair, agent.rng)
             push(agent.counts, agent.urn, pair, y)
             total += reward(agent, pair, y) + agent.discount * upper_bound(agent, y)
@@ -267,8 +275,10 @@ def search(agent: Bfs3, x: int) -> int:
 
 def start(agent: Bfs3, x: int) -> None:
     """Back to the prior."""
+    began = now(agent.deadline)
     restore(agent.counts, agent.initial)
     copy_vector(agent.is_sure, agent.initial_is_sure)
+    took(agent.deadline, START, began)
 
 
 def act(agent: Bfs3, x: int) -> int:
@@ -278,10 +288,12 @@ def act(agent: Bfs3, x: int) -> int:
 
 def observe(agent: Bfs3, x: int, u: int, y: int, r: float) -> None:
     """Count the transition, which may be one that was thought impossible."""
+    began = now(agent.deadline)
     pair = x * agent.counts.num_actions + u
     add(agent.counts, pair, y)
     if reward(agent, pair, y) != agent.sure_reward[pair]:
         agent.is_sure[pair] = 0
+    took(agent.deadline, OBSERVE, began)
 
 
 register(Bfs3, start=start, act=act, observe=observe)

@@ -18,8 +18,12 @@ from ..errors import InvalidInput, StoreError, WrongKind
 from ..result import Result
 from ..sparse import Floats
 from ..store import read_result
+from ..study.status import failures_in
 
 ONLINE = "mean"  # the online feature that is used unless another is asked for
+_UNLIKE_SPEEDS = 1.5  # the ratio of two calibrations that are worth a note
+_MANY_OVERRUNS = 0.01  # of the decisions
+_OVERLOADED = 0.1  # the share of its time that a thread waited for a processor
 REFERENCE = "optimal"  # knows the MDP: a bound to compare with, never a competitor
 
 
@@ -33,6 +37,7 @@ class Entry:
     returns: Floats  # [N]
     features: dict[str, float]  # seconds by feature, "offline" among them
     machine: dict[str, Any]
+    overruns: float | None = None  # the share of decisions after the deadline, if there was one
 
     @property
     def mean(self) -> float:
@@ -111,8 +116,13 @@ def load(folder: Path, own_features: Iterable[str] = ()) -> ReportData:
     if not found:
         what = f"no results that can be read ({_some(notes)})" if notes else "no results"
         raise InvalidInput(f"{folder} has {what}: make some with brlbench play or demo")
+    notes += [
+        f"failed: {failure.agent} on {failure.experiment}: {failure.reason}"
+        for failure in failures_in(folder)
+    ]
     experiments = _distinctly_named(list(found.values()))
-    return ReportData(experiments, notes + _machine_notes(experiments) + _gaps(experiments))
+    notes += _machine_notes(experiments) + _deadline_notes(experiments) + _gaps(experiments)
+    return ReportData(experiments, notes)
 
 
 def _entry(result: Result, features: dict[str, Any]) -> Entry:
@@ -123,7 +133,13 @@ def _entry(result: Result, features: dict[str, Any]) -> Entry:
         for name, feature in features.items()
     }
     return Entry(
-        result.algorithm, result.parameters, result.label, result.returns, times, result.machine
+        result.algorithm,
+        result.parameters,
+        result.label,
+        result.returns,
+        times,
+        result.machine,
+        result.overruns,
     )
 
 
@@ -149,14 +165,48 @@ def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]
 
 
 def _machine_notes(experiments: list[ExperimentData]) -> list[str]:
-    kinds = {
-        str(entry.machine.get("processor"))
+    """Why times should be compared with care."""
+    described = [entry.machine for experiment in experiments for entry in experiment.entries]
+    machines = [one for machine in described for one in machine.get("machines", [machine])]
+    notes = []
+    kinds = {str(machine.get("processor")) for machine in machines}
+    speeds = [machine.get("calibration_microseconds", 0.0) for machine in machines]
+    if len(kinds) > 1:
+        notes.append(
+            f"times come from unlike machines ({', '.join(sorted(kinds))}): compare with care"
+        )
+    elif min(speeds) > 0 and max(speeds) > _UNLIKE_SPEEDS * min(speeds):
+        notes.append(
+            "times come from machines, or moments, of which some were "
+            f"{max(speeds) / min(speeds):.1f} times as fast as others: compare with care"
+        )
+    waited = [machine.get("waiting_share", 0.0) > _OVERLOADED for machine in described]
+    if any(waited):
+        notes.append(
+            f"the machine was overloaded for {sum(waited)} of {len(waited)} results, which makes "
+            "their times too long: use fewer workers"
+        )
+    return notes
+
+
+def _deadline_notes(experiments: list[ExperimentData]) -> list[str]:
+    """That results depend on the clock, and who did not keep to it."""
+    limited = [
+        (entry, experiment.name, entry.overruns)
         for experiment in experiments
         for entry in experiment.entries
-    }
-    if len(kinds) < 2:
+        if entry.overruns is not None
+    ]
+    if not limited:
         return []
-    return [f"times come from unlike machines ({', '.join(sorted(kinds))}): compare with care"]
+    return [
+        "results within a deadline depend on the machine's speed: they are not reproducible",
+        *(
+            f"{entry.label} on {name}: {100 * overruns:.1f}% of its decisions took longer"
+            for entry, name, overruns in limited
+            if overruns > _MANY_OVERRUNS
+        ),
+    ]
 
 
 def _gaps(experiments: list[ExperimentData]) -> list[str]:

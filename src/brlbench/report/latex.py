@@ -12,6 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from .. import __version__
+from ..analysis.times import format_seconds
 from ..files import atomic_write
 from . import words
 from .data import REFERENCE, ReportData
@@ -47,7 +48,7 @@ def _environment() -> Environment:
         number=_number,
         p_value=words.format_p,
         score=lambda mean, half_width: _minus(words.format_score(mean, half_width)),
-        seconds=words.format_seconds,
+        seconds=format_seconds,
         sentence=words.sentence,
         read_map=words.read_map,
         version=__version__,

@@ -21,11 +21,11 @@ from rich.text import Text
 
 from ..agents.base import CompiledAgent
 from ..agents.parameters import rules
+from ..analysis.times import format_seconds
 from ..prior import FlatDirichlet
 from .data import REFERENCE, Entry
 from .tables import Answer
 from .words import describe_bounds, format_p, format_score, sentence
-from .words import format_seconds as format_seconds
 
 Advance = Callable[..., None]
 """Called with the work done since the last call and, if it changes, `description=` or `total=`."""

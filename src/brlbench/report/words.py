@@ -2,9 +2,9 @@
 
 import math
 
+from ..analysis.times import format_seconds
 from .tables import Answer, Question
 
-_UNITS = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _FEATURES = {
     "offline": "offline time",
     "mean": "mean online time a decision",
@@ -13,14 +13,6 @@ _FEATURES = {
     "max": "longest online time of a decision",
     "total": "online time a trajectory",
 }
-
-
-def format_seconds(seconds: float) -> str:
-    """A time with three digits and a fitting unit."""
-    for size, unit in _UNITS:
-        if seconds >= 0.9995 * size:  # what is rounded up to one of this unit belongs to it
-            return f"{seconds / size:.3g} {unit}"
-    return "0 s"
 
 
 def format_score(mean: float, half_width: float) -> str:

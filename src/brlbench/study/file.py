@@ -1,0 +1,364 @@
+"""A study file (TOML): which agents play which experiments, within which limits.
+
+Lists of parameter values expand to all combinations:
+
+    [defaults]
+    num_mdps = 500
+
+    [[experiments]]
+    test = "GC"
+    prior = "uniform:GC"      # the test distribution, if not given
+
+    [[agents]]
+    algorithm = "bamcp"       # or "my_module:MyAgent"
+    parameters.simulations = [500, 2500]
+    parameters.depth = [15, 25]
+    limits.trajectory = "10m"
+"""
+
+import hashlib
+import inspect
+import itertools
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from ..agents import AGENTS, describe, make_agent
+from ..agents.base import Agent
+from ..analysis.times import parse_seconds
+from ..errors import InvalidInput, Pointless, StoreError, did_you_mean
+from ..experiment import Experiment
+from ..files import read_bytes
+from ..playing import identity
+from ..problems import PROBLEMS
+from ..result import label_of
+
+_MEMORY = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+
+
+def _seconds(value: Any) -> Any:
+    return parse_seconds(str(value)) if isinstance(value, str | int | float) else value
+
+
+def _positive(value: float) -> float:
+    if value <= 0:
+        raise ValueError("must be more than 0")
+    return value
+
+
+def _bytes(value: Any) -> Any:
+    found = re.fullmatch(r"\s*([.\d]+)\s*([a-zA-Z]+)\s*", value) if isinstance(value, str) else None
+    if not found or found[2].lower() not in _MEMORY:
+        raise ValueError("must be a size like 500MB or 4GB")
+    return int(float(found[1]) * _MEMORY[found[2].lower()])
+
+
+Seconds = Annotated[float, AfterValidator(_positive), BeforeValidator(_seconds)]
+Bytes = Annotated[int, BeforeValidator(_bytes)]
+
+
+class _Table(BaseModel):
+    """A table of the file: no unknown keys, no silent conversions."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, content: Any) -> Any:
+        if isinstance(content, dict):
+            for key in content:
+                if key not in cls.model_fields:
+                    raise ValueError(
+                        f"unknown key {key!r}{did_you_mean(key, cls.model_fields)}: "
+                        f"must be one of {', '.join(cls.model_fields)}"
+                    )
+        return content
+
+
+class LimitsTable(_Table):
+    """What an agent may use; it fails when it uses more."""
+
+    training: Seconds | None = None
+    decision: Seconds | None = None
+    trajectory: Seconds | None = None
+    memory: Bytes | None = None
+
+    def over(self, defaults: "LimitsTable") -> "LimitsTable":
+        """These limits, and others where they say nothing."""
+        return defaults.model_copy(update=self.model_dump(exclude_none=True))
+
+    def trajectory_seconds(self, horizon: int) -> float | None:
+        """The time for one trajectory that follows from both limits on playing."""
+        bounds = [self.trajectory, self.decision and self.decision * horizon]
+        return min((bound for bound in bounds if bound), default=None)
+
+
+class DefaultsTable(_Table):
+    """Settings of experiments, unless they have their own."""
+
+    num_mdps: int | None = None
+    discount: float | None = None
+    horizon: int | None = None
+    accuracy: float | None = None
+    seed: int | None = None
+    trajectories: int | None = None
+    deadline: Seconds | None = None
+
+
+class ExperimentTable(DefaultsTable):
+    """One experiment."""
+
+    test: str
+    prior: str | None = None
+    name: str | None = None
+
+
+class AgentTable(_Table):
+    """An algorithm with lists of parameter values, in all or some of the experiments."""
+
+    algorithm: str
+    parameters: dict[str, Any] = {}
+    limits: LimitsTable = LimitsTable()
+    experiments: list[str] | None = None
+
+
+class OutputTable(_Table):
+    """What is kept."""
+
+    trajectories: bool = False
+
+
+class ExecutionTable(_Table):
+    """Where the study is run; the command line overrides it."""
+
+    executor: Literal["local", "dask", "slurm"] = "local"
+    workers: Annotated[int, Field(ge=1)] | None = None
+    part: Seconds = 10.0  # what is played between two files, and lost if a process is killed
+    scheduler: str | None = None
+    slurm: dict[str, Any] = {}
+
+
+class StudyTable(_Table):
+    """The whole file."""
+
+    title: str = ""
+    defaults: DefaultsTable = DefaultsTable()
+    limits: LimitsTable = LimitsTable()
+    output: OutputTable = OutputTable()
+    execution: ExecutionTable = ExecutionTable()
+    experiments: Annotated[list[ExperimentTable], Field(min_length=1)]
+    agents: Annotated[list[AgentTable], Field(min_length=1)]
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedAgent:
+    """An agent of a study: what it takes to make it, and its limits."""
+
+    algorithm: str  # as in the file
+    parameters: dict[str, Any]
+    agent: Agent  # untrained
+    limits: LimitsTable
+    code: str | None  # a digest of the source of a user's own agent
+
+    @cached_property
+    def identity(self) -> str:
+        """What tells it apart from all others."""
+        return f"{identity(self.agent)} {self.code or ''}"
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One agent in one experiment."""
+
+    agent: PlannedAgent
+    experiment: Experiment
+    experiment_name: str
+
+    @cached_property
+    def training_key(self) -> str:
+        """What its training depends on."""
+        played = self.experiment
+        return _digest(self.agent.identity, played.prior.digest, played.task, played.seed)
+
+    @cached_property
+    def key(self) -> str:
+        """What its result depends on."""
+        return _digest(self.agent.identity, self.experiment.hash, self.experiment.task)
+
+    @property
+    def label(self) -> str:
+        """The agent in a few words."""
+        return label_of(*describe(self.agent.agent), self.experiment.deadline)
+
+    def __str__(self) -> str:
+        return f"{self.label} on {self.experiment_name}"
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A combination of parameters that makes no sense."""
+
+    label: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A study, ready to run."""
+
+    path: Path
+    table: StudyTable
+    experiments: dict[str, Experiment]
+    jobs: list[Job]
+    skipped: list[Skipped]
+
+    @property
+    def agents(self) -> list[PlannedAgent]:
+        """All agents that play somewhere."""
+        return list(dict.fromkeys(job.agent for job in self.jobs))
+
+
+def read_study(path: str | Path) -> Study:
+    """Read a study file, check all of it and expand it."""
+    path = Path(path)
+    table = _parse(path)
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # a user's own agents may lie beside the study
+    experiments = _experiments(path, table)
+    agents, skipped = _agents(path, table, experiments)
+    jobs: dict[str, Job] = {}
+    for agent, names in agents:
+        for name in names:
+            job = Job(agent, experiments[name], name)
+            jobs.setdefault(job.key, job)
+    if not jobs:
+        raise InvalidInput(f"{path}: no agent is left to play: {skipped[0].reason}")
+    return Study(path, table, experiments, list(jobs.values()), skipped)
+
+
+def _parse(path: Path) -> StudyTable:
+    try:
+        content = tomllib.loads(read_bytes(path).decode())
+    except StoreError as error:
+        raise InvalidInput(f"study {error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path} is not a TOML file: {error}") from None
+    try:
+        return StudyTable.model_validate(content)
+    except ValidationError as error:
+        raise explain(error, str(path)) from None
+
+
+def explain(error: ValidationError, source: str) -> InvalidInput:
+    """What is wrong with a table, in one sentence: file, key, value, remedy."""
+    first = error.errors()[0]
+    place = _place(first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "missing":
+        return InvalidInput(f"{source}: {place} is missing: add it")
+    if message.startswith("unknown key"):
+        return InvalidInput(f"{source}: {place or 'the file'} has an {message}")
+    message = message[0].lower() + message[1:]
+    return InvalidInput(f"{source}: {place} = {first['input']!r}: {message}")
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    """Where in the file, as in agents[2].limits.memory; entries are counted from 1."""
+    parts = [f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in location]
+    return "".join(parts).removeprefix(".")
+
+
+def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
+    found: dict[str, Experiment] = {}
+    for index, entry in enumerate(table.experiments):
+        place = _place(("experiments", index))
+        settings = table.defaults.model_dump(exclude_none=True)
+        own = entry.model_dump(exclude={"test", "prior", "name"}, exclude_none=True)
+        if "horizon" in own:
+            settings.pop("accuracy", None)
+        elif "accuracy" in own:
+            settings.pop("horizon", None)
+        try:
+            made = Experiment(
+                _source(path, entry.prior or entry.test),
+                _source(path, entry.test),
+                **{**settings, **own},
+            )
+        except InvalidInput as error:
+            raise InvalidInput(f"{path}: {place}: {error}") from None
+        name = entry.name or made.name
+        if name in found:
+            raise InvalidInput(
+                f"{path}: {place} has the name {name!r} of an earlier one: give it a name = … of "
+                "its own"
+            )
+        found[name] = made
+    return found
+
+
+def _source(path: Path, source: str) -> str:
+    """A distribution's name, or its file as seen from the study's folder."""
+    prefix, colon, rest = source.rpartition(":")
+    if rest in PROBLEMS or Path(rest).is_absolute():
+        return source
+    beside = path.resolve().parent / rest
+    return f"{prefix}{colon}{beside}" if beside.exists() else source
+
+
+def _agents(
+    path: Path, table: StudyTable, experiments: dict[str, Experiment]
+) -> tuple[list[tuple[PlannedAgent, list[str]]], list[Skipped]]:
+    found: list[tuple[PlannedAgent, list[str]]] = []
+    skipped = []
+    for index, entry in enumerate(table.agents):
+        place = _place(("agents", index))
+        names = list(experiments) if entry.experiments is None else entry.experiments
+        for name in names:
+            if name not in experiments:
+                raise InvalidInput(
+                    f"{path}: {place}.experiments has {name!r}{did_you_mean(name, experiments)}: "
+                    f"must be one of {', '.join(experiments)}"
+                )
+        limits = entry.limits.over(table.limits)
+        for parameters in _combinations(entry.parameters):
+            try:
+                agent = make_agent(entry.algorithm, **parameters)
+            except Pointless as error:
+                skipped.append(Skipped(label_of(entry.algorithm, parameters), str(error)))
+                continue
+            except InvalidInput as error:
+                raise InvalidInput(f"{path}: {place}: {error}") from None
+            code = _code(agent) if entry.algorithm not in AGENTS else None
+            found.append((PlannedAgent(entry.algorithm, parameters, agent, limits, code), names))
+    return found, skipped
+
+
+def _combinations(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    values = [value if isinstance(value, list) else [value] for value in parameters.values()]
+    for chosen in itertools.product(*values):
+        yield dict(zip(parameters, chosen, strict=True))
+
+
+def _code(agent: Agent) -> str:
+    source = inspect.getsourcefile(type(agent))
+    return hashlib.sha256(Path(source).read_bytes()).hexdigest()[:16] if source else ""
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()[:16]

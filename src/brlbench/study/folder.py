@@ -1,0 +1,220 @@
+"""The folder in which a study is run: one process writes it, and every file is whole or absent.
+
+study.toml      the study as it was last run
+plan.json       its jobs, so that `status` needs nothing else
+now.json        what is being worked on at the moment
+experiments/    the MDPs of every experiment
+agents/         trained agents, by what their training depends on
+parts/          trajectories of results that are not complete yet
+results/        results
+failures/       why an agent has none
+"""
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import socket
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from .. import store
+from ..errors import StoreError
+from ..execution import joined
+from ..files import atomic_write, read_bytes
+from .file import Job, Study
+
+Range = tuple[int, int]
+"""Trajectories of a job: the first, and the one after the last."""
+
+
+class Folder:
+    """Where a study keeps all that it makes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: IO[str] | None = None
+
+    def open(self, study: Study) -> None:
+        """Make the folder ready for a study, and keep other runs out of it."""
+        try:
+            for name in ("experiments", "agents", "parts", "results", "failures"):
+                (self.path / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{self.path} can't be made a folder: {error.strerror}") from None
+        self._lock = _locked(self.path / ".lock")
+        for leftover in self.path.rglob(".*.tmp"):  # of a run that was killed while it wrote
+            leftover.unlink()
+        self._write("study.toml", read_bytes(study.path))
+        for name, experiment in study.experiments.items():
+            path = self.path / "experiments" / f"{_slug(name)}-{experiment.hash[:16]}.parquet"
+            if not path.exists():
+                store.write_experiment(path, experiment)
+
+    def close(self) -> None:
+        """Let others in."""
+        with suppress(OSError):
+            (self.path / "now.json").unlink()
+        if self._lock is not None:
+            self._lock.close()
+
+    # Where things are.
+
+    def result(self, job: Job) -> Path:
+        """The result of a job."""
+        name = f"{_slug(job.agent.algorithm)}-{job.key}.parquet"
+        return self.path / "results" / f"{_slug(job.experiment_name)}" / name
+
+    def agent(self, job: Job) -> Path:
+        """The trained agent of a job."""
+        return self.path / "agents" / f"{_slug(job.agent.algorithm)}-{job.training_key}.json"
+
+    def failure(self, job: Job) -> Path:
+        """Why a job failed."""
+        return self.path / "failures" / f"{_slug(job.agent.algorithm)}-{job.key}.json"
+
+    def _parts(self, job: Job) -> Path:
+        return self.path / "parts" / job.key
+
+    # What there is.
+
+    def set_aside_damaged(self) -> list[str]:
+        """Rename all damaged files, so that what was in them is made again; say which."""
+        paths = [
+            path
+            for name, kind in (("results", "parquet"), ("parts", "parquet"),
+                               ("experiments", "parquet"), ("agents", "json"))
+            for path in (self.path / name).rglob(f"*.{kind}")
+        ]  # fmt: skip
+        with ThreadPoolExecutor() as threads:
+            intact = threads.map(lambda path: store.is_intact(read_bytes(path)), paths)
+            damaged = [path for path, whole in zip(paths, intact, strict=True) if not whole]
+        for path in damaged:
+            path.rename(path.with_name(path.name + ".damaged"))
+        return [f"{path} is damaged: set aside as {path.name}.damaged" for path in damaged]
+
+    def gaps(self, job: Job) -> list[Range]:
+        """The trajectories of a job that are in no part yet."""
+        at, gaps = 0, []
+        for first, end in sorted(range_of(path) for path in self._parts(job).glob("*.parquet")):
+            if at < first:
+                gaps.append((at, first))
+            at = max(at, end)
+        total = job.experiment.num_trajectories
+        return [*gaps, (at, total)] if at < total else gaps
+
+    # What is written.
+
+    def write_plan(self, study: Study) -> None:
+        """Write down the jobs of a study."""
+        content = {
+            "title": study.table.title,
+            "jobs": [
+                {
+                    "agent": job.label,
+                    "experiment": job.experiment_name,
+                    "trajectories": job.experiment.num_trajectories,
+                    "result": str(self.result(job).relative_to(self.path)),
+                    "failure": str(self.failure(job).relative_to(self.path)),
+                    "parts": str(self._parts(job).relative_to(self.path)),
+                }
+                for job in study.jobs
+            ],
+            "skipped": [[skipped.label, skipped.reason] for skipped in study.skipped],
+        }
+        self._write("plan.json", json.dumps(content, indent=1).encode())
+
+    def write_now(self, content: dict[str, Any]) -> None:
+        """Write down what is being worked on; nothing is lost if that is."""
+        self._write("now.json", json.dumps(content).encode())
+
+    def write_agent(self, job: Job, data: bytes) -> None:
+        """Write a trained agent."""
+        atomic_write(self.agent(job), data, overwrite=True)
+
+    def write_part(self, job: Job, played: Range, data: bytes) -> None:
+        """Write some trajectories of a result."""
+        self._parts(job).mkdir(exist_ok=True)
+        atomic_write(self._parts(job) / f"{played[0]:06d}-{played[1]:06d}.parquet", data)
+
+    def write_result(self, job: Job, data: bytes) -> None:
+        """Write a complete result; its parts are not needed any more."""
+        path = self.result(job)
+        path.parent.mkdir(exist_ok=True)
+        atomic_write(path, data)
+        self.drop_parts(job)
+
+    def join_parts(self, job: Job) -> None:
+        """Make the result of parts without gaps."""
+        paths = sorted(self._parts(job).glob("*.parquet"), key=range_of)
+        records, trainings, machines = zip(*map(store.read_part, paths), strict=True)
+        agent, experiment = job.agent.agent, job.experiment
+        result = joined(agent, experiment, trainings[0], records, _one_machine(machines))
+        self.write_result(job, store.pack_result(result, result.states is not None))
+
+    def drop_parts(self, job: Job) -> None:
+        """Remove the parts of a job."""
+        shutil.rmtree(self._parts(job), ignore_errors=True)
+
+    def write_failure(self, job: Job, reason: str) -> None:
+        """Write down why a job failed."""
+        content = {"agent": job.label, "experiment": job.experiment_name, "reason": reason}
+        atomic_write(self.failure(job), json.dumps(content, indent=1).encode(), overwrite=True)
+
+    def _write(self, name: str, data: bytes) -> None:
+        atomic_write(self.path / name, data, overwrite=True)
+
+
+def _locked(path: Path) -> IO[str]:
+    """Hold a lock until the process ends, however it ends."""
+    file = path.open("a+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.seek(0)
+        owner = file.read().strip() or "another process"
+        file.close()
+        raise StoreError(
+            f"{path.parent} is in use by {owner}: wait until it ends, or choose another folder"
+        ) from None
+    file.truncate(0)
+    file.write(f"process {os.getpid()} on {socket.gethostname()}")
+    file.flush()
+    return file
+
+
+def owner_of(folder: Path) -> str | None:
+    """Which process runs a study in a folder, if one does."""
+    try:
+        with (folder / ".lock").open() as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return file.read().strip()
+    except OSError:
+        pass
+    return None
+
+
+def _one_machine(machines: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """What parts were made on: one machine with the worst waiting, and all if there are several."""
+    descriptions = list(machines)
+    waited = max(machine.get("waiting_share", 0.0) for machine in descriptions)
+    kinds = {machine["processor"]: machine for machine in descriptions}
+    one = {**descriptions[0], "waiting_share": waited}
+    return {**one, "machines": list(kinds.values())} if len(kinds) > 1 else one
+
+
+def range_of(path: Path) -> Range:
+    """The trajectories in a part."""
+    first, _, end = path.stem.partition("-")
+    return int(first), int(end)
+
+
+def _slug(text: str) -> str:
+    """A text as a part of a file's name."""
+    return re.sub(r"[^\w.+-]+", "_", text)[:80].strip("_.") or "unnamed"

@@ -1,0 +1,103 @@
+"""Deadlines of decisions: agents that can stop early do, and only then."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brlbench.agents import AGENTS, make_agent
+from brlbench.agents.base import Task
+from brlbench.execution import evaluate
+from brlbench.experiment import Experiment
+from brlbench.problems import distribution
+from contract_parameters import SMALL
+from stepwise import step_by_step
+
+MANY: dict[str, dict[str, Any]] = {
+    "bamcp": {"simulations": 10**7, "depth": 15},
+    "bfs3": {"simulations": 10**7, "branching": 3, "depth": 15},
+}
+KEEPING = {**MANY["bamcp"], "reuse_tree": True}
+CASES = [("bamcp", MANY["bamcp"]), ("bamcp", KEEPING), ("bfs3", MANY["bfs3"])]
+MILLISECOND = 1e-3
+
+
+def experiment(deadline: float | None, **changes: Any) -> Experiment:
+    settings: dict[str, Any] = {"num_mdps": 2, "horizon": 20, "seed": 5}
+    return Experiment("uniform:GC", "GC", **{**settings, **changes}, deadline=deadline)
+
+
+def test_agents_say_if_they_can_stop_early() -> None:
+    assert {name for name, agent in AGENTS.items() if agent.anytime} == set(MANY)
+
+
+@pytest.mark.parametrize("stepwise", [False, True])
+@pytest.mark.parametrize(("name", "parameters"), CASES)
+def test_decisions_take_the_time_they_may(
+    name: str, parameters: dict[str, Any], stepwise: bool
+) -> None:
+    agent: Any = make_agent(name, **parameters)
+    deadline = 2 * MILLISECOND
+    result = evaluate(step_by_step(agent) if stepwise else agent, experiment(deadline))
+    assert 0.3 < np.median(result.nanoseconds * 1e-9) / deadline < 10
+    assert not result.reproducible
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_deadline_that_is_not_reached_changes_nothing(name: str) -> None:
+    free = evaluate(make_agent(name, **SMALL.get(name, {})), experiment(None))
+    bound = evaluate(make_agent(name, **SMALL.get(name, {})), experiment(1e15))
+    assert free.label + " within 2.78e+11 h" == bound.label
+    assert bound.overruns == 0
+    for field in ("actions", "states", "rewards"):
+        np.testing.assert_array_equal(getattr(free, field), getattr(bound, field))
+
+
+def started(name: str, deadline: float, **parameters: Any) -> Any:
+    agent: Any = make_agent(name, **parameters)
+    agent.train(distribution("Grid"), Task(0.95, 100, deadline), np.random.default_rng(0))
+    agent.start(0, np.random.default_rng(1))
+    return agent
+
+
+def test_more_time_gives_more_simulations() -> None:
+    made: dict[str, list[float]] = {"bamcp": [], "bfs3": []}
+    for milliseconds in (0.5, 50):
+        bamcp = started("bamcp", milliseconds * MILLISECOND, **MANY["bamcp"])
+        bfs3 = started("bfs3", milliseconds * MILLISECOND, **MANY["bfs3"])
+        simulations, rollouts = [], []
+        for _ in range(9):
+            bamcp.act(0)
+            simulations.append(bamcp.arrays.tree.visits[0])
+            bamcp.arrays.tree.size[0] = 0
+            bfs3.act(0)
+            rollouts.append(bfs3.arrays.made[0])
+        made["bamcp"].append(float(np.median(simulations)))
+        made["bfs3"].append(float(np.median(rollouts)))
+    for few, many in made.values():
+        assert many > 5 * few
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_a_deadline_that_can_not_be_kept(name: str) -> None:
+    """Each bound has one roll-out, or the tree one simulation."""
+    agent = started(name, 1e-9, **MANY[name])
+    agent.act(0)
+    if name == "bfs3":
+        assert agent.arrays.made[0] == 4 * agent.branching
+        assert (agent.arrays.q < agent.arrays.value_max).all()
+    else:
+        assert agent.arrays.tree.visits[0] == 1
+
+
+def test_without_a_deadline_all_simulations_are_made() -> None:
+    agent: Any = make_agent("bamcp", simulations=123)
+    agent.train(distribution("Grid"), Task(0.95, 100), np.random.default_rng(0))
+    agent.start(0, np.random.default_rng(1))
+    agent.act(0)
+    assert agent.arrays.tree.visits[0] == 123
+
+
+def test_agents_that_can_not_stop_are_measured() -> None:
+    result = evaluate(make_agent("psrl"), experiment(1e-9))
+    assert result.overruns == 1

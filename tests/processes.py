@@ -30,3 +30,22 @@ def children_of(pid: int) -> list[int]:
         if int(parent) == pid and state not in "ZX":
             found.append(int(stat.parent.name))
     return found
+
+
+def descendants_of(pid: int) -> list[int]:
+    """The children of a process, their children, and so on."""
+    children = children_of(pid)
+    return children + [found for child in children for found in descendants_of(child)]
+
+
+def processes_with(text: str) -> list[int]:
+    """The processes that run with some text in their environment."""
+    found = []
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            has_text = text.encode() in environment.read_bytes()
+        except OSError:
+            continue
+        if has_text and is_running(int(environment.parent.name)):
+            found.append(int(environment.parent.name))
+    return found

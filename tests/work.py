@@ -120,3 +120,13 @@ def surroundings(_: object, report: Report) -> dict[str, Any]:
 def slow_surroundings(_: object, report: Report) -> dict[str, Any]:
     time.sleep(0.5)
     return surroundings(_, report)
+
+
+def sleep(seconds: float, report: Report) -> None:
+    time.sleep(seconds)
+
+
+def end_parent(_: object, report: Report) -> None:
+    """End the process that started this one, and this one with it."""
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)

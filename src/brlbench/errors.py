@@ -20,6 +20,10 @@ class AgentError(BrlbenchError):
     """An agent raised an exception or returned nonsense while training or playing."""
 
 
+class ExecutorError(BrlbenchError):
+    """What performs units of work can't go on; the message says why."""
+
+
 class StoreError(BrlbenchError):
     """A file can't be read, is damaged, or would be overwritten."""
 

@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from .errors import BrlbenchError
+from .errors import BrlbenchError, ExecutorError
 
 Report = Callable[[Any], bool]
 """Sends a message to the parent, restarts the clock; True if the unit should stop early."""
@@ -66,6 +66,13 @@ class Limits:
 
 
 NO_LIMITS = Limits()
+
+
+class Pickled(NamedTuple):
+    """An argument that only the child may unpickle: what it needs isn't known on the way there."""
+
+    data: bytes
+
 
 # A process that has not begun its unit after so long, with all its imports, never will.
 _START_SECONDS = 120.0
@@ -125,7 +132,7 @@ class Child:
         try:
             request = pickle.dumps((function_name, argument))
         except Exception as error:
-            return Failed(f"its argument can't be sent to a process: {_told(error)}")
+            return Failed(f"its argument can't be sent to a process: {told(error)}")
         with self._performing:
             for _ in range(attempts):
                 outcome = self._attempt(request, limits, on_report)
@@ -142,9 +149,10 @@ class Child:
 
     def kill(self) -> None:
         """End the process at once and for good."""
+        self._killed = True
+        _kill_group(self._process)  # so that nothing waits for it to read
         with self._sending:
-            self._killed = True
-            self._signal()
+            _kill_group(self._process)  # if it was just being started
         with self._performing:
             self._end()
 
@@ -214,7 +222,7 @@ class Child:
                 return Died(self._end(_EXIT_SECONDS))
             except Exception as error:
                 self._end()
-                return Failed(f"its result can't be read: {_told(error)}")
+                return Failed(f"its result can't be read: {told(error)}")
             if kind == _END:
                 return content  # type: ignore[no-any-return]
             began, since = True, time.monotonic()
@@ -231,12 +239,6 @@ class Child:
             return 0
         return int(pages) * resource.getpagesize()
 
-    def _signal(self) -> None:
-        """Kill the process and all that it has started."""
-        if self._process is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-
     def _end(self, patience: float = 0) -> str:
         """End the process, or let it end for some seconds, and say how it ended."""
         if self._process is None or self._connection is None:
@@ -244,7 +246,7 @@ class Child:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(patience)
         with self._sending:
-            self._signal()
+            _kill_group(self._process)
             code = self._process.wait()
             if self._process.stdin is not None:
                 self._process.stdin.close()
@@ -253,7 +255,15 @@ class Child:
         return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def _told(error: BaseException) -> str:
+def _kill_group(process: "subprocess.Popen[bytes] | None") -> None:
+    """Kill a process and all that it has started."""
+    if process is not None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def told(error: BaseException) -> str:
+    """What went wrong, in words for a sentence."""
     return str(error) if isinstance(error, BrlbenchError) else f"{type(error).__name__}: {error}"
 
 
@@ -276,7 +286,10 @@ def perform_here(
     run: str = "",
     path: tuple[str, ...] = (),
 ) -> Outcome:
-    """Perform a unit of a run in this thread's own child; see `Child.perform`."""
+    """Perform a unit of a run in this thread's own child; see `Child.perform`.
+
+    Raises if this process is about to end: the unit can be tried elsewhere.
+    """
     with _lock:
         if run in _stopped_runs:
             return Died("stopped before it began")
@@ -285,7 +298,10 @@ def perform_here(
                 _here.child.kill()
             _here.run, _here.child = run, Child(path=path)
             _children.setdefault(run, []).append(_here.child)
-    return _here.child.perform(function_name, argument, limits)  # type: ignore[no-any-return]
+    outcome: Outcome = _here.child.perform(function_name, argument, limits)
+    if isinstance(outcome, Died) and run not in _stopped_runs:
+        raise ExecutorError("the worker has closed")
+    return outcome
 
 
 def stop_here(run: str = "") -> None:
@@ -297,9 +313,14 @@ def stop_here(run: str = "") -> None:
 
 
 def kill_here(run: str = "") -> None:
-    """End all units of a run in this process at once, and its children; none will begin."""
+    """End all units of a run in this process at once; none will begin."""
+    _stopped_runs.add(run)
+    close_here(run)
+
+
+def close_here(run: str = "") -> None:
+    """End the children of a run, and the units they perform."""
     with _lock:
-        _stopped_runs.add(run)
         for child in _children.pop(run, []):
             child.kill()
 
@@ -324,7 +345,7 @@ def serve(channel: int, parent: int, core: int | None) -> None:
         try:
             connection.send((_END, outcome))
         except Exception as error:
-            connection.send((_END, Failed(f"its result can't be sent: {_told(error)}")))
+            connection.send((_END, Failed(f"its result can't be sent: {told(error)}")))
 
 
 def _outcome(request: bytes, connection: "Connection[Any, Any]") -> Outcome:
@@ -340,11 +361,13 @@ def _outcome(request: bytes, connection: "Connection[Any, Any]") -> Outcome:
     try:
         function_name, argument = pickle.loads(request)
         module, _, name = function_name.partition(":")
+        if isinstance(argument, Pickled):
+            argument = pickle.loads(argument.data)
         function: Work = getattr(importlib.import_module(module), name)
         connection.send((_BEGAN, None))
         return Done(function(argument, report))
     except BaseException as error:  # sys.exit in an agent is its failure, not ours
-        return Failed(_told(error))
+        return Failed(told(error))
 
 
 def _end_with(parent: int) -> None:

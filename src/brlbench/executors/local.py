@@ -1,47 +1,20 @@
-"""Where units of work are performed: on this machine, on a Dask cluster, through SLURM.
-
-All are used alike. After `stop` or `kill` every future still completes; a unit that was not
-finished then gives `Died`, which says nothing about the unit.
-"""
+"""Units of work in processes on this machine."""
 
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import LifoQueue
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
-from . import machine
-from .errors import InvalidInput
-from .worker import NO_LIMITS, Child, Died, Limits, Outcome
-
-
-class Executor(Protocol):
-    """Performs units of work; leaving its context waits for them, an exception kills them."""
-
-    num_workers: int
-
-    def submit(
-        self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
-    ) -> Future[Outcome]:
-        """Have a unit performed: `function(argument, report)`, the function as "module:name"."""
-
-    def stop(self) -> None:
-        """Ask running units to stop early; no other begins."""
-
-    def kill(self) -> None:
-        """End all units at once."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None: ...
+from .. import machine
+from ..worker import NO_LIMITS, Child, Died, Limits, Outcome
+from .base import checked_workers
 
 
 class Local:
     """Processes on this machine, one a worker, each on a core of its own if there are enough."""
 
     def __init__(self, workers: int | None = None) -> None:
-        workers = machine.cores() if workers is None else workers
-        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-            raise InvalidInput(f"workers = {workers!r}: must be a whole number, at least 1")
+        workers = checked_workers(workers)
         self.num_workers = workers
         self._children = [Child(core) for core in _cores(workers)]
         # The last one used comes first: it runs, and is warm.

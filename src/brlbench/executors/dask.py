@@ -1,0 +1,247 @@
+"""Units of work on a Dask cluster.
+
+Each thread of each of its workers has a process of its own for units (`worker.perform_here`), so
+that limits hold there as well. A worker that ends is replaced by Dask, and its units repeated.
+"""
+
+import itertools
+import os
+import pickle
+import sys
+import threading
+import uuid
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future, wait
+from contextlib import ExitStack, suppress
+from typing import Any, Self
+
+from ..errors import ExecutorError, InvalidInput
+from ..worker import (
+    NO_LIMITS,
+    Died,
+    Failed,
+    Limits,
+    Outcome,
+    Pickled,
+    kill_here,
+    perform_here,
+    stop_here,
+    told,
+)
+from .base import checked_workers
+
+_CONNECT_SECONDS = 10
+_UNABLE = "a Dask worker can't perform units: {}: install the same version of brlbench there"
+# A unit is begun again after the end of a worker so many times.
+REPEATS = 3
+
+
+def require(*modules: str) -> None:
+    """Refuse to go on without what clusters need."""
+    for module in modules:
+        try:
+            __import__(module)
+        except ImportError:
+            raise InvalidInput(
+                f"{module} is not installed: pip install 'brlbench[cluster]'"
+            ) from None
+
+
+class Dask:
+    """A Dask cluster: the one of a scheduler, or one of its own on this machine.
+
+    Args:
+        scheduler: the address, such as "tcp://10.0.0.1:8786"; None for a cluster of its own.
+        workers: how many units its own cluster performs at once; None means one a core.
+    """
+
+    def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
+        require("distributed")
+        self._scheduler = scheduler
+        self._workers = checked_workers(workers)
+        self._context = ExitStack()
+        self._units = Units()
+
+    @property
+    def num_workers(self) -> int:
+        """How many units can be performed at once; a cluster may grow and shrink."""
+        return self._workers if self._scheduler is None else self._units.num_threads()
+
+    def submit(
+        self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
+    ) -> Future[Outcome]:
+        """Have a unit performed by the next worker that is free."""
+        return self._units.submit(function_name, argument, limits)
+
+    def stop(self) -> None:
+        """Ask running units to stop early; no other begins."""
+        self._units.stop()
+
+    def kill(self) -> None:
+        """End all units at once."""
+        self._units.kill()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            address = self._scheduler or stack.enter_context(local_cluster(self._workers))
+            self._units.connect(address, stack, is_own=self._scheduler is None)
+            self._context = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with self._context:
+            self._units.end(wait_for_units=kind is None)
+
+
+def local_cluster(workers: int) -> Any:
+    """A cluster on this machine alone, of workers that perform one unit at a time each."""
+    import dask
+    from distributed import LocalCluster
+
+    with dask.config.set({"distributed.scheduler.allowed-failures": REPEATS}):
+        return LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",  # a page of its state, on any free port
+            memory_limit=0,  # units have limits of their own
+        )
+
+
+class Units:
+    """The units of one run, on the workers of one scheduler."""
+
+    def __init__(self) -> None:
+        self._run = uuid.uuid4().hex
+        self._path = _own_path()
+        self._lock = threading.Lock()
+        self._futures: dict[str, tuple[Future[Outcome], Future[Outcome]]] = {}  # ours and Dask's
+        self._stopped = False
+        self._numbers = itertools.count()
+        self._executor: Any = None
+        self.client: Any = None
+        self.num_finished = 0
+
+    def connect(self, scheduler: Any, stack: ExitStack, is_own: bool) -> None:
+        """Connect to a cluster or to the scheduler at an address, until the stack is closed."""
+        from distributed import Client
+
+        from .plugin import RunPlugin
+
+        try:
+            client = Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise InvalidInput(
+                f"scheduler = {scheduler!r}: no Dask scheduler could be reached there within "
+                f"{_CONNECT_SECONDS} s: {told(error)}"
+            ) from None
+        self.client = stack.enter_context(client)
+        self._executor = client.get_executor(pure=False, retries=REPEATS)
+        try:
+            client.register_plugin(RunPlugin(self._run, is_own), name=self._run)
+        except Exception as error:
+            raise InvalidInput(_UNABLE.format(told(error))) from None
+
+    def num_threads(self) -> int:
+        """How many units the workers of now perform at once, but no less than one."""
+        threads: dict[str, int] = self.client.nthreads()
+        return max(1, sum(threads.values()))
+
+    def submit(self, function_name: str, argument: Any, limits: Limits) -> Future[Outcome]:
+        """Have a unit performed."""
+        future: Future[Outcome] = Future()
+        try:
+            pickled = Pickled(pickle.dumps(argument))
+        except Exception as error:
+            future.set_result(Failed(f"its argument can't be sent to a process: {told(error)}"))
+            return future
+        with self._lock:
+            if self._stopped:
+                future.set_result(Died("stopped before it began"))
+                return future
+            key = f"unit-{self._run}-{next(self._numbers)}"
+            unit = self._executor.submit(
+                perform_here, function_name, pickled, limits, self._run, self._path, key=key
+            )
+            self._futures[key] = future, unit
+        unit.add_done_callback(lambda unit: self._finish(key, unit))
+        return future
+
+    def stop(self) -> None:
+        """Ask running units to stop early; no other begins."""
+        with self._lock:
+            self._stopped = True
+        begun: set[str] = set()
+        with suppress(OSError):
+            begun.update(*self.client.processing().values())
+        self._cancel(lambda key: key not in begun)
+        self._on_workers(stop_here)
+
+    def kill(self) -> None:
+        """End all units at once."""
+        with self._lock:
+            self._stopped = True
+        self._cancel(lambda key: True)
+        self._on_workers(kill_here)
+
+    def fail(self, error: ExecutorError) -> None:
+        """Let all units raise an error: they won't be performed."""
+        with self._lock:
+            self._stopped = True
+            futures = [future for future, _ in self._futures.values()]
+            self._futures.clear()
+        for future in futures:
+            future.set_exception(error)
+
+    def end(self, wait_for_units: bool) -> None:
+        """Wait for all units or kill them, and leave nothing on the workers."""
+        if wait_for_units:
+            wait(future for future, _ in list(self._futures.values()))
+        self.kill()
+        with suppress(OSError):
+            self.client.unregister_worker_plugin(self._run)
+
+    def _cancel(self, chosen: Callable[[str], bool]) -> None:
+        with self._lock:
+            units = [unit for key, (_, unit) in self._futures.items() if chosen(key)]
+        for unit in units:
+            unit.cancel()
+
+    def _on_workers(self, function: Any) -> None:
+        with suppress(OSError):
+            self.client.run(function, self._run, on_error="ignore")
+
+    def _finish(self, key: str, unit: Future[Outcome]) -> None:
+        """Hand on what became of a unit, and let the cluster forget it."""
+        with self._lock:
+            future, _ = self._futures.pop(key, (None, None))
+        if future is None:
+            return
+        try:
+            future.set_result(self._outcome(unit))
+            self.num_finished += 1
+        except ExecutorError as error:
+            future.set_exception(error)
+
+    def _outcome(self, unit: Future[Outcome]) -> Outcome:
+        from distributed import KilledWorker
+
+        try:
+            return unit.result()
+        except KilledWorker as error:
+            return Failed(f"its worker ended {error.allowed_failures + 1} times")
+        except CancelledError:
+            if self._stopped:
+                return Died("stopped before it was finished")
+            raise ExecutorError(
+                "the Dask scheduler has gone: start the run again to go on"
+            ) from None
+        except Exception as error:
+            raise ExecutorError(_UNABLE.format(told(error))) from None
+
+
+def _own_path() -> tuple[str, ...]:
+    """Where a user's own modules may be: what is not part of this Python, and this folder."""
+    installed = (sys.prefix, sys.base_prefix)
+    own = [entry for entry in sys.path if entry and not entry.startswith(installed)]
+    return (*own, os.getcwd())

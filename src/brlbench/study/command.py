@@ -19,7 +19,7 @@ from rich.text import Text
 
 from ..analysis.times import format_seconds
 from ..errors import InvalidInput
-from ..executors import Executor, Local
+from ..executors import Dask, Executor, Local, Slurm, SlurmOptions
 from ..files import read_bytes
 from .estimate import Estimate, estimate
 from .file import ExecutionTable, Study, explain, read_study
@@ -153,6 +153,8 @@ def _execution(study: Study, options: dict[str, Any], profile: Path | None) -> E
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InvalidInput(f"{profile} is not a TOML file: {error}") from None
     chosen |= {name: value for name, value in options.items() if value is not None}
+    if "scheduler" in chosen:
+        chosen.setdefault("executor", "dask")
     try:
         return ExecutionTable.model_validate(chosen)
     except ValidationError as error:
@@ -160,6 +162,11 @@ def _execution(study: Study, options: dict[str, Any], profile: Path | None) -> E
 
 
 def _open(execution: ExecutionTable) -> Executor:
+    if execution.executor == "dask":
+        return Dask(execution.scheduler, execution.workers)
+    if execution.executor == "slurm":
+        options = SlurmOptions.read(execution.slurm, "execution.slurm")
+        return Slurm(options, execution.workers)
     return Local(execution.workers)
 
 

@@ -150,7 +150,7 @@ class ExecutionTable(_Table):
     workers: Annotated[int, Field(ge=1)] | None = None
     part: Seconds = 10.0  # what is played between two files, and lost if a process is killed
     scheduler: str | None = None
-    slurm: dict[str, Any] = {}
+    slurm: dict[str, Any] = {}  # see `executors.SlurmOptions`
 
 
 class StudyTable(_Table):

@@ -3,9 +3,13 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from brlbench.executors import SlurmOptions
+from brlbench.study.file import ExecutionTable
 
 ROOT = Path(__file__).parents[1]
 
@@ -44,20 +48,38 @@ def test_python_examples(tmp_path: Path) -> None:
 
 
 def test_problem_example(tmp_path: Path) -> None:
-    (problem,) = blocks("toml")
+    problem, *_ = blocks("toml")
     (tmp_path / "two-rooms.toml").write_text(problem)
     code = 'import brlbench as bb; print(bb.Experiment("two-rooms.toml", "two-rooms.toml"))'
     assert "two-rooms" in run(code, tmp_path)
 
 
 def test_command_line_example(tmp_path: Path) -> None:
-    _, commands, answers = blocks("sh")
+    _, commands, answers, _ = blocks("sh")
     assert "brlbench compare" in answers
-    lines = [line.split("#")[0].strip() for line in commands.splitlines()]
-    script = "set -e\n" + "\n".join(line.replace("--mdps 500", "--mdps 5") for line in lines)
-    folder = str(Path(sys.executable).parent)
-    subprocess.run(
-        ["bash", "-c", f'PATH="{folder}:$PATH"\n{script}'], cwd=tmp_path, check=True,
-        capture_output=True,
-    )  # fmt: skip
+    run_script(commands.replace("--mdps 500", "--mdps 5"), tmp_path)
     assert (tmp_path / "result.parquet").exists()
+
+
+@pytest.mark.slow
+def test_study_example(tmp_path: Path) -> None:
+    (tmp_path / "my_agent.py").write_text(blocks("python")[1])
+    _, study, _ = blocks("toml")
+    smaller = study.replace("num_mdps = 500", "num_mdps = 2").replace("[500, 2500]", "[5, 25]")
+    (tmp_path / "my-study.toml").write_text(smaller)
+    run_script(blocks("sh")[3].replace("report my-results", "compare my-results"), tmp_path)
+    assert len(list((tmp_path / "my-results/results").rglob("*.parquet"))) == 2 * (4 + 2)
+
+
+def test_profile_example(tmp_path: Path) -> None:
+    profile = tomllib.loads(blocks("toml")[2])
+    SlurmOptions.read(profile.pop("slurm"))
+    ExecutionTable.model_validate(profile)
+
+
+def run_script(commands: str, folder: Path) -> None:
+    lines = [line.split("#")[0].strip() for line in commands.splitlines()]
+    path = f"{Path(sys.executable).parent}:$PATH"
+    script = f'set -e\nPATH="{path}"\n' + "\n".join(lines)
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

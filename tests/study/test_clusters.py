@@ -110,11 +110,12 @@ def test_a_detached_run_on_slurm(local: Path, cluster: Path) -> None:
 
 
 def test_what_is_wrong_with_an_executor_is_told_in_a_sentence(local: Path) -> None:
-    for arguments, message in [
+    wrong_ones: list[tuple[tuple[str | Path, ...], str]] = [
         (("--executor", "cloud"), "executor = 'cloud': input should be 'local', 'dask' or"),
         (("--scheduler", "tcp://127.0.0.1:1"), "no Dask scheduler could be reached"),
         (("--profile", local / "none.toml"), "can't be read"),
-    ]:
+    ]
+    for arguments, message in wrong_ones:
         code, output = run("run", local / "study.toml", "-r", local / "wrong", *arguments)
         assert code == 1
         assert message in output

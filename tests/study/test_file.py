@@ -66,6 +66,16 @@ def test_limits_of_an_agent_come_before_those_of_the_study(tmp_path: Path) -> No
     assert study.jobs[-1].agent.limits.trajectory_seconds(horizon=3) == 3.0
 
 
+def test_deadlines_are_kept_apart(tmp_path: Path) -> None:
+    text = SMALL.replace('prior = "uniform:GC"\n', 'deadline = "5ms"\n')
+    study = read_study(write_study(tmp_path, text))
+    assert list(study.experiments) == ["GC", "GC within 5 ms"]
+    free, hurried = study.jobs[:2]
+    assert (free.experiment.deadline, hurried.experiment.deadline) == (None, 0.005)
+    assert hurried.label == "epsilon-greedy(epsilon=0.0) within 5 ms"
+    assert free.key != hurried.key
+
+
 def test_keys_depend_on_all_that_results_depend_on_and_on_nothing_else(tmp_path: Path) -> None:
     def keys(text: str) -> list[tuple[str, str]]:
         study = read_study(write_study(tmp_path, text))
@@ -108,10 +118,12 @@ parameters.luck = [1, 2]
     write(distribution("GDL"), path.parent / "mine.toml")
     study = read_study(path)
     assert len(study.jobs) == 4
-    before = study.jobs[0].key
+    before = study.jobs[0]
     agents = path.parent / "test_agents.py"
     agents.write_text(agents.read_text() + "\n# another version\n")
-    assert read_study(path).jobs[0].key != before  # its results are not those of the old code
+    after = read_study(path).jobs[0]
+    assert after.agent.code != before.agent.code
+    assert after.training_key != before.training_key
 
 
 @pytest.mark.parametrize(

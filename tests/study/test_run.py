@@ -114,6 +114,47 @@ def test_a_changed_study_uses_what_still_applies(tmp_path: Path) -> None:
         del experiment
 
 
+def test_results_of_another_version_of_an_agent_are_not_used(tmp_path: Path) -> None:
+    path = write_study(tmp_path, SMALL)
+    run("run", path, "--results", tmp_path / "out")
+    agents = tmp_path / "test_agents.py"
+    agents.write_text(agents.read_text().replace("self.rng.integers(self.actions)", "0"))
+    code, output = run("run", path, "--results", tmp_path / "out")
+    assert code == 0, output
+    assert "6 done, 0 failed, 4 to do" in output
+    assert " ".join(output.split()).count("of another version of the agent's code") == 4
+    assert len(returns_in(tmp_path / "out")) == 10
+    assert len(list((tmp_path / "out/results").rglob("*.outdated"))) == 4
+
+
+def test_a_deadline_is_used_up_or_its_overruns_are_told(tmp_path: Path) -> None:
+    text = """
+[defaults]
+num_mdps = 3
+horizon = 20
+[[experiments]]
+test = "GC"
+deadline = "2ms"
+[[agents]]
+algorithm = "bamcp"
+parameters.simulations = 10_000_000
+[[agents]]
+algorithm = "test_agents:Slow"
+parameters.seconds = 0.004
+"""
+    code, output = run("run", write_study(tmp_path, text), "-r", tmp_path / "out")
+    assert code == 0, output
+    found = {r.algorithm: r for r in map(read_result, (tmp_path / "out").rglob("results/*/*"))}
+    assert found["test_agents:Slow"].overruns == 1.0
+    assert 0.0002 < np.median(found["bamcp"].decision_seconds) < 0.02
+    assert found["bamcp"].label.endswith(" within 2 ms")
+    assert not found["bamcp"].reproducible
+    _, output = run("compare", tmp_path / "out")
+    output = " ".join(output.split())
+    assert "depend on the machine's speed: they are not reproducible" in output
+    assert "within 2 ms on GC: 100.0% of its decisions took longer" in output
+
+
 def test_parts_make_the_same_results(tmp_path: Path) -> None:
     """Also with states and actions, and whatever the number of workers."""
     kept = LONG + "\n[output]\ntrajectories = true\n"

@@ -42,7 +42,7 @@ def run(
     folder = Folder(results)
     folder.open(study)
     try:
-        for message in folder.set_aside_damaged():
+        for message in folder.set_aside_damaged() + folder.set_aside_outdated(study):
             console.print(Text(f"note: {message}, and made again"), soft_wrap=True)
         if retry_failed:
             for job in look(folder, study).failed:

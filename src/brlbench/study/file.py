@@ -40,7 +40,7 @@ from pydantic import (
 
 from ..agents import AGENTS, describe, make_agent
 from ..agents.base import Agent
-from ..analysis.times import parse_seconds
+from ..analysis.times import format_seconds, parse_seconds
 from ..errors import InvalidInput, Pointless, StoreError, did_you_mean
 from ..experiment import Experiment
 from ..files import read_bytes
@@ -178,7 +178,7 @@ class PlannedAgent:
     @cached_property
     def identity(self) -> str:
         """What tells it apart from all others."""
-        return f"{identity(self.agent)} {self.code or ''}"
+        return identity(self.agent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,12 +192,12 @@ class Job:
     @cached_property
     def training_key(self) -> str:
         """What its training depends on."""
-        played = self.experiment
-        return _digest(self.agent.identity, played.prior.digest, played.task, played.seed)
+        played, agent = self.experiment, self.agent
+        return _digest(agent.identity, agent.code, played.prior.digest, played.task, played.seed)
 
     @cached_property
     def key(self) -> str:
-        """What its result depends on."""
+        """What its result depends on, besides the code of a user's own agent."""
         return _digest(self.agent.identity, self.experiment.hash, self.experiment.task)
 
     @property
@@ -302,7 +302,8 @@ def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
             )
         except InvalidInput as error:
             raise InvalidInput(f"{path}: {place}: {error}") from None
-        name = entry.name or made.name
+        within = f" within {format_seconds(made.deadline)}" if made.deadline else ""
+        name = entry.name or made.name + within
         if name in found:
             raise InvalidInput(
                 f"{path}: {place} has the name {name!r} of an earlier one: give it a name = … of "
@@ -357,7 +358,7 @@ def _combinations(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _code(agent: Agent) -> str:
     source = inspect.getsourcefile(type(agent))
-    return hashlib.sha256(Path(source).read_bytes()).hexdigest()[:16] if source else ""
+    return hashlib.sha256(Path(source).read_bytes()).hexdigest()[:8] if source else ""
 
 
 def _digest(*parts: Any) -> str:

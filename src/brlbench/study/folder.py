@@ -66,8 +66,8 @@ class Folder:
 
     def result(self, job: Job) -> Path:
         """The result of a job."""
-        name = f"{_slug(job.agent.algorithm)}-{job.key}.parquet"
-        return self.path / "results" / f"{_slug(job.experiment_name)}" / name
+        name = f"{_slug(job.agent.algorithm)}-{_versioned(job)}.parquet"
+        return self.path / "results" / _slug(job.experiment_name) / name
 
     def agent(self, job: Job) -> Path:
         """The trained agent of a job."""
@@ -75,10 +75,10 @@ class Folder:
 
     def failure(self, job: Job) -> Path:
         """Why a job failed."""
-        return self.path / "failures" / f"{_slug(job.agent.algorithm)}-{job.key}.json"
+        return self.path / "failures" / f"{_slug(job.agent.algorithm)}-{_versioned(job)}.json"
 
     def _parts(self, job: Job) -> Path:
-        return self.path / "parts" / job.key
+        return self.path / "parts" / _versioned(job)
 
     # What there is.
 
@@ -97,6 +97,24 @@ class Folder:
         for path in damaged:
             path.rename(path.with_name(path.name + ".damaged"))
         return [f"{path} is damaged: set aside as {path.name}.damaged" for path in damaged]
+
+    def set_aside_outdated(self, study: Study) -> list[str]:
+        """Rename results and remove failures of other versions of users' own agents; say which."""
+        outdated = []
+        for job in study.jobs:
+            if job.agent.code is None:
+                continue
+            for current in (self.result(job), self.failure(job)):
+                stem = current.stem.removesuffix(job.agent.code)
+                for path in current.parent.glob(f"{stem}*{current.suffix}"):
+                    if path != current:
+                        outdated.append(path)
+        for path in outdated:
+            path.rename(path.with_name(path.name + ".outdated"))
+        return [
+            f"{path} is of another version of the agent's code: set aside as {path.name}.outdated"
+            for path in outdated
+        ]
 
     def gaps(self, job: Job) -> list[Range]:
         """The trajectories of a job that are in no part yet."""
@@ -218,6 +236,11 @@ def range_of(path: Path) -> Range:
     """The trajectories in a part."""
     first, _, end = path.stem.partition("-")
     return int(first), int(end)
+
+
+def _versioned(job: Job) -> str:
+    """What a result depends on, and at the end the code of a user's own agent."""
+    return job.key if job.agent.code is None else f"{job.key}-{job.agent.code}"
 
 
 def _slug(text: str) -> str:

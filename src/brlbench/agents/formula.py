@@ -47,6 +47,10 @@ class FormulaAgent(CompiledAgent):
         "Qmean", "the index of an action", "a formula of Qmean, Qself and Quniform", parse
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.formula = str(parse(self.formula))  # however it was written, it is the same agent
+
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Solve the models that the formula uses."""
         formula = parse(self.formula)

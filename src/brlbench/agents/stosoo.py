@@ -7,8 +7,8 @@ upper bound b = mean + sqrt(ln(n k / delta) / (2 T)), with T evaluations of the 
 at; unless a shallower leaf that was split in this pass has a larger one, it is evaluated or, after
 k evaluations, split.
 
-Parameters as in the paper's analysis: delta = 1 / sqrt(n), k = n / ln(n / delta)^3 and a depth of
-at most sqrt(n / k), rounded up. The result is the best mean among the deepest boxes that were
+Parameters as in the paper's experiments and in the original library: delta = 1 / sqrt(n),
+k = n / ln(n)^3 and a depth of at most sqrt(n / k); both are rounded up. The result is the best mean among the deepest boxes that were
 split. Values are meant to lie between 0 and 1.
 
 Deviation: the middle third has the centre of its parent and takes over its evaluations.
@@ -88,7 +88,7 @@ class _Tree:
 def stosoo(function: Callable[[Floats], float], dimensions: int, evaluations: int) -> Found:
     """Maximise a noisy function on [0, 1]^d with a number of evaluations."""
     delta = 1 / math.sqrt(evaluations)
-    a_box = math.ceil(evaluations / max(1.0, math.log(evaluations / delta) ** 3))
+    a_box = math.ceil(evaluations / max(1.0, math.log(evaluations) ** 3))
     max_depth = math.ceil(math.sqrt(evaluations / a_box))
     tree = _Tree(
         math.log(evaluations * a_box / delta),

@@ -92,6 +92,7 @@ def test_stopping_ends_units_on_dask_early_and_killing_at_once() -> None:
             time.sleep(0.3)
             started = time.monotonic()
             stopped.stop()
+            assert not any(future.cancel() for future in futures)
             outcomes = [future.result() for future in futures]
             assert time.monotonic() - started < 2
             assert all(isinstance(outcome, Done | Died) for outcome in outcomes)

@@ -5,10 +5,12 @@ that limits hold there as well. A worker that ends is replaced by Dask, and its 
 """
 
 import itertools
+import math
 import os
 import pickle
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, wait
@@ -31,6 +33,7 @@ from ..worker import (
 from .base import checked_workers
 
 _CONNECT_SECONDS = 10
+_COUNT_SECONDS = 1.0
 _UNABLE = "a Dask worker can't perform units: {}: install the same version of brlbench there"
 # A unit is begun again after the end of a worker so many times.
 REPEATS = 3
@@ -118,6 +121,8 @@ class Units:
         self._futures: dict[str, tuple[Future[Outcome], Future[Outcome]]] = {}  # ours and Dask's
         self._stopped = False
         self._numbers = itertools.count()
+        self._num_threads = 1
+        self._counted = -math.inf
         self._executor: Any = None
         self.client: Any = None
         self.num_finished = 0
@@ -144,12 +149,16 @@ class Units:
 
     def num_threads(self) -> int:
         """How many units the workers of now perform at once, but no less than one."""
-        threads: dict[str, int] = self.client.nthreads()
-        return max(1, sum(threads.values()))
+        if time.monotonic() > self._counted + _COUNT_SECONDS:
+            threads: dict[str, int] = self.client.nthreads()
+            self._num_threads = max(1, sum(threads.values()))
+            self._counted = time.monotonic()
+        return self._num_threads
 
     def submit(self, function_name: str, argument: Any, limits: Limits) -> Future[Outcome]:
         """Have a unit performed."""
         future: Future[Outcome] = Future()
+        future.set_running_or_notify_cancel()  # only `stop` knows what has not begun
         try:
             pickled = Pickled(pickle.dumps(argument))
         except Exception as error:
@@ -169,13 +178,9 @@ class Units:
 
     def stop(self) -> None:
         """Ask running units to stop early; no other begins."""
-        with self._lock:
-            self._stopped = True
-        begun: set[str] = set()
-        with suppress(OSError):
-            begun.update(*self.client.processing().values())
-        self._cancel(lambda key: key not in begun)
-        self._on_workers(stop_here)
+        self._stopped = True
+        # In a thread of its own: a signal may have interrupted what holds the lock.
+        threading.Thread(target=self._stop, daemon=True).start()
 
     def kill(self) -> None:
         """End all units at once."""
@@ -200,6 +205,13 @@ class Units:
         self.kill()
         with suppress(OSError):
             self.client.unregister_worker_plugin(self._run)
+
+    def _stop(self) -> None:
+        begun: set[str] = set()
+        with suppress(OSError):
+            begun.update(*self.client.processing().values())
+        self._cancel(lambda key: key not in begun)
+        self._on_workers(stop_here)
 
     def _cancel(self, chosen: Callable[[str], bool]) -> None:
         with self._lock:

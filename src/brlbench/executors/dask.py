@@ -33,7 +33,7 @@ from ..worker import (
 from .base import checked_workers
 
 _CONNECT_SECONDS = 10
-_COUNT_SECONDS = 1.0
+_CHECK_SECONDS = 1.0
 _UNABLE = "a Dask worker can't perform units: {}: install the same version of brlbench there"
 # A unit is begun again after the end of a worker so many times.
 REPEATS = 3
@@ -86,8 +86,13 @@ class Dask:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            address = self._scheduler or stack.enter_context(local_cluster(self._workers))
-            self._units.connect(address, stack, is_own=self._scheduler is None)
+            if self._scheduler is None:
+                cluster = stack.enter_context(local_cluster(self._workers))
+                self._units.connect(cluster, stack, is_own=True)
+                # Dask gives up workers that don't come back soon: this starts them anew.
+                repeat(lambda: cluster.scale(self._workers), _CHECK_SECONDS, stack)
+            else:
+                self._units.connect(self._scheduler, stack, is_own=False)
             self._context = stack.pop_all()
         return self
 
@@ -109,6 +114,20 @@ def local_cluster(workers: int) -> Any:
             dashboard_address="127.0.0.1:0",  # a page of its state, on any free port
             memory_limit=0,  # units have limits of their own
         )
+
+
+def repeat(action: Callable[[], object], seconds: float, stack: ExitStack) -> None:
+    """Do something every so many seconds, in a thread, until the stack is closed."""
+    ended = threading.Event()
+
+    def go() -> None:
+        while not ended.wait(seconds):
+            action()
+
+    thread = threading.Thread(target=go, daemon=True)
+    stack.callback(thread.join)
+    stack.callback(ended.set)
+    thread.start()
 
 
 class Units:
@@ -149,7 +168,7 @@ class Units:
 
     def num_threads(self) -> int:
         """How many units the workers of now perform at once, but no less than one."""
-        if time.monotonic() > self._counted + _COUNT_SECONDS:
+        if time.monotonic() > self._counted + _CHECK_SECONDS:
             threads: dict[str, int] = self.client.nthreads()
             self._num_threads = max(1, sum(threads.values()))
             self._counted = time.monotonic()

@@ -74,6 +74,14 @@ def test_an_interrupt_is_not_for_the_workers(executor: Dask) -> None:
     assert worker_pids(executor) == pids
 
 
+def test_an_interrupt_waits_until_a_cluster_has_started() -> None:
+    steps = []
+    with pytest.raises(KeyboardInterrupt), dask.uninterrupted():
+        signal.raise_signal(signal.SIGINT)
+        steps.append("started")
+    assert steps == ["started"]
+
+
 def test_a_unit_that_always_ends_its_dask_worker_fails(executor: Dask) -> None:
     bad = executor.submit("work:end_parent", None)
     assert bad.result(timeout=60) == Failed("its worker ended 4 times")

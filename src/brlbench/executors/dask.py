@@ -8,13 +8,14 @@ import itertools
 import math
 import os
 import pickle
+import signal
 import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, wait
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Self
 
 from ..errors import ExecutorError, InvalidInput
@@ -85,7 +86,7 @@ class Dask:
         self._units.kill()
 
     def __enter__(self) -> Self:
-        with ExitStack() as stack:
+        with ExitStack() as stack, uninterrupted():
             if self._scheduler is None:
                 cluster = stack.enter_context(local_cluster(self._workers))
                 self._units.connect(cluster, stack, is_own=True)
@@ -114,6 +115,22 @@ def local_cluster(workers: int) -> Any:
             dashboard_address="127.0.0.1:0",  # a page of its state, on any free port
             memory_limit=0,  # units have limits of their own
         )
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Put off Ctrl-C until the end: a cluster that is half started can't be ended cleanly."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupts:
+        signal.raise_signal(signal.SIGINT)
 
 
 def repeat(action: Callable[[], object], seconds: float, stack: ExitStack) -> None:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 from ..errors import ExecutorError, InvalidInput, did_you_mean
 from ..worker import NO_LIMITS, Limits, Outcome
 from .base import checked_workers
-from .dask import REPEATS, Units, repeat, require
+from .dask import REPEATS, Units, repeat, require, uninterrupted
 
 _COMMAND_SECONDS = 60
 
@@ -102,7 +102,7 @@ class Slurm:
         self._units.kill()
 
     def __enter__(self) -> Self:
-        with ExitStack() as stack:
+        with ExitStack() as stack, uninterrupted():
             cluster = stack.enter_context(_cluster(self._options))
             _check_script(cluster.job_script())
             self._units.connect(cluster, stack, is_own=True)

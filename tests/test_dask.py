@@ -9,6 +9,7 @@ from concurrent.futures import as_completed, wait
 from pathlib import Path
 
 import pytest
+from dask import config as dask_config
 
 from brlbench.errors import ExecutorError, InvalidInput
 from brlbench.executors import Dask, dask
@@ -73,9 +74,17 @@ def test_an_interrupt_is_not_for_the_workers(executor: Dask) -> None:
     assert worker_pids(executor) == pids
 
 
+def test_an_interrupt_waits_until_a_cluster_has_started() -> None:
+    steps = []
+    with pytest.raises(KeyboardInterrupt), dask.uninterrupted():
+        signal.raise_signal(signal.SIGINT)
+        steps.append("started")
+    assert steps == ["started"]
+
+
 def test_a_unit_that_always_ends_its_dask_worker_fails(executor: Dask) -> None:
     bad = executor.submit("work:end_parent", None)
-    assert bad.result() == Failed("its worker ended 4 times")
+    assert bad.result(timeout=60) == Failed("its worker ended 4 times")
     assert executor.submit("work:square", 3).result() == Done(9)
 
 
@@ -92,6 +101,7 @@ def test_stopping_ends_units_on_dask_early_and_killing_at_once() -> None:
             time.sleep(0.3)
             started = time.monotonic()
             stopped.stop()
+            assert not any(future.cancel() for future in futures)
             outcomes = [future.result() for future in futures]
             assert time.monotonic() - started < 2
             assert all(isinstance(outcome, Done | Died) for outcome in outcomes)
@@ -111,6 +121,15 @@ def test_stopping_ends_units_on_dask_early_and_killing_at_once() -> None:
             raise KeyboardInterrupt
         with Dask(address) as after:
             assert after.submit("work:square", 3).result(timeout=5) == Done(9)
+
+
+def test_a_worker_that_dask_has_given_up_is_replaced() -> None:
+    given_up_at_once = {"distributed.deploy.lost-worker-timeout": "1ms"}
+    with dask_config.set(given_up_at_once), Dask(workers=1) as executor:
+        (pid,) = worker_pids(executor)
+        os.kill(pid, signal.SIGKILL)
+        time.sleep(0.3)
+        assert executor.submit("work:square", 3).result(timeout=30) == Done(9)
 
 
 def test_own_modules_are_found_on_dask_workers(

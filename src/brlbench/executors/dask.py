@@ -5,14 +5,17 @@ that limits hold there as well. A worker that ends is replaced by Dask, and its 
 """
 
 import itertools
+import math
 import os
 import pickle
+import signal
 import sys
 import threading
+import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, wait
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Self
 
 from ..errors import ExecutorError, InvalidInput
@@ -31,6 +34,7 @@ from ..worker import (
 from .base import checked_workers
 
 _CONNECT_SECONDS = 10
+_CHECK_SECONDS = 1.0
 _UNABLE = "a Dask worker can't perform units: {}: install the same version of brlbench there"
 # A unit is begun again after the end of a worker so many times.
 REPEATS = 3
@@ -82,9 +86,14 @@ class Dask:
         self._units.kill()
 
     def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            address = self._scheduler or stack.enter_context(local_cluster(self._workers))
-            self._units.connect(address, stack, is_own=self._scheduler is None)
+        with ExitStack() as stack, uninterrupted():
+            if self._scheduler is None:
+                cluster = stack.enter_context(local_cluster(self._workers))
+                self._units.connect(cluster, stack, is_own=True)
+                # Dask gives up workers that don't come back soon: this starts them anew.
+                repeat(lambda: cluster.scale(self._workers), _CHECK_SECONDS, stack)
+            else:
+                self._units.connect(self._scheduler, stack, is_own=False)
             self._context = stack.pop_all()
         return self
 
@@ -108,6 +117,36 @@ def local_cluster(workers: int) -> Any:
         )
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Put off Ctrl-C until the end: a cluster that is half started can't be ended cleanly."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupts:
+        signal.raise_signal(signal.SIGINT)
+
+
+def repeat(action: Callable[[], object], seconds: float, stack: ExitStack) -> None:
+    """Do something every so many seconds, in a thread, until the stack is closed."""
+    ended = threading.Event()
+
+    def go() -> None:
+        while not ended.wait(seconds):
+            action()
+
+    thread = threading.Thread(target=go, daemon=True)
+    stack.callback(thread.join)
+    stack.callback(ended.set)
+    thread.start()
+
+
 class Units:
     """The units of one run, on the workers of one scheduler."""
 
@@ -118,6 +157,8 @@ class Units:
         self._futures: dict[str, tuple[Future[Outcome], Future[Outcome]]] = {}  # ours and Dask's
         self._stopped = False
         self._numbers = itertools.count()
+        self._num_threads = 1
+        self._counted = -math.inf
         self._executor: Any = None
         self.client: Any = None
         self.num_finished = 0
@@ -144,12 +185,16 @@ class Units:
 
     def num_threads(self) -> int:
         """How many units the workers of now perform at once, but no less than one."""
-        threads: dict[str, int] = self.client.nthreads()
-        return max(1, sum(threads.values()))
+        if time.monotonic() > self._counted + _CHECK_SECONDS:
+            threads: dict[str, int] = self.client.nthreads()
+            self._num_threads = max(1, sum(threads.values()))
+            self._counted = time.monotonic()
+        return self._num_threads
 
     def submit(self, function_name: str, argument: Any, limits: Limits) -> Future[Outcome]:
         """Have a unit performed."""
         future: Future[Outcome] = Future()
+        future.set_running_or_notify_cancel()  # only `stop` knows what has not begun
         try:
             pickled = Pickled(pickle.dumps(argument))
         except Exception as error:
@@ -169,13 +214,9 @@ class Units:
 
     def stop(self) -> None:
         """Ask running units to stop early; no other begins."""
-        with self._lock:
-            self._stopped = True
-        begun: set[str] = set()
-        with suppress(OSError):
-            begun.update(*self.client.processing().values())
-        self._cancel(lambda key: key not in begun)
-        self._on_workers(stop_here)
+        self._stopped = True
+        # In a thread of its own: a signal may have interrupted what holds the lock.
+        threading.Thread(target=self._stop, daemon=True).start()
 
     def kill(self) -> None:
         """End all units at once."""
@@ -200,6 +241,13 @@ class Units:
         self.kill()
         with suppress(OSError):
             self.client.unregister_worker_plugin(self._run)
+
+    def _stop(self) -> None:
+        begun: set[str] = set()
+        with suppress(OSError):
+            begun.update(*self.client.processing().values())
+        self._cancel(lambda key: key not in begun)
+        self._on_workers(stop_here)
 
     def _cancel(self, chosen: Callable[[str], bool]) -> None:
         with self._lock:

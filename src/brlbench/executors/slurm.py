@@ -7,7 +7,6 @@ cancelled, killed or out of time, whether they had begun or not.
 import math
 import shutil
 import subprocess
-import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack
@@ -19,7 +18,7 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 from ..errors import ExecutorError, InvalidInput, did_you_mean
 from ..worker import NO_LIMITS, Limits, Outcome
 from .base import checked_workers
-from .dask import REPEATS, Units, require
+from .dask import REPEATS, Units, repeat, require, uninterrupted
 
 _COMMAND_SECONDS = 60
 
@@ -85,7 +84,8 @@ class Slurm:
         self.num_workers = self._jobs * options.cores
         self._units = Units()
         self._context = ExitStack()
-        self._ended = threading.Event()
+        self._lost: list[str] = []  # jobs that have ended since a unit was finished
+        self._finished = 0
 
     def submit(
         self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
@@ -102,15 +102,12 @@ class Slurm:
         self._units.kill()
 
     def __enter__(self) -> Self:
-        with ExitStack() as stack:
+        with ExitStack() as stack, uninterrupted():
             cluster = stack.enter_context(_cluster(self._options))
             _check_script(cluster.job_script())
             self._units.connect(cluster, stack, is_own=True)
             cluster.scale(jobs=self._jobs)
-            watch = threading.Thread(target=self._watch, args=(cluster,), daemon=True)
-            stack.callback(watch.join)
-            stack.callback(self._ended.set)
-            watch.start()
+            repeat(lambda: self._replace_jobs(cluster), self._options.check_seconds, stack)
             self._context = stack.pop_all()
         return self
 
@@ -118,18 +115,15 @@ class Slurm:
         with self._context:
             self._units.end(wait_for_units=kind is None)
 
-    def _watch(self, cluster: Any) -> None:
-        """Replace jobs that have ended, unless they never get anything done."""
-        lost: list[str] = []
-        finished = 0
-        while not self._ended.wait(self._options.check_seconds):
-            if finished != self._units.num_finished:
-                finished = self._units.num_finished
-                lost.clear()
-            lost += _forget_ended_jobs(cluster)
-            if len(lost) > REPEATS * self._jobs:
-                self._units.fail(ExecutorError(_gave_up(lost, self._options.log_directory)))
-                return
+    def _replace_jobs(self, cluster: Any) -> None:
+        """Submit jobs for those that have ended, unless they never get anything done."""
+        if self._finished != self._units.num_finished:
+            self._finished = self._units.num_finished
+            self._lost.clear()
+        self._lost += _forget_ended_jobs(cluster)
+        if len(self._lost) > REPEATS * self._jobs:
+            self._units.fail(ExecutorError(_gave_up(self._lost, self._options.log_directory)))
+        else:
             cluster.scale(jobs=self._jobs)  # submits those that are missing
 
 

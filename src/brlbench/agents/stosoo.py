@@ -8,8 +8,8 @@ at; unless a shallower leaf that was split in this pass has a larger one, it is 
 k evaluations, split.
 
 Parameters as in the paper's experiments and in the original library: delta = 1 / sqrt(n),
-k = n / ln(n)^3 and a depth of at most sqrt(n / k); both are rounded up. The result is the best mean among the deepest boxes that were
-split. Values are meant to lie between 0 and 1.
+k = n / ln(n)^3 and a depth of at most sqrt(n / k); both are rounded up. The result is the best
+mean among the deepest boxes that were split. Values are meant to lie between 0 and 1.
 
 Deviation: the middle third has the centre of its parent and takes over its evaluations.
 """

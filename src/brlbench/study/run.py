@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..executors import Executor
@@ -45,7 +45,6 @@ class Unit:
 
     works: list[Work]
     played: Range | None = None
-    since: float = field(default_factory=time.time)
 
     def __str__(self) -> str:
         work = self.works[0]
@@ -110,7 +109,7 @@ class Run:
         ]
         self.ready: deque[Unit] = deque()
         self.pending: dict[Future[Outcome], Unit] = {}
-        self.stopping = False
+        self.stopping = self.interrupted = False
         self._requests: dict[str, ExperimentRequest] = {}
         self._told = self._written = 0.0
 
@@ -120,6 +119,8 @@ class Run:
         with self._signals():
             try:
                 while self.pending or (self.ready and not self.stopping):
+                    if self.interrupted and not self.stopping:
+                        self.stop()
                     self._submit()
                     if self.stopping and all(unit.played is None for unit in self._units()):
                         break  # a training that is cut short leaves nothing
@@ -150,9 +151,9 @@ class Run:
         """The first interrupt stops cleanly, the second at once."""
 
         def handle(number: int, frame: Any) -> None:
-            if self.stopping:
+            if self.interrupted:
                 raise KeyboardInterrupt
-            self.stop()
+            self.interrupted = True
 
         before = {
             number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)
@@ -183,14 +184,11 @@ class Run:
             self._complete(work)
 
     def _submit(self) -> None:
-        # A few more than there are workers, so that none waits for this process.
-        while (
-            self.ready and not self.stopping and len(self.pending) < 2 * self.executor.num_workers
-        ):
+        most = 2 * self.executor.num_workers  # so that no worker waits for this process
+        while self.ready and not self.stopping and len(self.pending) < most:
             unit = self.ready.popleft()
             if unit.works[0].failed:
                 continue
-            unit.since = time.time()
             self.pending[self._submitted(unit)] = unit
 
     def _submitted(self, unit: Unit) -> Future[Outcome]:

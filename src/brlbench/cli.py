@@ -77,7 +77,7 @@ def problems() -> None:
     Example: [bold]brlbench problems[/bold]
     """
     from .problems import PROBLEMS
-    from .report.terminal import problem_table
+    from .report.lists import problem_table
 
     console.print(problem_table({name: build() for name, build in PROBLEMS.items()}))
 
@@ -89,7 +89,7 @@ def agents() -> None:
     Example: [bold]brlbench agents[/bold]
     """
     from .agents import AGENTS
-    from .report.terminal import agent_table
+    from .report.lists import agent_table
 
     console.print(agent_table(AGENTS))
 

@@ -12,10 +12,9 @@ from brlbench.analysis.times import format_seconds
 from brlbench.execution import evaluate
 from brlbench.experiment import Experiment
 from brlbench.problems import PROBLEMS
+from brlbench.report.lists import agent_table, problem_table
 from brlbench.report.summary import summarise
 from brlbench.report.terminal import (
-    agent_table,
-    problem_table,
     progress,
     score_table,
 )

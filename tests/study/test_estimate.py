@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from brlbench.executors import Local
-from brlbench.study import read_study
 from brlbench.study.estimate import Estimate, estimate
+from brlbench.study.file import read_study
 from brlbench.study.folder import Folder
 from made_studies import run, write_study
 

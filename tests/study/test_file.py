@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from brlbench.errors import InvalidInput
-from brlbench.study import read_study
+from brlbench.study.file import read_study
 from made_studies import write_study
 
 STUDIES = Path(__file__).parents[2] / "studies"

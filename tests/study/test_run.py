@@ -12,7 +12,7 @@ from brlbench.errors import StoreError
 from brlbench.execution import evaluate
 from brlbench.executors import Local
 from brlbench.store import read_result
-from brlbench.study import read_study
+from brlbench.study.file import read_study
 from brlbench.study.folder import Folder
 from brlbench.study.run import Run, look
 from brlbench.study.status import read_status

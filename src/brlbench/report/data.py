@@ -18,7 +18,7 @@ from ..errors import InvalidInput, StoreError, WrongKind
 from ..result import Result
 from ..sparse import Floats
 from ..store import read_result
-from ..study.status import failures_in
+from ..study.failures import failures_in
 
 ONLINE = "mean"  # the online feature that is used unless another is asked for
 _UNLIKE_SPEEDS = 1.5  # the ratio of two calibrations that are worth a note

@@ -19,10 +19,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from ..agents.base import CompiledAgent
-from ..agents.parameters import rules
 from ..analysis.times import format_seconds
-from ..prior import FlatDirichlet
 from .data import REFERENCE, Entry
 from .tables import Answer
 from .words import describe_bounds, format_p, format_score, sentence
@@ -110,29 +107,6 @@ def print_notes(console: Console, notes: Sequence[str]) -> None:
     """What should be known about results."""
     for note in notes:
         console.print(Text(f"note: {note}"), soft_wrap=True)
-
-
-def problem_table(problems: dict[str, FlatDirichlet]) -> Table:
-    """The problems by name."""
-    table = Table("name", "states", "actions", "possible transitions", "description")
-    for name, problem in problems.items():
-        sizes = (problem.num_states, problem.num_actions, len(problem.counts.values))
-        table.add_row(name, *map(str, sizes), escape(problem.description))
-    table.caption = "Before each name, uniform: makes a prior that knows the rewards only."
-    return table
-
-
-def agent_table(agents: dict[str, type[CompiledAgent]]) -> Table:
-    """The agents with one line each, and their parameters with meaning and default."""
-    table = Table("agent", "parameter", "default", "meaning", show_lines=False)
-    for name, agent in agents.items():
-        table.add_section()
-        table.add_row(f"[bold]{name}[/bold]", "", "", (agent.__doc__ or "").splitlines()[0])
-        for parameter, rule in rules(agent).items():
-            default = getattr(agent, parameter)
-            shown = "" if default is None else str(default)
-            table.add_row("", parameter, shown, escape(f"{rule.meaning}; {rule.allowed}"))
-    return table
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from .. import machine, store
 from ..errors import StoreError
 from ..execution import joined
 from ..files import atomic_write, read_bytes
+from .failures import Failure, write_failure
 from .file import Job, Study
 
 Range = tuple[int, int]
@@ -181,8 +182,7 @@ class Folder:
 
     def write_failure(self, job: Job, reason: str) -> None:
         """Write down why a job failed."""
-        content = {"agent": job.label, "experiment": job.experiment_name, "reason": reason}
-        atomic_write(self.failure(job), json.dumps(content, indent=1).encode(), overwrite=True)
+        write_failure(self.failure(job), Failure(job.label, job.experiment_name, reason))
 
     def _write(self, name: str, data: bytes) -> None:
         atomic_write(self.path / name, data, overwrite=True)

@@ -1,25 +1,14 @@
 """How far a study is, from its folder alone."""
 
-import json
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidInput, StoreError
-from ..files import read_bytes
+from ..errors import InvalidInput
+from .failures import Failure, read_failure, read_json
 from .folder import owner_of, range_of
-
-
-@dataclass(frozen=True)
-class Failure:
-    """An agent that failed in an experiment."""
-
-    agent: str
-    experiment: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -49,9 +38,9 @@ def read_status(folder: Path) -> Status:
     """Look at a folder in which a study is, or was, run."""
     if not (folder / "plan.json").exists():
         raise InvalidInput(f"{folder} has no study in it: begin one with brlbench run --results")
-    plan = _json(folder / "plan.json")
+    plan = read_json(folder / "plan.json")
     owner = owner_of(folder)
-    now = _json(folder / "now.json") if owner and (folder / "now.json").exists() else {}
+    now = read_json(folder / "now.json") if owner and (folder / "now.json").exists() else {}
     jobs: list[dict[str, Any]] = plan["jobs"]
     done = [job for job in jobs if (folder / job["result"]).exists()]
     rest = [job for job in jobs if not (folder / job["result"]).exists()]
@@ -65,7 +54,7 @@ def read_status(folder: Path) -> Status:
         total=len(jobs),
         done=len(done),
         begun=sum(number > 0 for number in played.values()),
-        failures=[Failure(**_json(folder / job["failure"])) for job in failed],
+        failures=[read_failure(folder / job["failure"]) for job in failed],
         skipped=[(label, reason) for label, reason in plan["skipped"]],
         trajectories=sum(job["trajectories"] for job in jobs),
         trajectories_done=sum(job["trajectories"] for job in done) + sum(played.values()),
@@ -74,12 +63,6 @@ def read_status(folder: Path) -> Status:
         by_experiment={name: (done_of_experiment[name], of_experiment[name])
                        for name in of_experiment},
     )  # fmt: skip
-
-
-def failures_in(folder: Path) -> Iterator[Failure]:
-    """All failures of studies in and below a folder."""
-    for path in sorted(folder.rglob("failures/*.json")):
-        yield Failure(**_json(path))
 
 
 def _seconds_left(now: dict[str, Any]) -> float | None:
@@ -92,10 +75,3 @@ def _seconds_left(now: dict[str, Any]) -> float | None:
 def _played(parts: Path) -> int:
     ranges = [range_of(path) for path in parts.glob("*.parquet")]
     return sum(end - first for first, end in ranges)
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(read_bytes(path))
-    except ValueError:
-        raise StoreError(f"{path} is damaged: run the study again, which makes it anew") from None

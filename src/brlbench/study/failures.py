@@ -1,0 +1,42 @@
+"""Agents that failed in a study."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import StoreError
+from ..files import atomic_write, read_bytes
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An agent that failed in an experiment."""
+
+    agent: str
+    experiment: str
+    reason: str
+
+
+def write_failure(path: Path, failure: Failure) -> None:
+    """Write down a failure."""
+    atomic_write(path, json.dumps(asdict(failure), indent=1).encode(), overwrite=True)
+
+
+def read_failure(path: Path) -> Failure:
+    """Read what was written down."""
+    return Failure(**read_json(path))
+
+
+def failures_in(folder: Path) -> Iterator[Failure]:
+    """All failures of studies in and below a folder."""
+    return map(read_failure, sorted(folder.rglob("failures/*.json")))
+
+
+def read_json(path: Path) -> Any:
+    """The content of one of a study's own files."""
+    try:
+        return json.loads(read_bytes(path))
+    except ValueError:
+        raise StoreError(f"{path} is damaged: run the study again, which makes it anew") from None

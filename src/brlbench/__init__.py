@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .errors import AgentError, BrlbenchError, InvalidInput, StoreError
     from .execution import evaluate
     from .experiment import Experiment
+    from .frozen import frozen_set
     from .mdp import MDP
     from .prior import FlatDirichlet
     from .problems import PROBLEMS, distribution
@@ -36,6 +37,7 @@ _MODULES = {
     "bayes_optimal_value": "bayes_optimal",
     "distribution": "problems",
     "evaluate": "execution",
+    "frozen_set": "frozen",
     "make_agent": "agents",
     "paired_z_test": "analysis.statistics",
 }
@@ -56,6 +58,7 @@ __all__ = [
     "bayes_optimal_value",
     "distribution",
     "evaluate",
+    "frozen_set",
     "make_agent",
     "paired_z_test",
 ]

@@ -67,6 +67,14 @@ class Experiment:
         if accuracy is not None:
             horizon = horizon_for(accuracy, self.discount, self.test.max_reward)
         self.horizon = _whole(DEFAULT_HORIZON if horizon is None else horizon, "horizon", least=1)
+        self.mdps_are_given = False
+
+    def give_mdps(self, probabilities: Floats) -> None:
+        """Take MDPs [num_mdps, E] that were drawn before, by whatever version of NumPy."""
+        given = probabilities.reshape(self.num_mdps, len(self.test.counts.values)).copy()
+        given.flags.writeable = False
+        self.__dict__["probabilities"] = given  # the cached property's place
+        self.mdps_are_given = True
 
     def __repr__(self) -> str:
         return (

@@ -132,9 +132,7 @@ def read_experiment(path: Path) -> Experiment:
         distributions.from_json(metadata["test"]),
         **{name: settings[name] for name in chosen if name in settings},
     )
-    probabilities = table["probabilities"].to_numpy().copy()
-    probabilities.flags.writeable = False
-    experiment.__dict__["probabilities"] = probabilities  # the cached property's place
+    experiment.give_mdps(table["probabilities"].to_numpy())
     if experiment.hash != metadata["hash"]:
         raise StoreError(f"{path} is damaged: its MDPs don't match its hash; make it again")
     return experiment

@@ -41,9 +41,10 @@ from pydantic import (
 from ..agents import AGENTS, describe, make_agent
 from ..agents.base import Agent
 from ..analysis.times import format_seconds, parse_seconds
-from ..errors import InvalidInput, Pointless, StoreError, did_you_mean
+from ..errors import BrlbenchError, InvalidInput, Pointless, StoreError, did_you_mean
 from ..experiment import Experiment
 from ..files import read_bytes
+from ..frozen import frozen_set
 from ..playing import identity
 from ..problems import PROBLEMS
 from ..result import label_of
@@ -121,11 +122,21 @@ class DefaultsTable(_Table):
 
 
 class ExperimentTable(DefaultsTable):
-    """One experiment."""
+    """One experiment: a test distribution with settings, or a frozen set."""
 
-    test: str
+    test: str | None = None
     prior: str | None = None
     name: str | None = None
+    frozen: str | None = None
+
+    @model_validator(mode="after")
+    def _test_or_frozen(self) -> "ExperimentTable":
+        given = self.model_fields_set - {"frozen", "name", "deadline"}
+        if self.frozen is None and self.test is None:
+            raise ValueError("must have test = …, or frozen = … with the name of a frozen set")
+        if self.frozen is not None and given:
+            raise ValueError(f"can't have {sorted(given)[0]}: its frozen set has all settings")
+        return self
 
 
 class AgentTable(_Table):
@@ -274,6 +285,8 @@ def explain(error: ValidationError, source: str) -> InvalidInput:
         return InvalidInput(f"{source}: {place} is missing: add it")
     if message.startswith("unknown key"):
         return InvalidInput(f"{source}: {place or 'the file'} has an {message}")
+    if isinstance(first["input"], dict):
+        return InvalidInput(f"{source}: {place} {message}")
     message = message[0].lower() + message[1:]
     return InvalidInput(f"{source}: {place} = {first['input']!r}: {message}")
 
@@ -288,19 +301,9 @@ def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
     found: dict[str, Experiment] = {}
     for index, entry in enumerate(table.experiments):
         place = _place(("experiments", index))
-        settings = table.defaults.model_dump(exclude_none=True)
-        own = entry.model_dump(exclude={"test", "prior", "name"}, exclude_none=True)
-        if "horizon" in own:
-            settings.pop("accuracy", None)
-        elif "accuracy" in own:
-            settings.pop("horizon", None)
         try:
-            made = Experiment(
-                _source(path, entry.prior or entry.test),
-                _source(path, entry.test),
-                **{**settings, **own},
-            )
-        except InvalidInput as error:
+            made = _experiment(path, table, entry)
+        except BrlbenchError as error:
             raise InvalidInput(f"{path}: {place}: {error}") from None
         within = f" within {format_seconds(made.deadline)}" if made.deadline else ""
         name = entry.name or made.name + within
@@ -311,6 +314,22 @@ def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
             )
         found[name] = made
     return found
+
+
+def _experiment(path: Path, table: StudyTable, entry: ExperimentTable) -> Experiment:
+    if entry.frozen is not None:
+        made = frozen_set(entry.frozen)
+        made.deadline = entry.deadline or table.defaults.deadline
+        return made
+    settings = table.defaults.model_dump(exclude_none=True)
+    own = entry.model_dump(exclude={"test", "prior", "name", "frozen"}, exclude_none=True)
+    if "horizon" in own:
+        settings.pop("accuracy", None)
+    elif "accuracy" in own:
+        settings.pop("horizon", None)
+    test = _source(path, entry.test or "")
+    prior = _source(path, entry.prior) if entry.prior else test
+    return Experiment(prior, test, **{**settings, **own})
 
 
 def _source(path: Path, source: str) -> str:

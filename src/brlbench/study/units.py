@@ -45,6 +45,7 @@ class ExperimentRequest(NamedTuple):
     test: str  # JSON
     settings: tuple[tuple[str, Any], ...]
     hash: str
+    mdps: bytes | None  # if they are given, and not to be drawn again
 
     @classmethod
     def of(cls, experiment: Experiment) -> "ExperimentRequest":
@@ -55,6 +56,7 @@ class ExperimentRequest(NamedTuple):
             distributions.to_json(experiment.test),
             tuple((name, getattr(experiment, name)) for name in names),
             experiment.hash,
+            experiment.probabilities.tobytes() if experiment.mdps_are_given else None,
         )
 
 
@@ -164,6 +166,8 @@ def build_experiment(request: ExperimentRequest) -> Experiment:
         distributions.from_json(request.test),
         **dict(request.settings),
     )
+    if request.mdps is not None:
+        experiment.give_mdps(np.frombuffer(request.mdps))
     if experiment.hash != request.hash:
         raise AgentError(
             "this worker draws other MDPs than the main process: give both the same versions of "

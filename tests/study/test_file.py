@@ -1,8 +1,12 @@
+import csv
 from pathlib import Path
 
 import pytest
 
+from brlbench.agents import describe, make_agent
+from brlbench.agents.parameters import parse_parameters
 from brlbench.errors import InvalidInput
+from brlbench.result import label_of
 from brlbench.study.file import read_study
 from made_studies import write_study
 
@@ -189,3 +193,17 @@ def test_the_papers_studies_are_complete() -> None:
 
 def test_the_quick_study_can_be_read() -> None:
     assert len({job.agent.algorithm for job in read_study(STUDIES / "quick.toml").jobs}) > 10
+
+
+def test_the_reproduction_has_every_row_of_the_papers_tables() -> None:
+    study = read_study(STUDIES / "reproduction.toml")
+    played = {
+        (job.label, job.experiment.prior.name, job.experiment.test.name) for job in study.jobs
+    }
+    with (STUDIES.parent / "benchmarks/published.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 48
+    for row in rows:
+        parameters = parse_parameters(filter(None, row["parameters"].split(";")))
+        label = label_of(*describe(make_agent(row["agent"], **parameters)))
+        assert (label, row["prior"], row["test"]) in played

@@ -344,6 +344,25 @@ def report(
     print_report(made, console, errors)
 
 
+@app.command()
+def compact(results: Results, output: Output, overwrite: Overwrite = False) -> None:
+    """Gather what reports need of a folder of results in one small file.
+
+    Reports read it like results, also beside others: put it in a folder with your own.
+
+    Example: [bold]brlbench compact results --output published/results.parquet[/bold]
+    """
+    from .files import check_free
+    from .report import compact
+    from .report.loading import load
+
+    check_free(output, overwrite)
+    data = load(results)
+    compact.write(output, data.experiments, overwrite)
+    number = sum(len(experiment.entries) for experiment in data.experiments)
+    console.print(f"wrote {output}: {number} results", markup=False)
+
+
 def main() -> None:
     """Run the command line; errors are one sentence, without a traceback."""
     try:

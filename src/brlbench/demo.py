@@ -11,8 +11,8 @@ from .agents import make_agent
 from .errors import StoreError
 from .execution import evaluate
 from .experiment import Experiment
-from .report.data import load
 from .report.figures import score_against_online_time
+from .report.loading import load
 from .report.page import write_page
 from .report.summary import summarise
 from .report.terminal import progress, score_table

@@ -102,6 +102,20 @@ def read_part(path: Path) -> tuple[Any, Training, dict[str, Any]]:
     return record, Training(*metadata["training"]), metadata["machine"]
 
 
+def write_compact(
+    path: Path, columns: dict[str, Any], experiments: list[dict[str, Any]], overwrite: bool = False
+) -> None:
+    """Write what reports need of many results: one row a result."""
+    data = _pack_table("compact", columns, {"experiments": experiments})
+    atomic_write(path, data, overwrite)
+
+
+def read_compact(path: Path) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+    """Read what reports need of many results, and their experiments."""
+    table, metadata = _read_table(path, "compact")
+    return table, metadata["experiments"]
+
+
 def write_table(path: Path, table: pl.DataFrame, overwrite: bool = False) -> None:
     """Write a table of a report, marked as such so that it is not taken for a result."""
     atomic_write(path, _pack_table("table", table.to_dict(), {}), overwrite)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from brlbench.report.data import ReportData, load
+from brlbench.report.data import ReportData
 from brlbench.report.export import (
     agents_csv,
     agents_json,
@@ -13,6 +13,7 @@ from brlbench.report.export import (
     best_json,
     write_agents_parquet,
 )
+from brlbench.report.loading import load
 from brlbench.report.tables import Question, agents_table, answer, answer_all
 from brlbench.store import write_table
 from made_results import SPECIAL_NAMES, entry, experiment, study, write_study

@@ -14,8 +14,9 @@ from ..analysis.times import FEATURES
 from ..errors import InvalidInput, StoreError, did_you_mean
 from ..files import atomic_write, check_free
 from . import export, latex, terminal, words
-from .data import ReportData, load
+from .data import ReportData
 from .figures import Looks, render, score_against_time, styles
+from .loading import load
 from .map import best_algorithms_map
 from .tables import ANYTHING, Answer, Question, answer_all, notes_on
 

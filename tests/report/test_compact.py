@@ -1,0 +1,83 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import brlbench as bb
+from brlbench.errors import InvalidInput
+from brlbench.report import compact
+from brlbench.report.loading import load
+from brlbench.store import write_result
+from made_studies import run
+
+
+def made(folder: Path, *agents: str, **settings: int) -> Path:
+    """Real results of some agents."""
+    folder.mkdir()
+    for name in agents:
+        experiment = bb.Experiment("GC", "GC", num_mdps=40, horizon=5, **settings)
+        result = bb.evaluate(bb.make_agent(name), experiment)
+        write_result(folder / f"{name}.parquet", result)
+    return folder
+
+
+def test_reports_of_a_compact_file_are_those_of_the_results(tmp_path: Path) -> None:
+    results = made(tmp_path / "results", "random", "optimal", "epsilon-greedy")
+    (tmp_path / "small").mkdir()
+    file = tmp_path / "small/some.parquet"
+    code, output = run("compact", results, "--output", file)
+    assert code == 0, output
+    [one], [other] = load(results).experiments, load(file.parent).experiments
+    assert (one.name, one.hash, one.settings) == (other.name, other.hash, other.settings)
+    assert [entry.label for entry in one.entries] == [entry.label for entry in other.entries]
+    for entry, again in zip(one.entries, other.entries, strict=True):
+        np.testing.assert_array_equal(entry.returns, again.returns)
+        assert (entry.features, entry.parameters) == (again.features, again.parameters)
+        assert (entry.machine, entry.overruns) == (again.machine, again.overruns)
+    full = sum(path.stat().st_size for path in results.iterdir())
+    assert file.stat().st_size < full
+    code, output = run("compact", results, "--output", file)
+    assert code == 1
+    assert "exists already" in output
+
+
+def test_own_results_join_those_of_a_compact_file(tmp_path: Path) -> None:
+    results = made(tmp_path / "results", "random", "optimal")
+    both = made(tmp_path / "both", "epsilon-greedy")
+    compact.write(both / "others.parquet", load(results).experiments)
+    [experiment] = load(both).experiments
+    assert {entry.algorithm for entry in experiment.entries} == {
+        "random", "optimal", "epsilon-greedy"
+    }  # fmt: skip
+    # Once in the file, once as a result: the first one counts, and that is told.
+    made_again = made(tmp_path / "again", "random")
+    (made_again / "random.parquet").rename(both / "random.parquet")
+    assert any("random on GC once more" in note for note in load(both).notes)
+
+
+def test_other_experiments_stay_apart(tmp_path: Path) -> None:
+    both = made(tmp_path / "both", "random")
+    others = load(made(tmp_path / "results", "random", seed=1)).experiments
+    compact.write(both / "others.parquet", others)
+    assert len(load(both).experiments) == 2
+
+
+def test_what_single_decisions_are_needed_for_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "small").mkdir()
+    (tmp_path / "own_features.py").write_text("def slowest(offline, decisions):\n    return 1.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    results = made(tmp_path / "results", "random")
+    compact.write(tmp_path / "small/some.parquet", load(results).experiments)
+    with pytest.raises(InvalidInput, match="own_features:slowest can't be computed"):
+        load(tmp_path / "small", ["own_features:slowest"])
+
+
+def test_a_damaged_file_is_told(tmp_path: Path) -> None:
+    both = made(tmp_path / "both", "random")
+    compact.write(both / "others.parquet", load(both).experiments)
+    data = bytearray((both / "others.parquet").read_bytes())
+    data[len(data) // 2] ^= 1
+    (both / "others.parquet").write_bytes(data)
+    assert any("others.parquet is damaged" in note for note in load(both).notes)

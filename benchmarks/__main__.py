@@ -53,12 +53,11 @@ def main(arguments: list[str] | None = None) -> None:
 def _cases(topic: str, options: argparse.Namespace) -> Iterator[Case]:
     if topic == "agents":
         return agents.cases(options.agents, options.priors, options.quick)
-    if topic == "startup":
-        return startup.cases()
     made: dict[str, Callable[[bool], Iterator[Case]]] = {
         "offline": offline.cases,
         "overhead": overhead.cases,
         "scaling": scaling.cases,
+        "startup": startup.cases,
     }
     return made[topic](options.quick)
 

@@ -14,11 +14,9 @@ import brlbench as bb
 from brlbench.agents.base import CompiledAgent
 from brlbench.agents.parameters import parse_parameters
 from brlbench.execution import train
-from brlbench.machine import Waiting
-from brlbench.playing import play
 
 from .bounds import bound_of
-from .measure import Case
+from .measure import Case, decision_microseconds
 from .plain import plain_of
 
 HORIZON = 250
@@ -37,7 +35,7 @@ _TARGETS: dict[str, tuple[int | None, ...]] = {
 }
 _SAME_WORK = {"soft-max": "epsilon-greedy"}
 # The same MDPs in every round and in every run, as their times differ.
-_MDPS = {"bamcp": 2, "bfs3": 1, "boss": 10, "sboss": 10, "psrl": 50}
+_MDPS = {"bamcp": 2, "bfs3": 1, "boss": 10, "sboss": 2, "psrl": 50}
 _MOST_MDPS = 200
 
 
@@ -89,13 +87,6 @@ def agent_case(
         plain=plain_of(agent, experiment) if with_plain else None,
         **settings,
     )
-
-
-def decision_microseconds(agent: bb.Agent, experiment: bb.Experiment) -> float:
-    """The mean time of a decision, as it is recorded, on a core of its own."""
-    waiting = Waiting()
-    record = play(agent, experiment, 0, experiment.num_trajectories)
-    return float(record.nanoseconds.mean()) / 1e3 * (1 - waiting.share())
 
 
 def _table(name: str) -> dict[tuple[str, str], dict[str, str]]:

@@ -9,7 +9,7 @@
 | bamcp | simulations * depth steps, each with one random word and the scan of one row of counts |
 | bfs3 | the same for the steps of all roll-outs that one trajectory really made |
 | psrl | a random word for each possible transition, as often as it draws an MDP |
-| optimal, boss, sboss | nothing but the clock |
+| optimal, boss, sboss | nothing but the clock; which rows have to be drawn is not known |
 
 An exploring decision needs no rank-one update, and zeros are left out of it: agents that explore
 much, or models with many zeros, can come below this bound.

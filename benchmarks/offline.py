@@ -50,6 +50,7 @@ def _draws(problem: str, formulas: str, draws: int) -> Case:
         sample,
         bound=lambda: walking() + _HORIZON * updating(),
         plain=lambda: _HORIZON * plain() if plain else np.nan,
+        is_rate=True,
     )
 
 

@@ -19,9 +19,8 @@ from brlbench.kernels.trajectory import register
 from brlbench.playing import play
 from brlbench.prior import FlatDirichlet
 
-from .agents import decision_microseconds
 from .bounds import random_words, two_intervals
-from .measure import Case, own_seconds
+from .measure import Case, decision_microseconds, own_seconds
 
 _MOST = 0.15  # microseconds a decision
 

@@ -15,19 +15,18 @@ from brlbench.agents.base import Agent, Task
 from brlbench.execution import train
 from brlbench.experiment import Experiment
 from brlbench.formulas import parse
-from brlbench.playing import play
 from brlbench.prior import FlatDirichlet
 from merged_reference import Boss, Psrl, Sboss
 from plain_planners import PlainBamcp, PlainBfs3
 
-from .measure import Measurement
+from .measure import Measurement, decision_microseconds
 
 Floats = NDArray[np.float64]
 
-_DECISIONS = {"bamcp": 1, "bfs3": 1}
-_MOST_DECISIONS = 20
+_ENOUGH = 0.3  # seconds to play for, at least, unless a trajectory is shorter
 _SIMULATIONS = 20  # of bamcp
 _ROLLOUTS = 1  # of bfs3, in each of its trees
+_RESAMPLE = 0.05  # psrl's default with a discount of 0.95
 _MERGED = {"psrl": Psrl, "boss": Boss, "sboss": Sboss}
 
 
@@ -41,14 +40,19 @@ def plain_of(compiled: Agent, experiment: Experiment) -> Measurement | None:
         factor = max(1, parameters["simulations"] // parameters["branching"]) / _ROLLOUTS
     if agent is None:
         return None
-    decisions = min(_DECISIONS.get(name, _MOST_DECISIONS), experiment.horizon)
-    short = Experiment(experiment.prior, experiment.test, 1, experiment.discount, decisions)
+    return lambda: factor * _decision_microseconds(agent, experiment)
 
-    def measured() -> float:
+
+def _decision_microseconds(agent: Agent, experiment: Experiment) -> float:
+    """The mean time of the first decisions of a trajectory, as many as there is time for."""
+    decisions = 1
+    while True:
+        short = Experiment(experiment.prior, experiment.test, 1, experiment.discount, decisions)
         train(agent, short.prior, short.task, seed=0)
-        return factor * float(play(agent, short, 0, 1).nanoseconds.mean()) / 1e3
-
-    return measured
+        microseconds = decision_microseconds(agent, short)
+        if decisions == experiment.horizon or microseconds * decisions > _ENOUGH * 1e6:
+            return microseconds
+        decisions = min(4 * decisions, experiment.horizon)
 
 
 def _plain_agent(name: str, parameters: dict[str, Any]) -> Agent | None:
@@ -60,7 +64,7 @@ def _plain_agent(name: str, parameters: dict[str, Any]) -> Agent | None:
         return PlainModels(len(parse(parameters["formula"]).features) or 1)
     if name in _MERGED:
         given = {key: value for key, value in parameters.items() if value is not None}
-        return _MERGED[name](**{"resample": 0.05} | given)
+        return _MERGED[name](**{"resample": _RESAMPLE} | given)
     if name in ("bamcp", "bfs3"):
         return PlainSearch(name, parameters)
     return None

@@ -7,19 +7,20 @@ Sparse problems have up to 4 next states for each state and action, dense ones h
 counts that all differ. In both, arriving in the first state pays 1.
 """
 
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 import brlbench as bb
-from brlbench.execution import Training, train
+from brlbench.agents.base import CompiledAgent
+from brlbench.execution import train
 from brlbench.machine import cores
 from brlbench.sparse import SparseTable
 
 from .agents import agent_case
-from .measure import Case, own_seconds
+from .bounds import bound_of
+from .measure import Case, own_seconds, wall_seconds
 
 _SUCCESSORS = 4
 _DENSE_MOST = 500  # states
@@ -28,8 +29,6 @@ _MODEL: dict[str, Any] = {"epsilon": 0.1}
 _SEARCH: dict[str, Any] = {"simulations": 100, "depth": 15}
 _FORWARD: dict[str, Any] = {"simulations": 100, "branching": 5, "depth": 10}
 _AGENTS = (("epsilon-greedy", _MODEL), ("bamcp", _SEARCH), ("bfs3", _FORWARD))
-
-Problem = Callable[[int, int], bb.FlatDirichlet]
 
 
 def cases(quick: bool) -> Iterator[Case]:
@@ -112,42 +111,36 @@ def _parameter(
 def _mdps(sizes: Iterable[int], horizon: int) -> Iterator[Case]:
     for size in sizes:
         experiment = bb.Experiment("GC", "GC", num_mdps=size, horizon=horizon)
-        play = _playing("epsilon-greedy", _MODEL, experiment, workers=1)
-        yield Case(
-            "scaling",
-            f"epsilon-greedy, MDPs {size}",
-            "s",
-            lambda play=play: own_seconds(play),  # type: ignore[misc]
-            series="epsilon-greedy, MDPs",
-            size=size,
-        )
+        yield _evaluation("MDPs", size, "epsilon-greedy", _MODEL, experiment, workers=1)
 
 
 def _workers(num_mdps: int, horizon: int) -> Iterator[Case]:
     experiment = bb.Experiment("Grid", "Grid", num_mdps=num_mdps, horizon=horizon)
     for size in range(1, cores() + 1):
-        play = _playing("bamcp", _SEARCH, experiment, workers=size)
-        yield Case(
-            "scaling",
-            f"bamcp, workers {size}",
-            "s",
-            lambda play=play: _wall_seconds(play),  # type: ignore[misc]
-            series="bamcp, workers",
-            size=size,
-        )
+        yield _evaluation("workers", size, "bamcp", _SEARCH, experiment, workers=size)
 
 
-def _playing(
-    name: str, parameters: dict[str, Any], experiment: bb.Experiment, workers: int
-) -> Callable[[], bb.Result]:
+def _evaluation(
+    varied: str,
+    size: int,
+    name: str,
+    parameters: dict[str, Any],
+    experiment: bb.Experiment,
+    workers: int,
+) -> Case:
+    """A whole evaluation; its bound is that of its decisions, shared by the workers."""
     agent = bb.make_agent(name, **parameters)
+    assert isinstance(agent, CompiledAgent)
     training = train(agent, experiment.prior, experiment.task, seed=0)
-    assert isinstance(training, Training)
     bb.evaluate(agent, experiment, workers, training)  # draws the MDPs
-    return lambda: bb.evaluate(agent, experiment, workers, training)
-
-
-def _wall_seconds(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
+    decision, decisions = bound_of(agent, experiment), experiment.num_mdps * experiment.horizon
+    clock = own_seconds if workers == 1 else wall_seconds
+    return Case(
+        "scaling",
+        f"{name}, {varied} {size}",
+        "s",
+        lambda: clock(lambda: bb.evaluate(agent, experiment, workers, training)),
+        bound=lambda: decision() * 1e-6 * decisions / workers,
+        series=f"{name}, {varied}",
+        size=size,
+    )

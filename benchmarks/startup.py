@@ -9,10 +9,9 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 
-from .measure import Case
+from .measure import Case, wall_seconds
 
 _COMMAND = "import typer, rich.table"
 _COMPILER = "import numba"
@@ -23,7 +22,7 @@ bb.evaluate(agent, bb.Experiment("GC", "GC", num_mdps=1, horizon=1))
 """
 
 
-def cases() -> Iterator[Case]:
+def cases(quick: bool) -> Iterator[Case]:
     """Seconds from the start of a process to its end."""
     for name, arguments, needed, most in (
         ("import brlbench", ["-c", "import brlbench"], "", 0.3),
@@ -45,7 +44,7 @@ def cases() -> Iterator[Case]:
         "s",
         lambda: _cold_seconds("-c", _FIRST_DECISION),
         bound=lambda: _seconds("-c", _COMPILER),
-        most_rounds=2,
+        most_rounds=1 if quick else 3,
     )
 
 
@@ -55,11 +54,7 @@ def _cold_seconds(*arguments: str) -> float:
 
 
 def _seconds(*arguments: str, **variables: str) -> float:
-    started = time.perf_counter()
-    subprocess.run(
-        [sys.executable, *arguments],
-        env=os.environ | variables,
-        stdout=subprocess.DEVNULL,
-        check=True,
+    command, environment = [sys.executable, *arguments], os.environ | variables
+    return wall_seconds(
+        lambda: subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
     )
-    return time.perf_counter() - started

@@ -16,7 +16,7 @@ def table(topic: str, figures: Iterable[dict[str, Any]]) -> Table:
         low, high = figure["quartiles"]
         ratios = figure["ratios"]
         made.add_row(
-            figure["name"],
+            _name(figure),
             f"{_number(figure['median'])} {figure['unit']}",
             _number(figure["min"]),
             f"{_number(low)} to {_number(high)}",
@@ -34,6 +34,11 @@ def exponent_table(exponents: dict[str, float]) -> Table:
     for series, exponent in exponents.items():
         made.add_row(series, f"{exponent:.2f}")
     return made
+
+
+def _name(figure: dict[str, Any]) -> str:
+    rate = figure["a_second"]
+    return f"{figure['name']} ({rate:,.0f} a second)" if rate else str(figure["name"])
 
 
 def _target(figure: dict[str, Any]) -> str:

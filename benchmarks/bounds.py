@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from brlbench.agents import describe
 from brlbench.agents.base import CompiledAgent, new_rng
-from brlbench.agents.model import MAX_INVERSE_STATES, build_counts
+from brlbench.agents.model import MAX_INVERSE_STATES, build_counts, build_environment
 from brlbench.experiment import Experiment
 from brlbench.kernels.clock import wall_time
 from brlbench.kernels.counts import Counts
+from brlbench.kernels.environment import reset_once, step_once
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.opps import draw_next
 from brlbench.kernels.rng import Words, next_word
@@ -90,16 +91,15 @@ def steps(prior: FlatDirichlet, number: float) -> Measurement:
 
 def rollouts_made(agent: CompiledAgent, experiment: Experiment) -> float:
     """How many roll-outs bfs3 makes in a decision, on average over one trajectory."""
-    mdp, rng = experiment.mdp(0), np.random.default_rng(0)
-    transitions, rewards = mdp.transitions.to_dense(), mdp.rewards.mean.to_dense()
-    x = int(rng.choice(mdp.num_states, p=mdp.start))
-    agent.start(x, rng)
+    env, noise = build_environment(experiment.mdp(0)), experiment.noise_words[0]
+    x = reset_once(env, noise)
+    agent.start(x, np.random.default_rng(0))
     made = 0
     for _ in range(experiment.horizon):
         u = agent.act(x)
         made += int(agent.arrays.made[0])
-        y = int(rng.choice(mdp.num_states, p=transitions[x, u]))
-        agent.observe(x, u, y, rewards[x, u, y])
+        y, reward = step_once(env, noise, x, u)
+        agent.observe(x, u, y, reward)
         x = y
     return made / experiment.horizon
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 
 from .measure import Case, wall_seconds
 
@@ -34,8 +35,8 @@ def cases(quick: bool) -> Iterator[Case]:
             "startup",
             name,
             "s",
-            lambda arguments=arguments: _seconds(*arguments),  # type: ignore[misc]
-            bound=lambda needed=needed: _seconds("-c", needed),  # type: ignore[misc]
+            partial(_seconds, *arguments),
+            bound=partial(_seconds, "-c", needed),
             most=most,
         )
     yield Case(

@@ -29,7 +29,7 @@ def test_a_quick_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     arguments = ("--only", "agents,overhead", "--agents", "bamcp", "--priors", "GC,uniform:GC")
     content = run(tmp_path, *arguments)
     names = [figure["name"] for figure in content["figures"]]
-    assert names[:3] == ["bamcp GC", "bamcp uniform:GC", "idle, recorded"]
+    assert names[:3] == ["bamcp GC", "bamcp uniform:GC", "random, recorded"]
     first = content["figures"][0]
     assert len(first["samples"]) == len(first["calibrations"]) == 2
     assert first["least_ratio"] == 15

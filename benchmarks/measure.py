@@ -127,11 +127,11 @@ def own_seconds(work: Callable[[], Any]) -> float:
     """What some work in this thread takes on a core of its own."""
     started, waiting = time.perf_counter(), Waiting()
     work()
-    return (time.perf_counter() - started) * (1 - waiting.share())
+    return time.perf_counter() - started - waiting.seconds()
 
 
 def wall_seconds(work: Callable[[], Any]) -> float:
-    """What some work takes that is not done in this thread."""
+    """What some work takes by the clock."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
@@ -143,16 +143,17 @@ def own_microseconds(work: Callable[[int], Any], least_seconds: float = 2e-3) ->
     repeats, seconds = 1, 0.0
     while seconds < least_seconds:
         repeats *= 4
-        seconds = own_seconds(partial(work, repeats))
-    again = [own_seconds(partial(work, repeats)) for _ in range(_TRIES)]
+        seconds = wall_seconds(partial(work, repeats))
+    again = [wall_seconds(partial(work, repeats)) for _ in range(_TRIES)]
     return min(seconds, *again) / repeats * 1e6
 
 
 def decision_microseconds(agent: Agent, experiment: Experiment) -> float:
     """The mean time of a decision, as it is recorded, on a core of its own."""
-    waiting = Waiting()
+    started, waiting = time.perf_counter(), Waiting()
     record = play(agent, experiment, 0, experiment.num_trajectories)
-    return float(record.nanoseconds.mean()) / 1e3 * (1 - waiting.share())
+    waited = waiting.seconds() / (time.perf_counter() - started)
+    return float(record.nanoseconds.mean()) / 1e3 * (1 - waited)
 
 
 def exponents(figures: Iterable[Figure]) -> dict[str, float]:

@@ -12,9 +12,9 @@ import numpy as np
 
 import brlbench as bb
 from brlbench.agents.formula import FormulaAgent
-from brlbench.execution import train
+from brlbench.agents.opps_ds import OppsDs
+from brlbench.execution import train, warm_up
 from brlbench.formulas.generation import SETS, generate
-from brlbench.machine import Waiting
 
 from .bounds import solving, steps
 from .measure import Case, own_seconds
@@ -34,14 +34,14 @@ def cases(quick: bool) -> Iterator[Case]:
 
 def _draws(problem: str, formulas: str, draws: int) -> Case:
     experiment = bb.Experiment(problem, problem, num_mdps=1, horizon=_HORIZON)
-    agent = bb.make_agent("opps-ds", formulas=formulas, draws=draws)
+    agent = OppsDs(formulas, draws)
     walking, updating = steps(experiment.prior, _HORIZON), solving(experiment.prior, 1)
     plain = plain_of(FormulaAgent("Qmean"), experiment)
+    warm_up(agent)
 
     def sample() -> float:
-        waiting = Waiting()
-        seconds = train(agent, experiment.prior, experiment.task, seed=0).seconds
-        return seconds / draws * 1e6 * (1 - waiting.share())
+        prior, task = experiment.prior, experiment.task
+        return own_seconds(lambda: train(agent, prior, task, seed=0)) / draws * 1e6
 
     return Case(
         "offline",

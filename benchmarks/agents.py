@@ -1,104 +1,95 @@
-"""Microseconds a decision for each agent in each experiment, and the ratio to the original library.
+"""Microseconds a decision of every agent, at the paper's best parameters, in its six experiments.
 
-    python benchmarks/agents.py [--agents bamcp,bfs3] [--seconds 2] [--json FILE]
-
-`original.csv` has what the original C++ library takes, single-threaded, on a machine where the
-calibration (one plain value iteration, `brlbench.kernels.calibration`) took 80 microseconds. In
-units of the calibration, timings of two machines can be compared:
-
-    ratio = (original / 80) * calibration here / microseconds here
-
-Both numbers of this machine are the best of several rounds in one run, one after the other. The
-original's own spread is about 30%; so are ratios on a machine that does other things.
+`original.csv` has what the original C++ library takes for the agents that were timed. Its soft-max
+was not; as it solves what its epsilon-greedy solves, it is compared with that. Other parameters are
+those of `published.csv`, or else the defaults.
 """
 
-import argparse
 import csv
-import json
-import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 import brlbench as bb
+from brlbench.agents.base import CompiledAgent
 from brlbench.agents.parameters import parse_parameters
 from brlbench.execution import train
-from brlbench.machine import describe, measure_calibration
-from brlbench.playing import play
 
-ORIGINAL_CALIBRATION = 80.0
-ROUNDS = 5
+from .bounds import bound_of
+from .measure import Case, decision_microseconds
+from .plain import plain_of
+
 HORIZON = 250
+PRIORS = ("GC", "GDL", "Grid", "uniform:GC", "uniform:GDL", "uniform:Grid")
+
+# The least ratios to the original that are aimed at, in the order of PRIORS.
+_MODEL_TARGETS = (30, 20, 100, 60, 60, 300)
+_TARGETS: dict[str, tuple[int | None, ...]] = {
+    "epsilon-greedy": _MODEL_TARGETS,
+    "formula": _MODEL_TARGETS,
+    "soft-max": _MODEL_TARGETS,
+    "beb": (30, 40, 500, 30, 40, 300),
+    "bamcp": (15, 20, 200, 5, 6, 70),
+    "bfs3": (20, 20, 20, 20, 20, 20),
+    "sboss": (None, None, None, None, 20, 20),
+}
+_SAME_WORK = {"soft-max": "epsilon-greedy"}
+# The same MDPs in every round and in every run, as their times differ.
+_MDPS = {"bamcp": 2, "bfs3": 1, "boss": 10, "sboss": 2, "psrl": 50}
+_MOST_MDPS = 200
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--agents", help="only these, separated by commas")
-    parser.add_argument("--seconds", type=float, default=2.0, help="about how long each may take")
-    parser.add_argument("--json", type=Path, help="write the figures to this file too")
-    options = parser.parse_args()
-    wanted = options.agents.split(",") if options.agents else None
-    table = Table("agent", "parameters", "prior", "µs a decision", "calibration µs", "ratio")
-    figures = []
-    for row in rows():
-        if wanted is None or row["agent"] in wanted:
-            figure = measured(row, options.seconds)
-            figures.append(figure)
-            table.add_row(
-                figure["agent"], figure["parameters"], figure["prior"],
-                f"{figure['microseconds']:.3g}", f"{figure['calibration']:.0f}",
-                f"{figure['ratio']:.0f}" if figure["ratio"] else "",
-            )  # fmt: skip
-            Console(stderr=True).print(figure)
-    Console(width=120).print(table)
-    if options.json:
-        content = {"machine": describe(), "figures": figures}
-        options.json.write_text(json.dumps(content, indent=1))
+def cases(agents: list[str] | None, priors: list[str] | None, quick: bool) -> Iterator[Case]:
+    """All agents in all experiments, or some of them."""
+    original, published = _table("original.csv"), _table("published.csv")
+    for name in agents or bb.AGENTS:
+        if name.startswith("opps"):  # these play as `formula`
+            continue
+        for prior in priors or PRIORS:
+            key = (name, prior)
+            row = original.get(key) or published.get(key) or {"parameters": ""}
+            timed = original.get((_SAME_WORK.get(name, name), prior))
+            yield agent_case(
+                "agents",
+                f"{name} {prior}",
+                name,
+                parse_parameters(filter(None, row["parameters"].split(";"))),
+                bb.Experiment(
+                    prior,
+                    prior.removeprefix("uniform:"),
+                    num_mdps=1 if quick else _MDPS.get(name, _MOST_MDPS),
+                    horizon=10 if quick else HORIZON,
+                ),
+                original=float(timed["microseconds"]) if timed else None,
+                least_ratio=_TARGETS[name][PRIORS.index(prior)] if name in _TARGETS else None,
+            )
 
 
-def rows() -> list[dict[str, str]]:
-    """The original's timings, and the agents that it does not have."""
-    with (Path(__file__).parent / "original.csv").open() as file:
-        original = list(csv.DictReader(file))
-    priors = list(dict.fromkeys((row["prior"], row["test"]) for row in original))
-    timed = {row["agent"] for row in original}
-    others = [
-        {"prior": prior, "test": test, "agent": name, "parameters": "", "microseconds": ""}
-        for name in bb.AGENTS
-        if name not in timed and not name.startswith("opps")  # these play as `formula`
-        for prior, test in priors
-    ]
-    return original + others
-
-
-def measured(row: dict[str, str], seconds: float) -> dict[str, Any]:
-    """Time one agent in one experiment, single-threaded."""
-    assignments = filter(None, row["parameters"].split(";"))
-    agent = bb.make_agent(row["agent"], **parse_parameters(assignments))
-    experiment = bb.Experiment(row["prior"], row["test"], num_mdps=1000, horizon=HORIZON)
+def agent_case(
+    topic: str,
+    title: str,
+    name: str,
+    parameters: dict[str, Any],
+    experiment: bb.Experiment,
+    with_plain: bool = True,
+    **settings: Any,
+) -> Case:
+    """An agent in an experiment: it is trained here and plays when it is measured."""
+    agent = bb.make_agent(name, **parameters)
+    assert isinstance(agent, CompiledAgent)
     train(agent, experiment.prior, experiment.task, seed=0)
-    started = time.perf_counter()
-    play(agent, experiment, 0, 1)
-    each = time.perf_counter() - started
-    count = int(max(1, min(experiment.num_mdps // ROUNDS, seconds / ROUNDS / each)))
-    calibration = measure_calibration(repeats=100, rounds=5)
-    microseconds = min(
-        float(play(agent, experiment, i * count, (i + 1) * count).nanoseconds.mean()) / 1e3
-        for i in range(ROUNDS)
+    return Case(
+        topic,
+        title,
+        "µs",
+        sample=lambda: decision_microseconds(agent, experiment),
+        bound=bound_of(agent, experiment),
+        plain=plain_of(agent, experiment) if with_plain else None,
+        **settings,
     )
-    calibration = min(calibration, measure_calibration(repeats=100, rounds=5))
-    original = float(row["microseconds"]) if row["microseconds"] else None
-    return {
-        "agent": row["agent"],
-        "parameters": row["parameters"],
-        "prior": row["prior"],
-        "microseconds": microseconds,
-        "calibration": calibration,
-        "ratio": original and original / ORIGINAL_CALIBRATION * calibration / microseconds,
-    }
 
 
-if __name__ == "__main__":
-    main()
+def _table(name: str) -> dict[tuple[str, str], dict[str, str]]:
+    """The rows of a file by agent and prior."""
+    with (Path(__file__).parent / name).open() as file:
+        return {(row["agent"], row["prior"]): row for row in csv.DictReader(file)}

@@ -55,7 +55,7 @@ def test_problem_example(tmp_path: Path) -> None:
 
 
 def test_command_line_example(tmp_path: Path) -> None:
-    _, commands, answers, _ = blocks("sh")
+    _, commands, answers, *_ = blocks("sh")
     assert "brlbench compare" in answers
     run_script(commands.replace("--mdps 500", "--mdps 5"), tmp_path)
     assert (tmp_path / "result.parquet").exists()

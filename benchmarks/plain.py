@@ -1,0 +1,163 @@
+"""The agents in short and obvious Python with NumPy, to compare with.
+
+They follow the protocol of users' agents. Planners, psrl, boss and sboss are those that the tests
+hold the compiled ones against. A search with many simulations is timed with a few, and the time
+multiplied.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brlbench.agents import describe
+from brlbench.agents.base import Agent, Task
+from brlbench.execution import train
+from brlbench.experiment import Experiment
+from brlbench.formulas import parse
+from brlbench.prior import FlatDirichlet
+from merged_reference import Boss, Psrl, Sboss
+from plain_planners import PlainBamcp, PlainBfs3
+
+from .measure import Measurement, decision_microseconds
+
+Floats = NDArray[np.float64]
+
+_ENOUGH = 0.3  # seconds to play for, at least, unless a trajectory is shorter
+_SIMULATIONS = 20  # of bamcp
+_ROLLOUTS = 1  # of bfs3, in each of its trees
+_RESAMPLE = 0.05  # psrl's default with a discount of 0.95
+_MERGED = {"psrl": Psrl, "boss": Boss, "sboss": Sboss}
+
+
+def plain_of(compiled: Agent, experiment: Experiment) -> Measurement | None:
+    """The time of a plain agent's decision, in microseconds; None where there is no such agent."""
+    name, parameters = describe(compiled)
+    factor, agent = 1.0, _plain_agent(name, parameters)
+    if name == "bamcp":
+        factor = parameters["simulations"] / _SIMULATIONS
+    elif name == "bfs3":
+        factor = max(1, parameters["simulations"] // parameters["branching"]) / _ROLLOUTS
+    if agent is None:
+        return None
+    return lambda: factor * _decision_microseconds(agent, experiment)
+
+
+def _decision_microseconds(agent: Agent, experiment: Experiment) -> float:
+    """The mean time of the first decisions of a trajectory, as many as there is time for."""
+    decisions = 1
+    while True:
+        short = Experiment(experiment.prior, experiment.test, 1, experiment.discount, decisions)
+        train(agent, short.prior, short.task, seed=0)
+        microseconds = decision_microseconds(agent, short)
+        if decisions == experiment.horizon or microseconds * decisions > _ENOUGH * 1e6:
+            return microseconds
+        decisions = min(4 * decisions, experiment.horizon)
+
+
+def _plain_agent(name: str, parameters: dict[str, Any]) -> Agent | None:
+    if name == "random":
+        return PlainRandom()
+    if name in ("epsilon-greedy", "soft-max", "vdbe", "beb"):
+        return PlainModels(1, parameters.get("beta", 0.0))
+    if name == "formula":
+        return PlainModels(len(parse(parameters["formula"]).features) or 1)
+    if name in _MERGED:
+        given = {key: value for key, value in parameters.items() if value is not None}
+        return _MERGED[name](**{"resample": _RESAMPLE} | given)
+    if name in ("bamcp", "bfs3"):
+        return PlainSearch(name, parameters)
+    return None
+
+
+class PlainRandom:
+    """Draws an action."""
+
+    def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
+        """Learn how many actions there are."""
+        self.num_actions = prior.num_actions
+
+    def start(self, state: int, rng: np.random.Generator) -> None:
+        """Take the generator."""
+        self.rng = rng
+
+    def act(self, state: int) -> int:
+        """Draw."""
+        return int(self.rng.integers(self.num_actions))
+
+    def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
+        """Nothing to learn."""
+
+
+class PlainModels:
+    """Solves the mean MDPs of some models anew at every decision, by policy iteration."""
+
+    def __init__(self, num_models: int, beta: float = 0.0) -> None:
+        self.num_models, self.beta = num_models, beta
+
+    def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
+        """Keep the prior."""
+        self.prior, self.rewards = prior.counts.to_dense(), prior.rewards.mean.to_dense()
+        self.discount = task.discount
+
+    def start(self, state: int, rng: np.random.Generator) -> None:
+        """Back to the prior."""
+        self.counts = [self.prior.copy() for _ in range(self.num_models)]
+        self.policies = [np.zeros(len(self.prior), np.int64) for _ in range(self.num_models)]
+
+    def act(self, state: int) -> int:
+        """Solve every model; what is made of their Q-values costs nothing beside that."""
+        q = [self.solve(model)[state] for model in range(self.num_models)]
+        return int(np.sum(q, axis=0).argmax())
+
+    def solve(self, model: int) -> Floats:
+        """The optimal values [S, A], from the last policy on."""
+        total = self.counts[model].sum(axis=2)
+        transitions = self.counts[model] / total[:, :, None]
+        expected = (transitions * self.rewards).sum(axis=2) + self.beta / (1 + total)
+        states, policy = np.arange(len(total)), self.policies[model]
+        while True:
+            matrix = np.eye(len(total)) - self.discount * transitions[states, policy]
+            q = expected + self.discount * transitions @ np.linalg.solve(
+                matrix, expected[states, policy]
+            )
+            better = q.max(axis=1) > q[states, policy] + 1e-9
+            if not better.any():
+                self.policies[model] = policy
+                return np.asarray(q)
+            policy = np.where(better, q.argmax(axis=1), policy)
+
+    def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
+        """Count."""
+        for counts in self.counts:
+            counts[state, action, next_state] += 1
+
+
+class PlainSearch:
+    """BAMCP or BFS3, with few simulations."""
+
+    def __init__(self, name: str, parameters: dict[str, Any]) -> None:
+        self.algorithm, self.settings = name, parameters
+
+    def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
+        """Keep the prior."""
+        self.prior, self.discount = prior, task.discount
+
+    def start(self, state: int, rng: np.random.Generator) -> None:
+        """Back to the prior."""
+        depth = self.settings["depth"]
+        self.planner: PlainBamcp | PlainBfs3
+        if self.algorithm == "bamcp":
+            self.planner = PlainBamcp(self.prior, self.discount, _SIMULATIONS, depth)
+        else:
+            branching = self.settings["branching"]
+            rollouts = _ROLLOUTS * branching
+            self.planner = PlainBfs3(self.prior, self.discount, rollouts, branching, depth)
+
+    def act(self, state: int) -> int:
+        """Search."""
+        return self.planner.search(state)
+
+    def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
+        """Count."""
+        self.planner.observe(state, action, next_state)

@@ -1,0 +1,61 @@
+"""Start-up, in fresh processes: importing, a command, and the first decision.
+
+"Warm" is with machine code from earlier processes in Numba's cache, "cold" with an empty cache, in
+a folder of its own. The bounds are processes that only import what can't be done without: the
+interpreter, typer and rich for the command line, Numba for a decision.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+
+from .measure import Case, wall_seconds
+
+_COMMAND = "import typer, rich.table"
+_COMPILER = "import numba"
+_FIRST_DECISION = """
+import brlbench as bb
+agent = bb.make_agent("epsilon-greedy", epsilon=0.1)
+bb.evaluate(agent, bb.Experiment("GC", "GC", num_mdps=1, horizon=1))
+"""
+
+
+def cases(quick: bool) -> Iterator[Case]:
+    """Seconds from the start of a process to its end."""
+    for name, arguments, needed, most in (
+        ("import brlbench", ["-c", "import brlbench"], "", 0.3),
+        ("brlbench agents", ["-m", "brlbench", "agents"], _COMMAND, 0.7),
+        ("first decision, warm", ["-c", _FIRST_DECISION], _COMPILER, None),
+    ):
+        _seconds(*arguments)  # makes it warm
+        yield Case(
+            "startup",
+            name,
+            "s",
+            partial(_seconds, *arguments),
+            bound=partial(_seconds, "-c", needed),
+            most=most,
+        )
+    yield Case(
+        "startup",
+        "first decision, cold",
+        "s",
+        lambda: _cold_seconds("-c", _FIRST_DECISION),
+        bound=lambda: _seconds("-c", _COMPILER),
+        most_rounds=1 if quick else 3,
+    )
+
+
+def _cold_seconds(*arguments: str) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        return _seconds(*arguments, BRLBENCH_CACHE_DIR=folder)
+
+
+def _seconds(*arguments: str, **variables: str) -> float:
+    command, environment = [sys.executable, *arguments], os.environ | variables
+    return wall_seconds(
+        lambda: subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+    )

@@ -1,0 +1,147 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks import compare, measure, plain, scaling
+from benchmarks.__main__ import main
+from benchmarks.agents import agent_case
+from benchmarks.measure import Case, Figure
+
+import brlbench as bb
+
+KEYS = {"topic", "name", "unit", "median", "min", "quartiles", "ratios", "samples", "calibrations"}
+
+
+def run(folder: Path, *arguments: str) -> dict[str, Any]:
+    output = folder / "bench.json"
+    main(["--quick", "--output", str(output), *arguments])
+    content = json.loads(output.read_text())
+    assert set(content) == {"date", "exponents", "figures", "machine", "quick", "waiting"}
+    for figure in content["figures"]:
+        assert set(figure) >= KEYS
+        assert 0 < figure["min"] <= figure["median"]
+        assert figure["ratios"]["bound"] > 0
+    return dict(content)
+
+
+def test_a_quick_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--only", "agents,overhead", "--agents", "bamcp", "--priors", "GC,uniform:GC")
+    content = run(tmp_path, *arguments)
+    names = [figure["name"] for figure in content["figures"]]
+    assert names[:3] == ["bamcp GC", "bamcp uniform:GC", "random, recorded"]
+    first = content["figures"][0]
+    assert len(first["samples"]) == len(first["calibrations"]) == 2
+    assert first["least_ratio"] == 15
+    assert all(ratio > 0 for ratio in first["ratios"].values())
+    assert "x original" in capsys.readouterr().out
+    file = str(tmp_path / "bench.json")
+    assert compare.main([file, file]) == 0
+    assert "0 slower, 0 faster, 6 as before" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_other_topics(tmp_path: Path) -> None:
+    content = run(tmp_path, "--only", "offline,startup,scaling", "--rounds", "1")
+    assert {figure["topic"] for figure in content["figures"]} == {"offline", "startup", "scaling"}
+    assert content["exponents"]["bamcp, simulations"] == pytest.approx(1, abs=0.5)
+
+
+def test_unknown_names_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--only", "agents,speed"])
+    assert "'speed': must be of agents, offline" in capsys.readouterr().err
+
+
+def test_ratios() -> None:
+    case = Case("agents", "some", "µs", sample=lambda: 2.0, original=80.0)
+    figure = Figure(case, samples=[2.0, 4.0, 2.0], calibrations=[40.0] * 3, bounds=[1.0, 0.5])
+    figure.plain = 100.0
+    assert figure.ratios == {"original": 20.0, "plain": 50.0, "bound": 4.0}
+
+
+def test_exponents() -> None:
+    figures = [
+        Figure(Case("scaling", "", "s", lambda: 0.0, series="squares", size=size), [3.0 * size**2])
+        for size in (1, 10, 50)
+    ]
+    assert measure.exponents(figures) == {"squares": pytest.approx(2)}
+
+
+@pytest.mark.parametrize("problem", [scaling.sparse, scaling.dense])
+def test_problems_of_any_size(problem: Any) -> None:
+    prior = problem(30, 3)
+    assert (prior.num_states, prior.num_actions, prior.max_reward) == (30, 3, 1)
+
+
+@pytest.mark.parametrize("name", [name for name in bb.AGENTS if not name.startswith("opps")])
+def test_every_agent_has_a_case(name: str) -> None:
+    experiment = bb.Experiment("GC", "GC", num_mdps=1, horizon=3)
+    parameters = {"simulations": 5} if name in ("bamcp", "bfs3") else {}
+    case = agent_case("agents", name, name, parameters, experiment)
+    assert case.bound is not None
+    assert case.sample() > 0
+    assert case.bound() > 0
+    assert case.plain is None if name == "optimal" else case.plain is not None and case.plain() > 0
+
+
+def test_plain_models_are_solved() -> None:
+    prior = bb.distribution("Grid")
+    agent = plain.PlainModels(1)
+    bb.evaluate(agent, bb.Experiment(prior, prior, num_mdps=1, horizon=1))
+    agent.start(0, None)  # type: ignore[arg-type]
+    assert agent.solve(0) == pytest.approx(prior.mean().solve(0.95).q)
+
+
+def made_run(calibration: float, **samples: list[float]) -> dict[str, Any]:
+    figures = [
+        {"topic": "agents", "name": name, "unit": "µs", "samples": values, "median": values[0],
+         "calibrations": [calibration] * len(values)}
+        for name, values in samples.items()
+    ]  # fmt: skip
+    return {"quick": False, "figures": figures}
+
+
+def verdicts(old: dict[str, Any], new: dict[str, Any]) -> dict[str, str]:
+    return {change.name: change.verdict for change in compare.compare(old, new, threshold=1.1)}
+
+
+def test_changes_beyond_the_noise() -> None:
+    old = made_run(80, up=[10.0, 11, 12], down=[10.0, 11, 12], noisy=[10.0, 15, 20], gone=[1.0])
+    new = made_run(80, up=[15.0, 16, 17], down=[5.0, 6, 7], noisy=[14.0, 18, 22], new=[1.0])
+    assert verdicts(old, new) == {
+        "agents: up": "slower",
+        "agents: noisy": "same",
+        "agents: down": "faster",
+    }
+
+
+def test_small_changes_do_not_count() -> None:
+    assert verdicts(made_run(80, a=[10.0, 10.1]), made_run(80, a=[10.5, 10.6])) == {
+        "agents: a": "same"
+    }
+
+
+def test_a_slower_machine_is_no_slower_program() -> None:
+    assert verdicts(made_run(80, a=[10.0, 11]), made_run(160, a=[20.0, 22])) == {
+        "agents: a": "same"
+    }
+
+
+@pytest.mark.parametrize(("factor", "code"), [(2.0, 1), (0.5, 0), (1.0, 0)])
+def test_the_exit_code(factor: float, code: int, tmp_path: Path) -> None:
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    old.write_text(json.dumps(made_run(80, a=[10.0, 11])))
+    new.write_text(json.dumps(made_run(80, a=[10 * factor, 11 * factor])))
+    assert compare.main([str(old), str(new)]) == code
+
+
+def test_quick_and_full_runs_are_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    old.write_text(json.dumps(made_run(80, a=[1.0])))
+    new.write_text(json.dumps(made_run(80, a=[1.0]) | {"quick": True}))
+    with pytest.raises(SystemExit):
+        compare.main([str(old), str(new)])
+    assert "measure different things" in capsys.readouterr().err

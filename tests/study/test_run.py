@@ -214,8 +214,8 @@ test = "GC"
 
 [limits]
 training = "3s"
-trajectory = "5s"
-memory = "1GB"
+trajectory = "15s"
+memory = "600MB"
 
 [[agents]]
 algorithm = "test_agents:Troubled"
@@ -237,8 +237,8 @@ REASONS = {
     "long training": "training: took more than 3 s",
     "raise": "failed on MDP 0 at step 0: ValueError: lost",
     "nonsense": "failed on MDP 0 at step 0: act returned 99: must be from 0 to 2",
-    "hang": "took more than 5 s",
-    "memory": "of memory, more than 1 GB",
+    "hang": "took more than 15 s",
+    "memory": "of memory, more than 600 MB",
     "exit": "its process ended 3 times: exit code 3",
     "slow": "s, more than 0.2 s",
 }
@@ -264,7 +264,7 @@ def test_failures_are_results(tmp_path: Path) -> None:
     assert "1 done, 8 failed, 0 to do" in output
     agents = tmp_path / "test_agents.py"
     before = agents.stat()
-    path.write_text(TROUBLE.replace('trajectory = "5s"', 'trajectory = "10s"')
+    path.write_text(TROUBLE.replace('trajectory = "15s"', 'trajectory = "30s"')
                     .replace('"0.2s"', '"5s"'))  # fmt: skip
     os.utime(agents, ns=(before.st_atime_ns, before.st_mtime_ns))
     only = path.read_text().replace('"none", "training", "long training", "raise", "nonsense", '

@@ -32,10 +32,9 @@ def score_table(summary: pl.DataFrame) -> Table:
     """The agents of one experiment, the best first."""
     title = f"{summary['experiment'][0]}, {summary['num_mdps'][0]} MDPs"
     table = Table(title=escape(title), title_justify="left")
-    table.add_column("agent", no_wrap=True)
-    table.add_column("score ± 95% interval", justify="right")
-    table.add_column("offline", justify="right")
-    table.add_column("online, a decision", justify="right")
+    table.add_column("agent", overflow="fold")
+    for name in ("score ± 95% interval", "offline", "online, a decision"):
+        table.add_column(name, justify="right", no_wrap=True)
     for row in summary.sort("mean", descending=True).iter_rows(named=True):
         table.add_row(
             escape(row["agent"]),

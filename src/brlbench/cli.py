@@ -218,7 +218,8 @@ def play(
 def run(
     study: Annotated[Path, typer.Argument(help="A study file (TOML); see studies/quick.toml.")],
     results: Annotated[
-        Path | None, typer.Option("--results", "-r", help="The folder for results; STUDY-results.")
+        Path | None,
+        typer.Option("--results", "-r", help="The folder for results; ./STUDY-results."),
     ] = None,
     dry: Annotated[
         bool, typer.Option("--dry-run", help="List the work and estimate its time.")
@@ -260,7 +261,7 @@ def run(
         command.dry_run(study, folder, options, profile, probes, console)
     elif detach:
         arguments = [argument for argument in sys.argv[1:] if argument != "--detach"]
-        command.detach(folder, arguments, console)
+        command.detach(study, folder, arguments, console)
     elif not command.run(study, folder, options, profile, retry_failed, console):
         raise typer.Exit(1)
 

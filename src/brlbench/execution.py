@@ -8,7 +8,7 @@ import multiprocessing
 import pickle
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from .experiment import Experiment
 from .playing import copy_agent, identity, play, told
 from .prior import FlatDirichlet
 from .result import Result
+from .waiting import completed
 
 Progress = Callable[[int], None]
 """Called with the number of trajectories that have been finished since the last call."""
@@ -170,7 +171,7 @@ def _play_pieces(
     with executor:
         futures = {submit(first, end): first for first, end in pieces}
         try:
-            for future in as_completed(futures):
+            for future in completed(futures):
                 yield futures[future], future.result()
         except BrokenProcessPool as error:
             raise AgentError(

@@ -1,4 +1,5 @@
 import csv
+import sys
 from pathlib import Path
 
 import pytest
@@ -136,7 +137,7 @@ parameters.luck = [1, 2]
         ("num_mdps = 3", "num_mpds = 3", "defaults has an unknown key 'num_mpds' (did you mean "),
         ("[limits]", "[limit]", "the file has an unknown key 'limit' (did you mean 'limits'?)"),
         ('memory = "2GB"', 'memory = "2"', "limits.memory = '2': must be a size like"),
-        ('decision = "1s"', 'decision = "soon"', "must be a duration like"),
+        ('decision = "1s"', 'decision = "soon"', "limits.decision = 'soon': must be a duration"),
         ('decision = "1s"', "decision = 0", "must be more than 0"),
         ('test = "GC"', 'test = "GD"', "experiments[1]: "),
         ('test = "GC"', "test = 3", "experiments[1].test = 3: input should be a valid string"),
@@ -154,6 +155,16 @@ parameters.luck = [1, 2]
         ('prior = "uniform:GC"', "", "has the name 'GC' of an earlier one"),
         ("[defaults]", "[defaults", "is not a TOML file"),
         ('"epsilon-greedy"', '"no_such_module:Agent"', "can't be imported"),
+        ("[0.0, 0.5]", "[]", "agents[1].parameters.epsilon = []: give it at least one value"),
+        ('experiments = ["GC"]', "experiments = []", "agents[2].experiments = []: give it at"),
+        ("[limits]", "[[limits]]", "limits must be a table with values, as in [limits]"),
+        ('memory = "2GB"', 'memory = "0GB"', "limits.memory = '0GB': must be a size like"),
+        ('memory = "2GB"', 'memory = "2..GB"', "limits.memory = '2..GB': must be a size like"),
+        (
+            'prior = "uniform:GC"\nnum_mdps = 5\naccuracy = 0.1',
+            'name = "again"',
+            "experiments[2] has the settings of 'GC': change or remove one of them",
+        ),
     ],
 )
 def test_errors_name_file_key_value_and_remedy(
@@ -166,6 +177,31 @@ def test_errors_name_file_key_value_and_remedy(
     assert message in str(error.value)
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value).replace("(at", "(")
+
+
+def test_single_brackets_for_lists(tmp_path: Path) -> None:
+    path = write_study(tmp_path, '[experiments]\ntest = "GC"\n[agents]\nalgorithm = "random"\n')
+    with pytest.raises(InvalidInput, match=r"experiments must be written as \[\[experiments\]\]"):
+        read_study(path)
+
+
+@pytest.mark.parametrize("own", ["name = 'X'", "parameters = {}"])
+def test_agents_that_look_alike_are_refused(tmp_path: Path, own: str) -> None:
+    text = """
+[[experiments]]
+test = "GC"
+[[agents]]
+algorithm = "alike:One"
+parameters.k = [1, 2]
+"""
+    path = write_study(tmp_path, text)
+    sys.modules.pop("alike", None)
+    code = f"class One:\n    {own}\n    def __init__(self, k):\n        self.k = k\n"
+    if own.startswith("name"):
+        code += "        self.parameters = None\n"
+    (tmp_path / "alike.py").write_text(code)
+    with pytest.raises(InvalidInput, match=r"with {'k': 1} and alike:One with {'k': 2} are"):
+        read_study(path)
 
 
 def test_a_study_that_is_not_there(tmp_path: Path) -> None:

@@ -262,17 +262,54 @@ def test_failures_are_results(tmp_path: Path) -> None:
     # They are not tried again, unless that is asked for.
     _, output = run("run", path, "-r", tmp_path / "out")
     assert "1 done, 8 failed, 0 to do" in output
-    agents = tmp_path / "test_agents.py"
-    before = agents.stat()
-    path.write_text(TROUBLE.replace('trajectory = "15s"', 'trajectory = "30s"')
-                    .replace('"0.2s"', '"5s"'))  # fmt: skip
-    os.utime(agents, ns=(before.st_atime_ns, before.st_mtime_ns))
-    only = path.read_text().replace('"none", "training", "long training", "raise", "nonsense", '
-                                    '"hang", "memory", "exit",', '"none",')  # fmt: skip
-    path.write_text(only)
-    code, output = run("run", path, "-r", tmp_path / "out", "--retry-failed")
+    # They are tried again with other limits, or if that is asked for.
+    text = TROUBLE.replace('"none", "training", "long training", "raise", "nonsense", "hang", '
+                           '"memory", "exit",', '"none", "raise",')  # fmt: skip
+    path.write_text(text.replace('"0.2s"', '"5s"'))
+    _, output = run("run", path, "-r", tmp_path / "out")
+    assert "1 done, 1 failed, 1 to do" in output
+    assert "2 of 3 jobs done, 1 failed" in output
+    _, output = run("run", path, "-r", tmp_path / "out", "--retry-failed")
+    assert "2 done, 0 failed, 1 to do" in output
+    # A damaged note of a failure is set aside.
+    [note] = [path for path in (tmp_path / "out/failures").glob("*.json") if "raise" in
+              path.read_text()]  # fmt: skip
+    note.write_text("{")
+    _, output = run("run", path, "-r", tmp_path / "out")
+    assert "is damaged: set aside" in output
+    assert "2 of 3 jobs done, 1 failed" in output
+
+
+def test_a_renamed_experiment_keeps_its_results(tmp_path: Path) -> None:
+    path = write_study(tmp_path, SMALL)
+    run("run", path, "-r", tmp_path / "out")
+    path.write_text(SMALL.replace('test = "GC"', 'test = "GC"\nname = "mine"', 1))
+    _, output = run("run", path, "-r", tmp_path / "out")
+    assert "10 done, 0 failed, 0 to do" in output
+
+
+def test_parts_without_states_make_no_result_with_them(tmp_path: Path) -> None:
+    path = write_study(tmp_path, LONG)
+    process = command("run", path, "-r", tmp_path / "out")
+    wait_for(lambda: any((tmp_path / "out").glob("parts/*/*.parquet")))
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=120)
+    path.write_text(LONG + "\n[output]\ntrajectories = true\n")
+    code, output = run("run", path, "-r", tmp_path / "out")
     assert code == 0, output
-    assert "2 of 2 jobs done" in output
+    results = list(map(read_result, (tmp_path / "out").rglob("results/*/*.parquet")))
+    assert len(results) == 16
+    assert any(result.states is not None for result in results)
+
+
+def test_an_interrupt_ends_a_dry_run(tmp_path: Path) -> None:
+    text = LONG.replace("[0.002, 0.01]", "30.0")
+    process = command("run", write_study(tmp_path, text), "--dry-run", "-r", tmp_path / "out",
+                      preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
+    wait_for(lambda: len(children_of(process.pid)) == 2)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=25)
+    assert process.returncode != 0
 
 
 @pytest.mark.parametrize("damage", ["truncated", "emptied", "flipped"])
@@ -380,6 +417,16 @@ def test_folder_errors_are_sentences(tmp_path: Path) -> None:
     code, output = run("status", tmp_path / "nothing")
     assert code == 1
     assert "has no study in it" in output
+    for results, message in [("file", "can't be written"), ("file/x", "can't be written")]:
+        code, output = run("run", study.path, "-r", tmp_path / results, "--detach")
+        assert code == 1
+        assert message in output
+    code, output = run("run", tmp_path / "none.toml", "-r", tmp_path / "out", "--detach")
+    assert code == 1
+    assert "can't be read" in output
+    (tmp_path / "out/.lock").mkdir(parents=True)
+    with pytest.raises(StoreError, match="lock can't be written"):
+        Folder(tmp_path / "out").open(study)
 
 
 def test_gaps_of_parts(tmp_path: Path) -> None:

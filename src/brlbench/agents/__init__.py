@@ -71,7 +71,7 @@ def describe(agent: Agent) -> tuple[str, dict[str, Any]]:
     if dataclasses.is_dataclass(agent):
         fields = [field.name for field in dataclasses.fields(agent) if field.init]
         return name, {field: getattr(agent, field) for field in fields}
-    return name, dict(getattr(agent, "parameters", {}))
+    return name, dict(getattr(agent, "parameters", None) or {})
 
 
 def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
@@ -83,7 +83,7 @@ def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
     except Exception as error:  # a user's module can raise anything
         raise InvalidInput(
             f'agent "{path}" can\'t be imported ({error}): module and class must be importable '
-            "from the current folder or from the environment"
+            "from the current folder, the study's, or the environment"
         ) from error
     try:
         agent = found(**parameters)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..analysis.times import FEATURES, find_feature, time_of
 from ..errors import InvalidInput, StoreError, WrongKind
-from ..result import Result
+from ..result import Result, label_of
 from ..store import read_result
 from ..study.failures import failures_in
 from . import compact
@@ -27,7 +27,9 @@ _OVERLOADED = 0.1  # the share of its time that a thread waited for a processor
 def load(folder: Path, own_features: Iterable[str] = ()) -> ReportData:
     """Read all results below a folder; damaged files are left out and named in the notes."""
     if not folder.is_dir():
-        raise InvalidInput(f"{folder} is not a folder: give one with results, from play or demo")
+        raise InvalidInput(
+            f"{folder} is not a folder: give one with results, from run, play or demo"
+        )
     features = {**FEATURES, **{name: find_feature(name) for name in own_features}}
     found: dict[str, ExperimentData] = {}
     notes = []
@@ -158,16 +160,21 @@ def _deadline_notes(experiments: list[ExperimentData]) -> list[str]:
 
 def _gaps(experiments: list[ExperimentData]) -> list[str]:
     """Which agents were not run in some of the experiments."""
-    labels = dict.fromkeys(entry.label for e in experiments for entry in e.entries)
+    labels = dict.fromkeys(_agent(entry) for e in experiments for entry in e.entries)
     notes = []
     for experiment in experiments:
-        present = {entry.label for entry in experiment.entries}
+        present = {_agent(entry) for entry in experiment.entries}
         missing = [label for label in labels if label not in present]
         if missing:
             notes.append(
                 f"{experiment.name} lacks {len(missing)} of {len(labels)} agents: {_some(missing)}"
             )
     return notes
+
+
+def _agent(entry: Entry) -> str:
+    """An agent, whatever its deadline."""
+    return label_of(entry.algorithm, entry.parameters)
 
 
 def _some(texts: list[str]) -> str:

@@ -1,9 +1,10 @@
 """What `brlbench run` and `brlbench status` do and print."""
 
+import shlex
 import subprocess
 import sys
 import tomllib
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..analysis.times import format_seconds
-from ..errors import InvalidInput
+from ..errors import InvalidInput, StoreError
 from ..executors import Dask, Executor, Local, Slurm, SlurmOptions
 from ..files import read_bytes
 from .estimate import Estimate, estimate
@@ -90,13 +91,20 @@ def dry_run(
             f"About {_long(total)} of one core, {_long(total / workers)} with {workers} workers"
             + (f", not counting {unknown} jobs whose probe failed." if unknown else ".")
         )
+    for found in [found for found in estimates if found.failure][:5]:
+        console.print(Text(f"probe failed: {found.job}: {found.failure}"), soft_wrap=True)
 
 
-def detach(results: Path, arguments: Sequence[str], console: Console) -> None:
+def detach(path: Path, results: Path, arguments: Sequence[str], console: Console) -> None:
     """Start the same command once more, in the background."""
-    results.mkdir(parents=True, exist_ok=True)
+    read_study(path)  # what is wrong with it is better told now
     log = results / "run.log"
-    with log.open("ab") as output:
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+        output = log.open("ab")
+    except OSError as error:
+        raise StoreError(f"{log} can't be written: {error.strerror}") from None
+    with output:
         process = subprocess.Popen(
             [sys.executable, "-m", "brlbench", *arguments],
             stdin=subprocess.DEVNULL,
@@ -105,7 +113,8 @@ def detach(results: Path, arguments: Sequence[str], console: Console) -> None:
             start_new_session=True,
         )
     console.print(
-        f"running as process {process.pid}; follow it with: brlbench status {results}\n"
+        f"running as process {process.pid}; follow it with: "
+        f"brlbench status {shlex.quote(str(results))}\n"
         f"stop it with: kill {process.pid}    what it prints: {log}",
         markup=False,
     )
@@ -186,26 +195,19 @@ def _work_table(study: Study, outlook: Outlook, estimates: list[Estimate]) -> Ta
     table = Table("experiment", "algorithm", box=None, padding=(0, 2, 0, 0))
     for name in ("jobs", "done", "to do", "training", "playing"):
         table.add_column(name, justify="right")
-    rows: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0] * 4)
-    done, missing = set(outlook.done), set(outlook.missing)
-    for job in study.jobs:
-        row = rows[job.experiment_name, job.agent.algorithm]
-        row[0] += job in done
-        row[1] += job in missing
+    jobs, done, missing = (
+        Counter((job.experiment_name, job.agent.algorithm) for job in listed)
+        for listed in (study.jobs, outlook.done, outlook.missing)
+    )
+    seconds: dict[tuple[str, str], tuple[float, float]] = {}
     for found in estimates:
-        row = rows[found.job.experiment_name, found.job.agent.algorithm]
-        row[2] += found.training_seconds or 0.0
-        row[3] += found.playing_seconds or 0.0
-    totals = [(job.experiment_name, job.agent.algorithm) for job in study.jobs]
-    for (experiment, algorithm), (number_done, left, training, playing) in rows.items():
-        table.add_row(
-            escape(experiment),
-            escape(algorithm),
-            str(totals.count((experiment, algorithm))),
-            f"{number_done:.0f}",
-            f"{left:.0f}",
-            *(map(_long, (training, playing)) if estimates else ("", "")),
-        )
+        if found.training_seconds is not None and found.playing_seconds is not None:
+            row = (found.job.experiment_name, found.job.agent.algorithm)
+            training, playing = seconds.get(row, (0.0, 0.0))
+            seconds[row] = training + found.training_seconds, playing + found.playing_seconds
+    for row, number in jobs.items():
+        times = map(_long, seconds[row]) if row in seconds else ("", "")
+        table.add_row(*map(escape, row), str(number), str(done[row]), str(missing[row]), *times)
     return table
 
 
@@ -228,10 +230,14 @@ def _bar(console: Console, study: Study) -> Iterator[Any]:
 
         def show(progress: Progress) -> None:
             left = progress.seconds_left
+            doing = progress.running[0] if progress.running else ""
+            if progress.stopping:
+                doing = "stopping; once more: at once"
+            room = max(10, min(60, console.width - 52))
             bar.update(
                 task,
                 completed=progress.done + progress.failed,
-                description=escape(progress.running[0] if progress.running else "")[:50],
+                description=escape(doing if len(doing) <= room else doing[: room - 1] + "…"),
                 left="?" if left is None else _long(left),
             )
 

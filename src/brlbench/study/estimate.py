@@ -3,7 +3,6 @@
 import copy
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import as_completed
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from ..executors import Executor
 from ..experiment import Experiment
 from ..machine import Waiting
 from ..playing import play
+from ..waiting import completed
 from ..worker import Done, Limits
 from .file import Job
 from .folder import Folder
@@ -46,6 +46,7 @@ class Estimate:
     job: Job
     training_seconds: float | None
     playing_seconds: float | None
+    failure: str = ""
 
     @property
     def seconds(self) -> float:
@@ -73,11 +74,11 @@ def estimate(
         futures[executor.submit(_UNIT, request, limits)] = job
     found = []
     trained = set()
-    for future in as_completed(futures):
+    for future in completed(futures):
         job, outcome = futures[future], future.result()
         advance()
         if not isinstance(outcome, Done):
-            found.append(Estimate(job, None, None))
+            found.append(Estimate(job, None, None, outcome.reason))
             continue
         probe: Probe = outcome.value
         left = sum(end - first for first, end in folder.gaps(job))

@@ -17,6 +17,7 @@ class Failure:
     agent: str
     experiment: str
     reason: str
+    limits: str = ""  # that it had
 
 
 def write_failure(path: Path, failure: Failure) -> None:
@@ -26,12 +27,24 @@ def write_failure(path: Path, failure: Failure) -> None:
 
 def read_failure(path: Path) -> Failure:
     """Read what was written down."""
-    return Failure(**read_json(path))
+    try:
+        return Failure(**read_json(path))
+    except TypeError:
+        raise StoreError(f"{path} is damaged: run the study again, which makes it anew") from None
+
+
+def is_failure(path: Path) -> bool:
+    """Whether a file can be read."""
+    try:
+        read_failure(path)
+    except StoreError:
+        return False
+    return True
 
 
 def failures_in(folder: Path) -> Iterator[Failure]:
-    """All failures of studies in and below a folder."""
-    return map(read_failure, sorted(folder.rglob("failures/*.json")))
+    """All failures of studies in and below a folder that can be read."""
+    return map(read_failure, filter(is_failure, sorted(folder.rglob("failures/*.json"))))
 
 
 def read_json(path: Path) -> Any:

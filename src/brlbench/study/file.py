@@ -19,10 +19,11 @@ Lists of parameter values expand to all combinations:
 import hashlib
 import inspect
 import itertools
+import json
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -53,7 +54,12 @@ _MEMORY = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**
 
 
 def _seconds(value: Any) -> Any:
-    return parse_seconds(str(value)) if isinstance(value, str | int | float) else value
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return value
+    try:
+        return parse_seconds(str(value))
+    except InvalidInput as error:  # the value and its place are told anyway
+        raise ValueError(str(error).partition(": ")[2]) from None
 
 
 def _positive(value: float) -> float:
@@ -63,10 +69,12 @@ def _positive(value: float) -> float:
 
 
 def _bytes(value: Any) -> Any:
-    found = re.fullmatch(r"\s*([.\d]+)\s*([a-zA-Z]+)\s*", value) if isinstance(value, str) else None
-    if not found or found[2].lower() not in _MEMORY:
+    size = r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*"
+    found = re.fullmatch(size, value) if isinstance(value, str) else None
+    number = float(found[1]) * _MEMORY.get(found[2].lower(), 0.0) if found else 0.0
+    if number < 1:
         raise ValueError("must be a size like 500MB or 4GB")
-    return int(float(found[1]) * _MEMORY[found[2].lower()])
+    return int(number)
 
 
 Seconds = Annotated[float, AfterValidator(_positive), BeforeValidator(_seconds)]
@@ -149,9 +157,9 @@ class AgentTable(_Table):
 
 
 class OutputTable(_Table):
-    """What is kept."""
+    """What is kept of what is played from now on."""
 
-    trajectories: bool = False
+    trajectories: bool = False  # states and actions too
 
 
 class ExecutionTable(_Table):
@@ -189,7 +197,9 @@ class PlannedAgent:
     @cached_property
     def identity(self) -> str:
         """What tells it apart from all others."""
-        return identity(self.agent)
+        if self.code is None:
+            return identity(self.agent)
+        return f"{identity(self.agent)} {self.algorithm} {json.dumps(self.parameters, default=str)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +209,7 @@ class Job:
     agent: PlannedAgent
     experiment: Experiment
     experiment_name: str
+    keep_paths: bool = False  # states and actions too
 
     @cached_property
     def training_key(self) -> str:
@@ -256,10 +267,11 @@ def read_study(path: str | Path) -> Study:
     jobs: dict[str, Job] = {}
     for agent, names in agents:
         for name in names:
-            job = Job(agent, experiments[name], name)
+            job = Job(agent, experiments[name], name, table.output.trajectories)
             jobs.setdefault(job.key, job)
     if not jobs:
         raise InvalidInput(f"{path}: no agent is left to play: {skipped[0].reason}")
+    _check_labels(path, jobs.values())
     return Study(path, table, experiments, list(jobs.values()), skipped)
 
 
@@ -285,6 +297,10 @@ def explain(error: ValidationError, source: str) -> InvalidInput:
         return InvalidInput(f"{source}: {place} is missing: add it")
     if message.startswith("unknown key"):
         return InvalidInput(f"{source}: {place or 'the file'} has an {message}")
+    if first["type"] == "list_type" and place in ("experiments", "agents"):
+        return InvalidInput(f"{source}: {place} must be written as [[{place}]], once for each")
+    if first["type"] in ("model_type", "too_short"):
+        return InvalidInput(f"{source}: {place} must be a table with values, as in [{place}]")
     if isinstance(first["input"], dict):
         return InvalidInput(f"{source}: {place} {message}")
     message = message[0].lower() + message[1:]
@@ -312,6 +328,11 @@ def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
                 f"{path}: {place} has the name {name!r} of an earlier one: give it a name = … of "
                 "its own"
             )
+        for other, earlier in found.items():
+            if (earlier.hash, earlier.deadline) == (made.hash, made.deadline):
+                raise InvalidInput(
+                    f"{path}: {place} has the settings of {other!r}: change or remove one of them"
+                )
         found[name] = made
     return found
 
@@ -349,6 +370,10 @@ def _agents(
     for index, entry in enumerate(table.agents):
         place = _place(("agents", index))
         names = list(experiments) if entry.experiments is None else entry.experiments
+        empty = [f".parameters.{key}" for key, value in entry.parameters.items() if value == []]
+        if not names or empty:
+            key = empty[0] if empty else ".experiments"
+            raise InvalidInput(f"{path}: {place}{key} = []: give it at least one value")
         for name in names:
             if name not in experiments:
                 raise InvalidInput(
@@ -367,6 +392,19 @@ def _agents(
             code = _code(agent) if entry.algorithm not in AGENTS else None
             found.append((PlannedAgent(entry.algorithm, parameters, agent, limits, code), names))
     return found, skipped
+
+
+def _check_labels(path: Path, jobs: Iterable[Job]) -> None:
+    """Refuse agents that differ and look alike, which no report could tell apart."""
+    seen: dict[tuple[str, str], Job] = {}
+    for job in jobs:
+        other = seen.setdefault((job.label, job.experiment_name), job)
+        if other is not job:
+            raise InvalidInput(
+                f"{path}: {other.agent.algorithm} with {other.agent.parameters} and "
+                f"{job.agent.algorithm} with {job.agent.parameters} are both called {job.label}: "
+                "give their classes different names, and let their parameters be their own"
+            )
 
 
 def _combinations(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -26,7 +26,7 @@ from .. import machine, store
 from ..errors import StoreError
 from ..execution import joined
 from ..files import atomic_write, read_bytes
-from .failures import Failure, write_failure
+from .failures import Failure, is_failure, read_failure, write_failure
 from .file import Job, Study
 
 Range = tuple[int, int]
@@ -68,7 +68,7 @@ class Folder:
     def result(self, job: Job) -> Path:
         """The result of a job."""
         name = f"{_slug(job.agent.algorithm)}-{_versioned(job)}.parquet"
-        return self.path / "results" / _slug(job.experiment_name) / name
+        return self.path / "results" / _slug(job.experiment.name) / name
 
     def agent(self, job: Job) -> Path:
         """The trained agent of a job."""
@@ -79,7 +79,8 @@ class Folder:
         return self.path / "failures" / f"{_slug(job.agent.algorithm)}-{_versioned(job)}.json"
 
     def _parts(self, job: Job) -> Path:
-        return self.path / "parts" / _versioned(job)
+        # Parts with and without states and actions don't make one result.
+        return self.path / "parts" / (_versioned(job) + ("-paths" if job.keep_paths else ""))
 
     # What there is.
 
@@ -95,12 +96,15 @@ class Folder:
         with ThreadPoolExecutor(number) as threads:
             lists = threads.map(_damaged, [paths[i::number] for i in range(number)])
         damaged = sorted(path for found in lists for path in found)
+        damaged += [
+            path for path in (self.path / "failures").glob("*.json") if not is_failure(path)
+        ]
         for path in damaged:
             path.rename(path.with_name(path.name + ".damaged"))
         return [f"{path} is damaged: set aside as {path.name}.damaged" for path in damaged]
 
     def set_aside_outdated(self, study: Study) -> list[str]:
-        """Rename results and remove failures of other versions of users' own agents; say which."""
+        """Rename results and failures of other versions of users' own agents; say which."""
         outdated = []
         for job in study.jobs:
             if job.agent.code is None:
@@ -182,7 +186,13 @@ class Folder:
 
     def write_failure(self, job: Job, reason: str) -> None:
         """Write down why a job failed."""
-        write_failure(self.failure(job), Failure(job.label, job.experiment_name, reason))
+        failure = Failure(job.label, job.experiment_name, reason, str(job.agent.limits))
+        write_failure(self.failure(job), failure)
+
+    def has_failed(self, job: Job) -> bool:
+        """Whether a job failed within the limits that it still has."""
+        path = self.failure(job)
+        return path.exists() and read_failure(path).limits == str(job.agent.limits)
 
     def _write(self, name: str, data: bytes) -> None:
         atomic_write(self.path / name, data, overwrite=True)
@@ -194,7 +204,10 @@ def _damaged(paths: list[Path]) -> list[Path]:
 
 def _locked(path: Path) -> IO[str]:
     """Hold a lock until the process ends, however it ends."""
-    file = path.open("a+")
+    try:
+        file = path.open("a+")
+    except OSError as error:
+        raise StoreError(f"{path} can't be written: {error.strerror}") from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -13,7 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import ExecutorError
 from ..executors import Executor
+from ..waiting import LOOK_SECONDS
 from ..worker import Done, Failed, Limits, Outcome
 from .file import Job, LimitsTable, Study
 from .folder import Folder, Range
@@ -25,7 +27,7 @@ from .units import (
     TrainRequest,
 )
 
-_LOOK_SECONDS = 0.2  # how often signals are looked at
+_LONG_SECONDS = 30 * 86400.0
 _NOW_SECONDS = 1.0  # how often `now.json` is written
 
 
@@ -62,6 +64,7 @@ class Progress:
     failed: int
     seconds_left: float | None
     running: list[str]
+    stopping: bool
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def look(folder: Folder, study: Study) -> Outlook:
     for job in study.jobs:
         if folder.result(job).exists():
             done.append(job)
-        elif folder.failure(job).exists():
+        elif folder.has_failed(job):
             failed.append(job)
         else:
             missing.append(job)
@@ -102,6 +105,8 @@ class Run:
         outlook = look(folder, study)
         for job in outlook.done:  # its parts were left if the last run was killed after joining
             folder.drop_parts(job)
+        for job in outlook.missing:  # it may have failed within other limits
+            folder.failure(job).unlink(missing_ok=True)
         self.done, self.failed = len(outlook.done), len(outlook.failed)
         self.works = [
             Work(job, sum(end - first for first, end in folder.gaps(job)))
@@ -124,7 +129,7 @@ class Run:
                     self._submit()
                     if self.stopping and all(unit.played is None for unit in self._units()):
                         break  # a training that is cut short leaves nothing
-                    finished, _ = wait(self.pending, _LOOK_SECONDS, FIRST_COMPLETED)
+                    finished, _ = wait(self.pending, LOOK_SECONDS, FIRST_COMPLETED)
                     for future in finished:
                         self._finish(self.pending.pop(future), future.result())
                     self._tell()
@@ -211,7 +216,7 @@ class Run:
             keep_trajectories=self.study.table.output.trajectories,
         )
         name = "brlbench.study.units:play_unit"
-        return self.executor.submit(name, play, _limits(seconds, limits))
+        return self.executor.submit(name, play, _limits(seconds, limits, limits.training))
 
     def _request(self, job: Job) -> ExperimentRequest:
         if job.experiment_name not in self._requests:
@@ -227,10 +232,12 @@ class Run:
                     self._line_up(work)
             else:
                 self._played(unit.works[0], unit.played, outcome.value)
-        elif isinstance(outcome, Failed):  # and not only stopped
+        elif isinstance(outcome, Failed):
             where = "training: " if unit.played is None else ""
             for work in unit.works:
                 self._fail(work, where + outcome.reason)
+        elif not self.stopping:
+            raise ExecutorError(f"{unit}: {outcome.reason}")
 
     def _played(self, work: Work, wanted: Range, played: Played) -> None:
         number = played.end - played.first
@@ -267,7 +274,7 @@ class Run:
             self.folder.write_failure(work.job, reason)
 
     def _tell(self, at_once: bool = False) -> None:
-        if not at_once and time.monotonic() - self._told < _LOOK_SECONDS:
+        if not at_once and time.monotonic() - self._told < LOOK_SECONDS:
             return
         self._told = time.monotonic()
         progress = Progress(
@@ -276,6 +283,7 @@ class Run:
             self.failed,
             self._seconds_left(),
             [str(unit) for unit in self._units()][: self.executor.num_workers],
+            self.stopping,
         )
         self.show(progress)
         if at_once or time.monotonic() - self._written > _NOW_SECONDS:
@@ -300,5 +308,7 @@ class Run:
         return left / self.executor.num_workers
 
 
-def _limits(seconds: float | None, table: LimitsTable) -> Limits:
-    return Limits(seconds, table.memory, PREPARATION_SECONDS)
+def _limits(seconds: float | None, table: LimitsTable, training: float | None = 0.0) -> Limits:
+    """Limits that count from the first report; an agent may have to be trained before that."""
+    preparation = PREPARATION_SECONDS + (_LONG_SECONDS if training is None else training)
+    return Limits(seconds, table.memory, preparation)

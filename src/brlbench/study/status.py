@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, StoreError
 from .failures import Failure, read_failure, read_json
 from .folder import owner_of, range_of
 
@@ -41,6 +41,8 @@ def read_status(folder: Path) -> Status:
     plan = read_json(folder / "plan.json")
     owner = owner_of(folder)
     now = read_json(folder / "now.json") if owner and (folder / "now.json").exists() else {}
+    if not isinstance(plan, dict) or not {"title", "jobs", "skipped"} <= plan.keys():
+        raise StoreError(f"{folder / 'plan.json'} is damaged: run the study again")
     jobs: list[dict[str, Any]] = plan["jobs"]
     done = [job for job in jobs if (folder / job["result"]).exists()]
     rest = [job for job in jobs if not (folder / job["result"]).exists()]
@@ -53,7 +55,7 @@ def read_status(folder: Path) -> Status:
         owner=owner,
         total=len(jobs),
         done=len(done),
-        begun=sum(number > 0 for number in played.values()),
+        begun=sum(played[job["parts"]] > 0 for job in rest if job not in failed),
         failures=[read_failure(folder / job["failure"]) for job in failed],
         skipped=[(label, reason) for label, reason in plan["skipped"]],
         trajectories=sum(job["trajectories"] for job in jobs),

@@ -241,7 +241,9 @@ def _pack_table(kind: str, columns: dict[str, Any], metadata: dict[str, Any]) ->
     content = json.dumps({"kind": kind, "format": FORMAT, **metadata}, default=str)
     header = {_KEY: content, "digest": _OPEN_SEAL}
     buffer = io.BytesIO()
-    pl.DataFrame(columns).write_parquet(buffer, compression="zstd", metadata=header)
+    pl.DataFrame(columns).write_parquet(
+        buffer, compression="zstd", compression_level=1, metadata=header
+    )
     return _sealed(buffer.getvalue())
 
 

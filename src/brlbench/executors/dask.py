@@ -51,25 +51,12 @@ def require(*modules: str) -> None:
             ) from None
 
 
-class Dask:
-    """A Dask cluster: the one of a scheduler, or one of its own on this machine.
+class Cluster:
+    """What executors on workers of Dask have in common; entering one connects `_units`."""
 
-    Args:
-        scheduler: the address, such as "tcp://10.0.0.1:8786"; None for a cluster of its own.
-        workers: how many units its own cluster performs at once; None means one a core.
-    """
-
-    def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
-        require("distributed")
-        self._scheduler = scheduler
-        self._workers = checked_workers(workers)
-        self._context = ExitStack()
+    def __init__(self) -> None:
         self._units = Units()
-
-    @property
-    def num_workers(self) -> int:
-        """How many units can be performed at once; a cluster may grow and shrink."""
-        return self._workers if self._scheduler is None else self._units.num_threads()
+        self._context = ExitStack()  # what ends with it
 
     def submit(
         self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
@@ -85,6 +72,30 @@ class Dask:
         """End all units at once."""
         self._units.kill()
 
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with self._context:
+            self._units.end(wait_for_units=kind is None)
+
+
+class Dask(Cluster):
+    """A Dask cluster: the one of a scheduler, or one of its own on this machine.
+
+    Args:
+        scheduler: the address, such as "tcp://10.0.0.1:8786"; None for a cluster of its own.
+        workers: how many units its own cluster performs at once; None means one a core.
+    """
+
+    def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
+        require("distributed")
+        super().__init__()
+        self._scheduler = scheduler
+        self._workers = checked_workers(workers)
+
+    @property
+    def num_workers(self) -> int:
+        """How many units can be performed at once; a cluster may grow and shrink."""
+        return self._workers if self._scheduler is None else self._units.num_threads()
+
     def __enter__(self) -> Self:
         with ExitStack() as stack, uninterrupted():
             if self._scheduler is None:
@@ -96,10 +107,6 @@ class Dask:
                 self._units.connect(self._scheduler, stack, is_own=False)
             self._context = stack.pop_all()
         return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with self._context:
-            self._units.end(wait_for_units=kind is None)
 
 
 def local_cluster(workers: int) -> Any:

@@ -8,7 +8,6 @@ import math
 import shutil
 import subprocess
 from collections.abc import Mapping
-from concurrent.futures import Future
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -16,9 +15,8 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 
 from ..errors import ExecutorError, InvalidInput, did_you_mean
-from ..worker import NO_LIMITS, Limits, Outcome
 from .base import checked_workers
-from .dask import REPEATS, Units, repeat, require, uninterrupted
+from .dask import REPEATS, Cluster, repeat, require, uninterrupted
 
 _COMMAND_SECONDS = 60
 
@@ -61,7 +59,7 @@ class SlurmOptions(BaseModel):
         raise InvalidInput(f"{place}.{key} = {value!r}: {first['msg']}")
 
 
-class Slurm:
+class Slurm(Cluster):
     """Jobs of SLURM, as many as are needed for a number of units at once.
 
     Args:
@@ -79,27 +77,12 @@ class Slurm:
             raise InvalidInput(
                 f"slurm.processes = {options.processes}: must divide cores = {options.cores}"
             )
+        super().__init__()
         self._options = options
         self._jobs = math.ceil(checked_workers(workers) / options.cores)
         self.num_workers = self._jobs * options.cores
-        self._units = Units()
-        self._context = ExitStack()
         self._lost: list[str] = []  # jobs that have ended since a unit was finished
         self._finished = 0
-
-    def submit(
-        self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
-    ) -> Future[Outcome]:
-        """Have a unit performed by the next worker that is free, when there is one."""
-        return self._units.submit(function_name, argument, limits)
-
-    def stop(self) -> None:
-        """Ask running units to stop early; no other begins."""
-        self._units.stop()
-
-    def kill(self) -> None:
-        """End all units at once."""
-        self._units.kill()
 
     def __enter__(self) -> Self:
         with ExitStack() as stack, uninterrupted():
@@ -110,10 +93,6 @@ class Slurm:
             repeat(lambda: self._replace_jobs(cluster), self._options.check_seconds, stack)
             self._context = stack.pop_all()
         return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with self._context:
-            self._units.end(wait_for_units=kind is None)
 
     def _replace_jobs(self, cluster: Any) -> None:
         """Submit jobs for those that have ended, unless they never get anything done."""

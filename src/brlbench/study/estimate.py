@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..agents import make_agent
 from ..agents.base import Agent, CompiledAgent
+from ..errors import AgentError
 from ..execution import train, warm_up
 from ..executors import Executor
 from ..experiment import Experiment
@@ -96,42 +97,38 @@ def probe_unit(request: ProbeRequest, report: Report) -> Probe:
     if isinstance(agent, CompiledAgent):
         warm_up(agent)
     report(None)
-    searched = _search(agent, experiment, request.seconds)
-    if searched is not None:
-        return searched
-    training = train(agent, experiment.prior, experiment.task, experiment.seed)
-    return Probe(training.seconds, _trajectory_seconds(agent, experiment, request.seconds))
+    training_seconds, trajectory_seconds = _train(agent, experiment, request.seconds)
+    if trajectory_seconds is None:
+        trajectory_seconds = _trajectory_seconds(agent, experiment, request.seconds)
+    return Probe(training_seconds, trajectory_seconds)
 
 
 class _EnoughError(Exception):
     """Ends a search that has been watched for long enough."""
 
 
-def _search(agent: Agent, experiment: Experiment, seconds: float) -> Probe | None:
-    """Watch the first trajectories of an agent that searches a policy; None if it ends in time."""
-    if not hasattr(agent, "progress"):
-        return None
+def _train(agent: Any, experiment: Experiment, seconds: float) -> tuple[float, float | None]:
+    """What training takes; if it was a long search and was cut short, also a trajectory of it."""
     started, waiting = time.perf_counter(), Waiting()
-    share_of = [0, 0, 0.0]
+    done, total, elapsed = 0, 0, 0.0
 
-    def watch(done: int, total: int) -> None:
+    def watch(done_now: int, total_now: int) -> None:
+        nonlocal done, total, elapsed
+        done, total = done_now, total_now
         elapsed = time.perf_counter() - started - waiting.seconds()
-        share_of[:] = [done, total, elapsed]
         if elapsed > seconds:
             raise _EnoughError
 
-    agent.progress = watch
+    if hasattr(agent, "progress"):
+        agent.progress = watch
     try:
-        train(agent, experiment.prior, experiment.task, experiment.seed)
-    except Exception as error:
-        agent.progress = None
+        training = train(agent, experiment.prior, experiment.task, experiment.seed)
+    except AgentError as error:
         if not isinstance(error.__cause__, _EnoughError):
             raise
-        done, total, elapsed = share_of
-        # What it does in a search is to play one trajectory for each unit of its progress.
-        return Probe(elapsed * total / done, elapsed / done)
-    agent.progress = None
-    return None
+        # In a search, one trajectory is played for each unit of its progress.
+        return elapsed * total / done, elapsed / done
+    return training.seconds, None
 
 
 def _trajectory_seconds(agent: Agent, experiment: Experiment, seconds: float) -> float:

@@ -115,7 +115,6 @@ class Run:
         self.ready: deque[Unit] = deque()
         self.pending: dict[Future[Outcome], Unit] = {}
         self.stopping = self.interrupted = False
-        self._requests: dict[str, ExperimentRequest] = {}
         self._told = self._written = 0.0
 
     def __call__(self) -> bool:
@@ -199,15 +198,16 @@ class Run:
     def _submitted(self, unit: Unit) -> Future[Outcome]:
         work = unit.works[0]
         job, limits = work.job, work.job.agent.limits
+        experiment = ExperimentRequest.of(job.experiment)
         if unit.played is None:
-            train = TrainRequest(job.agent.algorithm, job.agent.parameters, self._request(job))
+            train = TrainRequest(job.agent.algorithm, job.agent.parameters, experiment)
             name = "brlbench.study.units:train_unit"
             return self.executor.submit(name, train, _limits(limits.training, limits))
         first, end = unit.played
         seconds = limits.trajectory_seconds(job.experiment.horizon)
         play = PlayRequest(
             agent=self.folder.agent(job).read_bytes(),
-            experiment=self._request(job),
+            experiment=experiment,
             first=first,
             end=end,
             part_seconds=self.part_seconds,
@@ -217,11 +217,6 @@ class Run:
         )
         name = "brlbench.study.units:play_unit"
         return self.executor.submit(name, play, _limits(seconds, limits, limits.training))
-
-    def _request(self, job: Job) -> ExperimentRequest:
-        if job.experiment_name not in self._requests:
-            self._requests[job.experiment_name] = ExperimentRequest.of(job.experiment)
-        return self._requests[job.experiment_name]
 
     def _finish(self, unit: Unit, outcome: Outcome) -> None:
         """Write down what came of a unit, and line up what follows from it."""

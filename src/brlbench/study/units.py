@@ -7,7 +7,7 @@ the unit should end early.
 
 import time
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,8 +48,9 @@ class ExperimentRequest(NamedTuple):
     mdps: bytes | None  # if they are given, and not to be drawn again
 
     @classmethod
+    @cache
     def of(cls, experiment: Experiment) -> "ExperimentRequest":
-        """The request for an experiment."""
+        """The request for an experiment, made once."""
         names = ("num_mdps", "discount", "horizon", "seed", "trajectories", "deadline")
         return cls(
             distributions.to_json(experiment.prior),

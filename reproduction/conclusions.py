@@ -47,9 +47,10 @@ class Ranking:
 
     def top(self, offline: float = math.inf, online: float = math.inf) -> list[Entry]:
         """The best agent within bounds, and those not significantly worse."""
-        first, *others = self.best(offline, online) or [None]
-        if first is None:
+        best = self.best(offline, online)
+        if not best:
             return []
+        first, *others = best
         tested = slice(1, None, 2)
         p_values = [
             paired_z_test(first.returns[tested], other.returns[tested]).p_value for other in others
@@ -102,7 +103,7 @@ def check_claims(experiments: Sequence[ExperimentData]) -> list[Claim]:
                inaccurate, "opps-ds", 2),
         _always("With a wrong prior and without OPPS-DS, ε-greedy is always among the best.",
                 without_opps, "epsilon-greedy"),
-        _only("With a wrong prior and without OPPS-DS, no other algorithm is always among the best.",
+        _only("With a wrong prior and without OPPS-DS, no other is always among the best.",
               without_opps, "epsilon-greedy"),
     ]  # fmt: skip
 

@@ -1,8 +1,9 @@
 """How times grow with parameters, as exponents: time ~ parameter ^ exponent."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,20 +18,20 @@ class Influence(NamedTuple):
     parameter: str
     feature: str  # "offline" or "mean", the mean time of a decision
     claim: str
-    expected: float | None  # the exponent that the paper's words mean
 
 
 INFLUENCES = (
-    Influence("epsilon-greedy", "ε", "epsilon", "mean", "inversely proportional", -1),
-    Influence("opps-ds", "β", "draws", "offline", "proportional", 1),
-    Influence("bamcp", "K", "simulations", "mean", "proportional", 1),
-    Influence("bamcp", "depth", "depth", "mean", "proportional", 1),
-    Influence("bfs3", "K", "simulations", "mean", "proportional", 1),
-    Influence("bfs3", "C", "branching", "mean", "proportional", 1),
-    Influence("bfs3", "depth", "depth", "mean", "proportional", 1),
-    Influence("sboss", "ε", "epsilon", "mean", "inversely proportional", -1),
-    Influence("sboss", "δ", "delta", "mean", "inversely proportional", -1),
-    Influence("beb", "β", "beta", "mean", "constant", 0),
+    Influence("epsilon-greedy", "ε", "epsilon", "mean", "inversely proportional"),
+    Influence("opps-ds", "β", "draws", "offline", "proportional"),
+    Influence("formula", "number of features", "formula", "mean", "proportional"),
+    Influence("bamcp", "K", "simulations", "mean", "proportional"),
+    Influence("bamcp", "depth", "depth", "mean", "proportional"),
+    Influence("bfs3", "K", "simulations", "mean", "proportional"),
+    Influence("bfs3", "C", "branching", "mean", "proportional"),
+    Influence("bfs3", "depth", "depth", "mean", "proportional"),
+    Influence("sboss", "ε", "epsilon", "mean", "inversely proportional"),
+    Influence("sboss", "δ", "delta", "mean", "inversely proportional"),
+    Influence("beb", "β", "beta", "mean", "constant"),
 )
 
 
@@ -41,7 +42,7 @@ def exponent(entries: Iterable[Entry], parameter: str, feature: str) -> float | 
     """
     groups: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for entry in entries:
-        value = float(entry.parameters[parameter])
+        value = _number(entry.parameters[parameter])
         if value > 0:
             others = {name: v for name, v in entry.parameters.items() if name != parameter}
             point = (np.log(value), np.log(entry.features[feature]))
@@ -54,12 +55,17 @@ def exponent(entries: Iterable[Entry], parameter: str, feature: str) -> float | 
     return products / squares if squares > 0 else None
 
 
+def _number(value: Any) -> float:
+    """A parameter's value; of a formula, how many Q-functions it needs."""
+    return len(set(re.findall(r"Q\w+", value))) if isinstance(value, str) else float(value)
+
+
 def exponents(experiments: Sequence[ExperimentData], influence: Influence) -> dict[str, float]:
-    """The exponent by experiment, where it can be told."""
-    found = {}
+    """The exponent by experiment, from the first results in which it can be told."""
+    found: dict[str, float] = {}
     for experiment in experiments:
         entries = [e for e in experiment.entries if e.algorithm == influence.algorithm]
         slope = exponent(entries, influence.parameter, influence.feature)
         if slope is not None:
-            found[experiment.name] = slope
+            found.setdefault(experiment.name, slope)
     return found

@@ -68,8 +68,13 @@ class Compared:
     @property
     def verdict(self) -> str:
         """In a few words."""
-        if self.has_defect:
-            return "reproduced by the defect" if self.is_close else "not reproduced: a defect"
+        if self.row.algorithm == "soft-max":
+            better = "better: " if self.z > CLOSE else ""
+            return f"{better}the published agent always takes the first action"
+        return self._agreement + ("; published with defects" if self.has_defect else "")
+
+    @property
+    def _agreement(self) -> str:
         if self.is_close:
             return "reproduced"
         if abs(self.z_explained) <= CLOSE:

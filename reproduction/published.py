@@ -4,11 +4,14 @@ import csv
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from brlbench.agents import describe, make_agent
 from brlbench.agents.parameters import parse_parameters
 from brlbench.report.data import Entry, ExperimentData
+from brlbench.result import label_of
 
 WITH_DEFECTS = ("soft-max", "sboss")
 """The algorithms whose implementation behind the tables was not the one that the paper prints."""
@@ -26,6 +29,11 @@ class PublishedRow:
     mean: float
     ci95: float
 
+    @cached_property
+    def label(self) -> str:
+        """The agent as our results name it."""
+        return label_of(*describe(make_agent(self.agent, **self.parameters)))
+
     @property
     def standard_error(self) -> float:
         """What the paper prints after ± is two of these."""
@@ -38,16 +46,7 @@ class PublishedRow:
 
     def find(self, entries: Iterable[Entry]) -> Entry | None:
         """Our agent of the same parameters, if it was played."""
-        wanted = self.parameters.items()
-        return next(
-            (
-                entry
-                for entry in entries
-                if entry.algorithm == self.agent
-                and all(entry.parameters.get(name) == value for name, value in wanted)
-            ),
-            None,
-        )
+        return next((entry for entry in entries if entry.label == self.label), None)
 
 
 def published_rows() -> Iterator[PublishedRow]:

@@ -26,6 +26,8 @@ from .parameters import flag, number, whole
 
 _LEARNING_RATE = 0.2
 _STEP = 40.0  # nanoseconds that a step of a simulation takes, or more
+# Up to this many transitions a uniform row is drawn from like others, which is faster.
+_MAX_FULL = 1 << 16
 _MAX_NODES = 50_000_000
 _MAX_EDGES = 1 << 27  # about 3 GB, beside 40 bytes a node
 # A tree that is kept grows beyond one decision's simulations; when it is full it only deepens
@@ -51,7 +53,13 @@ class Bamcp(CompiledAgent):
         """Make room for the tree, and tables of roots and logarithms."""
         from ..kernels import bamcp as kernels
         from .model import build_counts, copy
-        from .planning import build_deadline, build_urn, reward_table, simulations_in_time
+        from .planning import (
+            build_alias,
+            build_copying_urn,
+            build_deadline,
+            reward_table,
+            simulations_in_time,
+        )
 
         actions, pairs = prior.num_actions, prior.num_states * prior.num_actions
         simulations = simulations_in_time(self.simulations, _STEP * self.depth, task)
@@ -62,24 +70,22 @@ class Bamcp(CompiledAgent):
                 f"{nodes * actions:.1e} edges in memory, at most {_MAX_EDGES:.1e} are allowed: "
                 "lower simulations"
             )
-        counts = build_counts(prior, task.horizon)
+        counts = build_counts(prior, task.horizon, background=prior.num_states * pairs > _MAX_FULL)
+        urn = build_copying_urn(counts, self.depth)
         # With a tree that is kept, visits can grow beyond the tables, which then end flat.
         visits = np.arange(nodes * (2 if self.reuse_tree else 1) + 1)
+        action_of = np.tile(np.arange(actions), prior.num_states)
         tree = kernels.Tree(
             size=np.zeros(1, np.int64),
-            visits=np.zeros(nodes, np.int64),
-            state=np.zeros(nodes, np.int64),
-            parent=np.zeros(nodes, np.int64),
-            sibling=np.zeros(nodes, np.int64),
-            edge_visits=np.zeros(nodes * actions, np.int64),
-            edge_value=np.zeros(nodes * actions),
-            edge_child=np.zeros(nodes * actions, np.int64),
+            nodes=np.zeros(nodes, kernels.NODE),
+            edges=np.zeros(nodes * actions, kernels.EDGE),
         )
         return kernels.Bamcp(
             rng=new_rng(),
             counts=copy(counts),
             initial=counts,
-            urn=build_urn(counts, self.depth),
+            urn=urn,
+            initial_tables=copy(urn.tables),
             tree=tree,
             kept=np.zeros(nodes if self.reuse_tree else 0, np.int64),
             ranking=np.zeros(actions),
@@ -89,6 +95,9 @@ class Bamcp(CompiledAgent):
             root_log=self.exploration * np.sqrt(np.log(visits + 1)),
             inverse_root=1 / np.sqrt(np.maximum(visits, 1)),
             rollout_q=np.zeros(pairs),
+            rollout_weight=np.zeros(pairs),
+            rollout_table=build_alias(action_of),
+            action_of=action_of,
             discount=task.discount,
             deadline=build_deadline(task, _STEP * self.depth),
             simulations=simulations,

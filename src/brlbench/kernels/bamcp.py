@@ -118,9 +118,9 @@ def add_node(tree: Tree, actions: int, parent: int, y: int) -> int:
 @inlined
 def find_node(tree: Tree, edge: int, y: int) -> int:
     """The node below an edge for a next state, or none."""
-    number = np.int64(tree.edges[np.uint64(edge)]["child"])
+    number = int(tree.edges[np.uint64(edge)]["child"])
     while number != NO_NODE and tree.nodes[np.uint64(number)]["state"] != y:
-        number = np.int64(tree.nodes[np.uint64(number)]["sibling"])
+        number = int(tree.nodes[np.uint64(number)]["sibling"])
     return number
 
 
@@ -132,7 +132,7 @@ def select(agent: Bamcp, number: int) -> int:
     """
     tree, actions = agent.tree, agent.counts.num_actions
     node, first = tree.nodes[np.uint64(number)], number * actions
-    visits = np.int64(node["visits"])
+    visits = int(node["visits"])
     root_log = node["root_log"]
     node["visits"] = visits + 1
     node["root_log"] = agent.root_log[np.uint64(min(visits + 1, len(agent.root_log) - 1))]
@@ -195,9 +195,11 @@ def simulate(agent: Bamcp, x: int) -> None:
     for i in range(length - 1, -1, -1):
         value = agent.path_reward[i] + agent.discount * value
         taken = tree.edges[np.uint64(agent.path[i])]
-        visits = np.int64(taken["visits"]) + 1
+        visits = int(taken["visits"]) + 1
         taken["visits"] = visits
-        taken["inverse_root"] = agent.inverse_root[np.uint64(min(visits, len(agent.inverse_root) - 1))]
+        taken["inverse_root"] = agent.inverse_root[
+            np.uint64(min(visits, len(agent.inverse_root) - 1))
+        ]
         taken["value"] += (value - taken["value"]) / visits
 
 
@@ -229,7 +231,7 @@ def keep_subtree(agent: Bamcp, root: int) -> None:
     tree, actions, kept = agent.tree, agent.counts.num_actions, agent.kept
     size = 0
     for number in range(tree.size[0]):
-        parent = np.int64(tree.nodes[number]["parent"])
+        parent = int(tree.nodes[number]["parent"])
         kept[number] = NO_NODE
         if number < root or (number > root and kept[parent // actions] == NO_NODE):
             continue

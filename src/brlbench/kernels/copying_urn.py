@@ -33,15 +33,13 @@ class CopyingUrn(NamedTuple):
 
 
 @inlined
-def draw(
-    counts: Counts, urn: CopyingUrn, pair: int, word: np.uint64, other_word: np.uint64
-) -> int:
+def draw(counts: Counts, urn: CopyingUrn, pair: int, word: np.uint64, other_word: np.uint64) -> int:
     """The next state that two random words draw; to have it count from now on, `push` it."""
     row = np.uint64(pair)  # an unsigned index saves Numba a look whether it is negative
     number = urn.number[row]
     chance = unit(word) * (counts.total[row] + number)
     if chance < number:
-        return np.int64(urn.drawn[np.uint64(pair * urn.limit + int(chance))])
+        return int(urn.drawn[np.uint64(pair * urn.limit + int(chance))])
     length = counts.row_length[row]
     if counts.has_background and counts.background[row] > 0:
         chance -= number

@@ -29,7 +29,8 @@ def pick_all(table: Alias, first: int, cells: int, words: Words, out: Integers) 
 
 @kernel
 def learn_all(counts: Counts, urn: CopyingUrn, transitions: Integers) -> None:
-    """`learn` of each transition [n, 3]."""
+    """Make tables, then `learn` each transition [n, 3]."""
+    copying_urn.rebuild_all(counts, urn)
     for i in range(len(transitions)):
         pair = transitions[i, 0] * counts.num_actions + transitions[i, 1]
         copying_urn.learn(counts, urn, pair, transitions[i, 2])

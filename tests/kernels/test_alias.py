@@ -15,7 +15,7 @@ from strategies import reproducible
 
 
 def table_of(weights: Floats) -> Alias:
-    table = build_alias(np.arange(len(weights)))
+    table = build_alias(len(weights))
     build(table, np.arange(len(weights)), weights, 0, len(weights))
     return table
 
@@ -68,7 +68,7 @@ def test_where_a_word_leads() -> None:
 
 def test_tables_lie_side_by_side() -> None:
     values, weights = np.array([7, 8, 9, 3, 4]), np.array([1.0, 2.0, 3.0, 1.0, 0.0])
-    table, words = build_alias(values), np.zeros(60_000, np.uint64)
+    table, words = build_alias(5), np.zeros(60_000, np.uint64)
     before = table.limit[:3].tolist(), table.values[:3].tolist()
     build(table, values, weights, 3, 2)
     assert (table.limit[:3].tolist(), table.values[:3].tolist()) == before

@@ -26,8 +26,11 @@ from .parameters import flag, number, whole
 
 _LEARNING_RATE = 0.2
 _STEP = 40.0  # nanoseconds that a step of a simulation takes, or more
-# Up to this many transitions a uniform row is drawn from like others, which is faster.
-_MAX_FULL = 1 << 16
+# Up to this many transitions, uniform rows are drawn from like others, which is faster; beyond,
+# their tables would take more time to make, and memory, than they save.
+_SMALL = 1 << 16
+_MAX_DRAWS = 1 << 28  # 1 GB
+_MAX_VISITS = 2**31 - 1
 _MAX_NODES = 50_000_000
 _MAX_EDGES = 1 << 27  # about 3 GB, beside 40 bytes a node
 # A tree that is kept grows beyond one decision's simulations; when it is full it only deepens
@@ -70,11 +73,20 @@ class Bamcp(CompiledAgent):
                 f"{nodes * actions:.1e} edges in memory, at most {_MAX_EDGES:.1e} are allowed: "
                 "lower simulations"
             )
-        counts = build_counts(prior, task.horizon, background=prior.num_states * pairs > _MAX_FULL)
-        urn = build_copying_urn(counts, self.depth)
+        if pairs * self.depth > _MAX_DRAWS:
+            raise InvalidInput(
+                f"bamcp: depth = {self.depth} with {pairs} pairs of a state and an action needs "
+                f"{pairs * self.depth:.1e} draws in memory, at most {_MAX_DRAWS:.1e} are allowed: "
+                "lower depth"
+            )
+        if self.reuse_tree and simulations * task.horizon > _MAX_VISITS:
+            raise InvalidInput(
+                f"bamcp: simulations = {self.simulations} in {task.horizon} decisions can't be "
+                f"counted with reuse_tree, at most {_MAX_VISITS:.1e} can: lower simulations"
+            )
+        counts = build_counts(prior, task.horizon, background=prior.num_states * pairs > _SMALL)
         # With a tree that is kept, visits can grow beyond the tables, which then end flat.
         visits = np.arange(nodes * (2 if self.reuse_tree else 1) + 1)
-        action_of = np.tile(np.arange(actions), prior.num_states)
         tree = kernels.Tree(
             size=np.zeros(1, np.int64),
             nodes=np.zeros(nodes, kernels.NODE),
@@ -84,8 +96,7 @@ class Bamcp(CompiledAgent):
             rng=new_rng(),
             counts=copy(counts),
             initial=counts,
-            urn=urn,
-            initial_tables=copy(urn.tables),
+            urn=build_copying_urn(counts, self.depth),
             tree=tree,
             kept=np.zeros(nodes if self.reuse_tree else 0, np.int64),
             ranking=np.zeros(actions),
@@ -96,8 +107,8 @@ class Bamcp(CompiledAgent):
             inverse_root=1 / np.sqrt(np.maximum(visits, 1)),
             rollout_q=np.zeros(pairs),
             rollout_weight=np.zeros(pairs),
-            rollout_table=build_alias(action_of),
-            action_of=action_of,
+            rollout_table=build_alias(pairs),
+            action_of=np.tile(np.arange(actions), prior.num_states),
             discount=task.discount,
             deadline=build_deadline(task, _STEP * self.depth),
             simulations=simulations,

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from ..kernels.alias import WHOLE, Alias
-from ..kernels.copying_urn import CopyingUrn, rebuild_all
+from ..kernels.alias import Alias
+from ..kernels.copying_urn import CopyingUrn
 from ..kernels.counts import Counts
 from ..kernels.deadline import SIZE, Deadline
 from ..kernels.urn import NONE, Urn
 from ..prior import FlatDirichlet
-from ..sparse import Floats, Integers
+from ..sparse import Floats
 from .base import Task
 
 # Rewards are looked up in a full table up to this many numbers, and searched for beyond.
@@ -33,23 +33,21 @@ def build_urn(counts: Counts, limit: int) -> Urn:
     )
 
 
-def build_alias(values: Integers) -> Alias:
-    """Tables of some values, of equal weights until others are given."""
-    return Alias(limit=np.full(len(values), WHOLE, np.uint64), values=values | values << 32)
+def build_alias(cells: int) -> Alias:
+    """Room for tables."""
+    return Alias(limit=np.zeros(cells, np.uint64), values=np.zeros(cells, np.int64))
 
 
 def build_copying_urn(counts: Counts, limit: int) -> CopyingUrn:
-    """An empty urn beside some counts, with tables of them, for at most `limit` draws."""
+    """An empty urn beside some counts, for at most `limit` draws; without tables yet."""
     pairs = len(counts.total)
-    urn = CopyingUrn(
+    return CopyingUrn(
         limit=limit,
-        tables=build_alias(counts.entry_next),
+        tables=build_alias(len(counts.entry_count)),
         number=np.zeros(pairs),
         drawn=np.zeros(pairs * limit, np.int32),
         log_pair=np.zeros(limit, np.int32),
     )
-    rebuild_all(counts, urn)
-    return urn
 
 
 def reward_table(prior: FlatDirichlet) -> Floats:

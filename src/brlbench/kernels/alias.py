@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import copy_start
 from .jit import cold, inlined
 
 Floats = NDArray[np.float64]
@@ -84,10 +83,3 @@ def following(weights: Floats, cell: int, end: int, mean: float, heavy: bool) ->
     while cell < end and (weights[cell] > mean) != heavy:
         cell += 1
     return cell
-
-
-@inlined
-def restore(alias: Alias, initial: Alias, end: int) -> None:
-    """Go back to earlier tables, of which the pool's first `end` cells matter."""
-    copy_start(alias.limit, initial.limit, end)
-    copy_start(alias.values, initial.values, end)

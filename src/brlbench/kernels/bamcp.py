@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import alias
-from .alias import Alias, pick
+from .alias import Alias, build, pick
 from .choice import greedy
-from .copying_urn import CopyingUrn, draw, learn, push, undo
+from .copying_urn import CopyingUrn, draw, learn, push, rebuild_all, undo
 from .counts import Counts, restore, reward_of
 from .deadline import OBSERVE, START, Deadline, begin, is_over, now, took
 from .jit import cold, inlined
@@ -61,7 +60,6 @@ class Bamcp(NamedTuple):
     counts: Counts
     initial: Counts
     urn: CopyingUrn
-    initial_tables: Alias  # of the urn
     tree: Tree
     kept: Integers  # [M]; work space of `keep_subtree`: the new number of a node
     ranking: Floats  # [A]; work space
@@ -159,11 +157,11 @@ def rollout(agent: Bamcp, x: int, done: int) -> float:
     total, weight = 0.0, 1.0
     state = load(agent.rng)
     for i in range(done, agent.depth):
-        for_action, state = advance(state)
-        for_copy, state = advance(state)
-        for_next, state = advance(state)
-        pair = x * actions + pick(agent.rollout_table, x * actions, actions, for_action)
-        x = draw(agent.counts, agent.urn, pair, for_copy, for_next)
+        word, state = advance(state)
+        pair = x * actions + pick(agent.rollout_table, x * actions, actions, word)
+        word, state = advance(state)
+        other_word, state = advance(state)
+        x = draw(agent.counts, agent.urn, pair, word, other_word)
         push(agent.urn, i, pair, x)
         total += weight * reward(agent, pair, x)
         weight *= agent.discount
@@ -270,17 +268,18 @@ def set_rollout_policy(agent: Bamcp, x: int) -> None:
         weight[pair] = agent.rollout_epsilon / actions
         if q[pair] == best:
             weight[pair] += (1 - agent.rollout_epsilon) / tied
-    alias.build(agent.rollout_table, agent.action_of, weight, first, actions)
+    build(agent.rollout_table, agent.action_of, weight, first, actions)
 
 
 def start(agent: Bamcp, x: int) -> None:
     """Back to the prior, without a tree and with an ignorant roll-out policy."""
     began = now(agent.deadline)
     restore(agent.counts, agent.initial)
-    alias.restore(agent.urn.tables, agent.initial_tables, agent.initial.pool_end[0])
+    rebuild_all(agent.counts, agent.urn)
     agent.tree.size[0] = 0
     agent.rollout_q[:] = 0.0
-    agent.rollout_table.limit[:] = alias.WHOLE
+    for state in range(agent.counts.num_states):
+        set_rollout_policy(agent, state)
     took(agent.deadline, START, began)
 
 

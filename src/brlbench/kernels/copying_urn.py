@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .alias import Alias, build, pick
 from .counts import Counts, add
-from .jit import inlined, kernel
+from .jit import inlined
 from .rng import unit
 
 Floats = NDArray[np.float64]
@@ -80,7 +80,7 @@ def rebuild(counts: Counts, urn: CopyingUrn, pair: int) -> None:
     build(urn.tables, counts.entry_next, counts.entry_count, first, length)
 
 
-@kernel
+@inlined
 def rebuild_all(counts: Counts, urn: CopyingUrn) -> None:
     """Make the tables of all rows."""
     for pair in range(len(counts.total)):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brlbench.agents import bamcp
 from brlbench.agents.bamcp import Bamcp
 from brlbench.agents.base import Task
 from brlbench.errors import InvalidInput
@@ -75,6 +76,32 @@ def test_searches_are_those_that_draw_every_mdp(name: str, settings: str, learne
     expected, expected_actions = plainly_searched(plain, 400)
     assert_same_law(found, expected, COLUMNS)
     assert_same_frequencies(actions, expected_actions)
+
+
+def test_searches_of_large_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where tables of uniform rows would be too large, the law is the same."""
+    settings = SETTINGS["as published"]
+    expected, expected_actions = searched(trained(UNIFORM, **settings), 10_000)
+    monkeypatch.setattr(bamcp, "_SMALL", 0)
+    agent = trained(UNIFORM, **settings)
+    assert agent.arrays.counts.has_background
+    found, actions = searched(agent, 10_000)
+    assert_same_law(found, expected, COLUMNS)
+    assert_same_frequencies(actions, expected_actions)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
+def test_the_roll_out_policy_is_greedy_or_random(epsilon: float) -> None:
+    agent = trained(sure(4), simulations=1, depth=1, rollout_epsilon=epsilon)
+    weight = agent.arrays.rollout_weight.reshape(2, 4)
+    np.testing.assert_allclose(weight, 0.25, rtol=1e-15)
+    for u, r in ((1, 2.0), (3, 2.0), (2, -1.0)):
+        agent.observe(0, u, 1, r)
+    tied = np.array([0, 0.5, 0, 0.5])
+    np.testing.assert_allclose(weight[0], epsilon / 4 + (1 - epsilon) * tied, rtol=1e-15)
+    np.testing.assert_allclose(weight[1], 0.25, rtol=1e-15)
+    agent.start(0, np.random.default_rng(0))
+    np.testing.assert_allclose(weight, 0.25, rtol=1e-15)
 
 
 def test_the_roll_out_policy_learns_from_real_transitions() -> None:
@@ -218,6 +245,22 @@ def test_trees_that_do_not_fit_are_refused() -> None:
     with pytest.raises(InvalidInput) as caught:
         trained(prior, simulations=12_000_000)
     assert str(caught.value).startswith("bamcp: simulations = 12000000 ")
+    assert "lower simulations" in str(caught.value)
+
+
+def test_draws_that_do_not_fit_are_refused() -> None:
+    prior = FlatDirichlet(np.ones((2, 200, 2)), 0.0)
+    with pytest.raises(InvalidInput) as caught:
+        trained(prior, depth=1_000_000)
+    assert str(caught.value).startswith("bamcp: depth = 1000000 ")
+    assert "lower depth" in str(caught.value)
+
+
+def test_visits_that_can_not_be_counted_are_refused() -> None:
+    agent = Bamcp(simulations=10_000_000, reuse_tree=True)
+    with pytest.raises(InvalidInput) as caught:
+        agent.train(UNIFORM, Task(0.9, 1000), np.random.default_rng(0))
+    assert str(caught.value).startswith("bamcp: simulations = 10000000 ")
     assert "lower simulations" in str(caught.value)
 
 

@@ -1,7 +1,7 @@
 """BAMCP, Bayes-adaptive Monte-Carlo planning (Guez, Silver and Dayan, 2012).
 
 UCT over histories, where each simulation plays one MDP drawn from the posterior. Here the MDP is
-never drawn: an urn gives its transitions with the same law (see `kernels.urn`).
+never drawn: an urn gives its transitions with the same law (see `kernels.copying_urn`).
 
 Settings that the benchmark's paper does not print are those of its library: the bonus is
 exploration * sqrt(ln(N + 1) / n); untried actions come first, in random order; a node is made
@@ -25,14 +25,14 @@ from .base import CompiledAgent, Task, new_rng
 from .parameters import flag, number, whole
 
 _LEARNING_RATE = 0.2
-_STEP = 40.0  # nanoseconds that a step of a simulation takes, or more
+_STEP = 10.0  # nanoseconds that a step of a simulation takes, or more
 # Up to this many transitions, uniform rows are drawn from like others, which is faster; beyond,
 # their tables would take more time to make, and memory, than they save.
 _SMALL = 1 << 16
 _MAX_DRAWS = 1 << 28  # 1 GB
 _MAX_VISITS = 2**31 - 1
 _MAX_NODES = 50_000_000
-_MAX_EDGES = 1 << 27  # about 3 GB, beside 40 bytes a node
+_MAX_EDGES = 1 << 27  # about 3 GB, beside 24 bytes a node
 # A tree that is kept grows beyond one decision's simulations; when it is full it only deepens
 # no further.
 _KEPT_NODES = 4

@@ -34,19 +34,22 @@ class CopyingUrn(NamedTuple):
 
 @inlined
 def draw(counts: Counts, urn: CopyingUrn, pair: int, word: np.uint64, other_word: np.uint64) -> int:
-    """The next state that two random words draw; to have it count from now on, `push` it."""
+    """The next state that two random words draw; to have it count from now on, `push` it.
+
+    Both a copy and a new draw are looked up, whichever is taken: a jump that depends on chance
+    would take longer.
+    """
     row = np.uint64(pair)  # an unsigned index saves Numba a look whether it is negative
     number = urn.number[row]
-    chance = unit(word) * (counts.total[row] + number)
-    if chance < number:
-        return int(urn.drawn[np.uint64(pair * urn.limit + int(chance))])
     length = counts.row_length[row]
-    if counts.has_background and counts.background[row] > 0:
-        chance -= number
+    copied = int(urn.drawn[np.uint64(pair * urn.limit + int(unit(other_word) * number))])
+    new = pick(urn.tables, counts.row_start[row], length, other_word)
+    chance = unit(word) * (counts.total[row] + number) - number
+    if counts.has_background and counts.background[row] > 0 and chance >= 0:
         # If rounding leads past the end of a row that is all background, its last state is taken.
         if length == 0 or chance < counts.background[row] * counts.num_states:
             return min(int(chance / counts.background[row]), counts.num_states - 1)
-    return pick(urn.tables, counts.row_start[row], length, other_word)
+    return copied if chance < 0 else new
 
 
 @inlined

@@ -25,7 +25,7 @@ from .base import CompiledAgent, Task, new_rng
 from .parameters import flag, number, whole
 
 _LEARNING_RATE = 0.2
-_STEP = 10.0  # nanoseconds that a step of a simulation takes, or more
+_STEP = 8.0  # nanoseconds that a step of a simulation takes, or more
 # Up to this many transitions, uniform rows are drawn from like others, which is faster; beyond,
 # their tables would take more time to make, and memory, than they save.
 _SMALL = 1 << 16

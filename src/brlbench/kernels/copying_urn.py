@@ -18,7 +18,6 @@ from .jit import inlined
 from .rng import unit
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 ShortIntegers = NDArray[np.int32]
 
 

@@ -21,13 +21,6 @@ def draw_binomial(state: Words, trials: int, probability: float, out: Integers) 
 
 
 @kernel
-def bit_counts(words: Words, out: Integers) -> None:
-    """`count_bits` of each word."""
-    for i in range(len(words)):
-        out[i] = rng.count_bits(words[i])
-
-
-@kernel
 def draw_next(kept: Counts, beside: Urn, pair: int, state: Words) -> int:
     """`draw`."""
     return urn.draw(kept, beside, pair, state)

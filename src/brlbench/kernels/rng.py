@@ -10,10 +10,7 @@ from .jit import inlined
 
 Words = NDArray[np.uint64]
 
-_0 = np.uint64(0)
-_1 = np.uint64(1)
-_2 = np.uint64(2)
-_4 = np.uint64(4)
+_7 = np.uint64(7)
 _11 = np.uint64(11)
 _17 = np.uint64(17)
 _19 = np.uint64(19)
@@ -24,16 +21,13 @@ _31 = np.uint64(31)
 _41 = np.uint64(41)
 _45 = np.uint64(45)
 _56 = np.uint64(56)
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_FIVES = np.uint64(0x5555555555555555)
-_THREES = np.uint64(0x3333333333333333)
-_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
+_LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
+_HIGH_BITS = np.uint64(0x8080808080808080)
 _ONES = np.uint64(0x0101010101010101)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
 _UNIT = 2.0**-53
-_TWO_53 = 2.0**53
 
 
 @inlined
@@ -74,38 +68,33 @@ def below(rng: Words, end: int) -> int:
 def binomial(rng: Words, trials: int, probability: float) -> int:
     """How many of some trials succeed.
 
-    Up to 64 trials at a time, a bit each: a trial compares a random number with the probability
-    bit by bit, and most trials are decided after a few bits.
+    A trial compares a random number with the probability, digit by digit to the base 128, until
+    they differ. A random word has a digit for each of eight trials, in the low bits of its bytes;
+    the high bits show how the comparisons of all eight end.
     """
     if probability >= 1.0:
         return trials
-    bits = np.uint64(probability * _TWO_53)
     successes = 0
-    while trials > 0:
-        lanes = min(trials, 64)
-        undecided = _ALL >> np.uint64(64 - lanes)
-        succeeded = _0
-        bit = 53
-        while undecided != _0 and bit > 0:
-            bit -= 1
-            word = next_word(rng)
-            if (bits >> np.uint64(bit)) & _1 != _0:
-                succeeded |= undecided & ~word
-                undecided &= word
-            else:
-                undecided &= ~word
-        successes += count_bits(succeeded)
-        trials -= lanes
+    while trials > 0 and probability > 0.0:
+        scaled = probability * 128.0
+        digit = np.uint64(scaled)
+        probability = scaled - np.float64(digit)
+        digits, undecided = digit * _ONES, 0
+        while trials > 0:
+            word = next_word(rng) & _LOW_BITS
+            half = np.uint64(4 * max(0, 8 - trials))
+            used = (_HIGH_BITS >> half) >> half
+            successes += count_bytes(~((word | _HIGH_BITS) - digits) & used)
+            undecided += count_bytes(~((word ^ digits) + _LOW_BITS) & used)
+            trials -= 8
+        trials = undecided
     return successes
 
 
 @inlined
-def count_bits(word: np.uint64) -> int:
-    """How many bits are set."""
-    word = word - ((word >> _1) & _FIVES)
-    word = (word & _THREES) + ((word >> _2) & _THREES)
-    word = (word + (word >> _4)) & _NIBBLES
-    return int((word * _ONES) >> _56)
+def count_bytes(high_bits: np.uint64) -> int:
+    """How many bytes have their high bit set, which is the only one that may be."""
+    return int(((high_bits >> _7) * _ONES) >> _56)
 
 
 @inlined

@@ -30,13 +30,14 @@ def copy(arrays: Arrays) -> Arrays:
     )  # fmt: skip
 
 
-def build_counts(prior: FlatDirichlet, horizon: int) -> Counts:
+def build_counts(prior: FlatDirichlet, horizon: int, use_background: bool = True) -> Counts:
     """The prior's counts, with room for the next states that `horizon` transitions can add."""
     table, rewards = prior.counts, prior.rewards.mean
     lengths = np.diff(table.row_start)
     first = table.row_start[:-1]
     lowest = np.minimum.reduceat(table.values, first)
     uniform = (lengths == prior.num_states) & (lowest == np.maximum.reduceat(table.values, first))
+    uniform &= use_background
     kept = ~uniform[table.pair]
     entries = int(kept.sum())
     row_length = np.where(uniform, 0, lengths)

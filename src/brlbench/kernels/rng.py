@@ -21,7 +21,7 @@ _31 = np.uint64(31)
 _41 = np.uint64(41)
 _45 = np.uint64(45)
 _56 = np.uint64(56)
-_LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
+LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
 _HIGH_BITS = np.uint64(0x8080808080808080)
 _ONES = np.uint64(0x0101010101010101)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -44,6 +44,12 @@ def next_word(rng: Words) -> np.uint64:
     rng[2] = s2 ^ shifted
     rng[3] = (s3 << _45) | (s3 >> _19)
     return word
+
+
+@inlined
+def signed(word: np.uint64) -> int:
+    """A word as a number to calculate with: with unsigned ones, compiled code turns to floats."""
+    return np.int64(word)  # type: ignore[return-value]
 
 
 @inlined
@@ -77,24 +83,47 @@ def binomial(rng: Words, trials: int, probability: float) -> int:
     successes = 0
     while trials > 0 and probability > 0.0:
         scaled = probability * 128.0
-        digit = np.uint64(scaled)
-        probability = scaled - np.float64(digit)
-        digits, undecided = digit * _ONES, 0
+        digit = int(scaled)
+        probability = scaled - digit
+        digits, undecided = repeated(digit), 0
         while trials > 0:
-            word = next_word(rng) & _LOW_BITS
-            half = np.uint64(4 * max(0, 8 - trials))
-            used = (_HIGH_BITS >> half) >> half
-            successes += count_bytes(~((word | _HIGH_BITS) - digits) & used)
-            undecided += count_bytes(~((word ^ digits) + _LOW_BITS) & used)
+            word, used = next_word(rng) & LOW_BITS, first_bytes(min(8, trials))
+            successes += sum_of_bytes(is_less(word, digits, used))
+            undecided += sum_of_bytes(is_equal(word, digits, used))
             trials -= 8
         trials = undecided
     return successes
 
 
 @inlined
-def count_bytes(high_bits: np.uint64) -> int:
-    """How many bytes have their high bit set, which is the only one that may be."""
-    return int(((high_bits >> _7) * _ONES) >> _56)
+def repeated(byte: int) -> np.uint64:
+    """A word of equal bytes."""
+    return np.uint64(byte) * _ONES
+
+
+@inlined
+def first_bytes(number: int) -> np.uint64:
+    """The high bits of the first bytes of a word."""
+    half = np.uint64(4 * (8 - number))
+    return (_HIGH_BITS >> half) >> half
+
+
+@inlined
+def is_less(word: np.uint64, digits: np.uint64, used: np.uint64) -> np.uint64:
+    """In each byte that is used: 1 where the word's digit is less than the other."""
+    return (~((word | _HIGH_BITS) - digits) & used) >> _7
+
+
+@inlined
+def is_equal(word: np.uint64, digits: np.uint64, used: np.uint64) -> np.uint64:
+    """In each byte that is used: 1 where the digits are equal."""
+    return (~((word ^ digits) + LOW_BITS) & used) >> _7
+
+
+@inlined
+def sum_of_bytes(word: np.uint64) -> int:
+    """The sum of a word's bytes, which must be below 256."""
+    return signed((word * _ONES) >> _56)
 
 
 @inlined

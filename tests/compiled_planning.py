@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from brlbench.kernels import bfs3, rng, urn
 from brlbench.kernels.bfs3 import Bfs3
 from brlbench.kernels.counts import Counts
+from brlbench.kernels.fsss import ALL_SPECIAL
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.rng import Words
 from brlbench.kernels.urn import Urn
@@ -18,13 +19,6 @@ def draw_binomial(state: Words, trials: int, probability: float, out: Integers) 
     """`binomial`, many times."""
     for i in range(len(out)):
         out[i] = rng.binomial(state, trials, probability)
-
-
-@kernel
-def bit_counts(words: Words, out: Integers) -> None:
-    """`count_bits` of each word."""
-    for i in range(len(words)):
-        out[i] = rng.count_bits(words[i])
 
 
 @kernel
@@ -64,15 +58,15 @@ def draw_sequences(
 @kernel
 def expand_often(agent: Bfs3, x: int, out: Integers) -> None:
     """The number of draws of each next state, out [n, A, S], in new nodes at the same history."""
-    actions = agent.counts.num_actions
-    for i in range(out.shape[0]):
+    actions, tree = agent.counts.num_actions, agent.tree
+    for n in range(out.shape[0]):
         agent.tree.size[0] = agent.tree.size[1] = 0
         bfs3.expand(agent, x)
         for u in range(actions):
-            if agent.tree.first[u] == agent.tree.end[u]:
+            if agent.num_special[x * actions + u] != ALL_SPECIAL:
                 bfs3.draw_outcomes(agent, u)
-            for outcome in range(agent.tree.first[u], agent.tree.end[u]):
-                out[i, u, agent.tree.next_state[outcome]] += agent.tree.times[outcome]
+            for i in range(tree.edge[u].first, tree.edge[u].end):
+                out[n, u, tree.outcome[i].next_state] += tree.outcome[i].times
 
 
 @kernel
@@ -95,6 +89,12 @@ def expand(agent: Bfs3, x: int) -> int:
 
 
 @kernel
-def draw_outcomes(agent: Bfs3, edge: int) -> float:
+def draw_outcomes(agent: Bfs3, e: int) -> None:
     """`draw_outcomes`."""
-    return bfs3.draw_outcomes(agent, edge)
+    bfs3.draw_outcomes(agent, e)
+
+
+@kernel
+def count(agent: Bfs3, pair: int, y: int, times: int) -> None:
+    """`count`."""
+    bfs3.count(agent, pair, y, bfs3.entry_of(agent, pair, y), times)

@@ -14,18 +14,17 @@ from brlbench.agents.model import copy
 from brlbench.errors import AgentError, InvalidInput
 from brlbench.execution import evaluate
 from brlbench.experiment import Experiment
-from brlbench.kernels.bfs3 import NO_NODE
+from brlbench.kernels.fsss import ALL_SPECIAL, NO_NODE, NOT_TAKEN
 from brlbench.prior import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.sparse import Floats
 from compiled import new_rng
 from compiled_planning import (
+    count,
     draw_outcomes,
     expand,
     expand_often,
     more_rollouts,
-    push_draw,
-    undo_draws,
     upper_bound,
 )
 from laws import assert_law, assert_same_frequencies, assert_same_law, z_scores
@@ -46,13 +45,13 @@ def show(agent: Bfs3, prior: FlatDirichlet, observed: list[tuple[int, int, int]]
         agent.observe(x, u, y, rewards[x, u, y])
 
 
-# With an odd number of draws and two next states no two of them are drawn equally often.
 SETTINGS: dict[str, dict[str, Any]] = {
     "one roll-out": {"simulations": 1, "branching": 3, "depth": 4},
     "some roll-outs": {"simulations": 21, "branching": 3, "depth": 3},
     "complete": {"simulations": 1000, "branching": 3, "depth": 2},
     "to the letter": {"simulations": 36, "branching": 3, "depth": 3, "skip_complete": False},
     "one branch": {"simulations": 4, "branching": 1, "depth": 4},
+    "equal numbers of draws": {"simulations": 8, "branching": 2, "depth": 4},
 }
 
 
@@ -85,8 +84,8 @@ def compositions(total: int, parts: int) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("path", [[], [(0, 0, 1)], [(0, 0, 2), (0, 1, 2), (0, 0, 1), (0, 0, 2)]])
-@pytest.mark.parametrize("branching", [1, 2, 4, 15])
-@pytest.mark.parametrize("kind", ["sparse", "uniform", "tenths", "learned"])
+@pytest.mark.parametrize("branching", [1, 2, 4, 15, 20])
+@pytest.mark.parametrize("kind", ["sparse", "uniform", "tenths", "learned", "tiny", "special"])
 def test_next_states_are_multinomial(
     kind: str, branching: int, path: list[tuple[int, int, int]]
 ) -> None:
@@ -94,12 +93,17 @@ def test_next_states_are_multinomial(
     counts = np.ones((3, 2, 3)) * {"tenths": 0.1}.get(kind, 1.0)
     if kind == "sparse":
         counts[0] = [[1, 0, 2.5], [0, 0.3, 0.1]]
+    if kind == "tiny":  # several bounds between two digits
+        counts[0] = [[1, 1e-3, 1e-3], [1e-3, 2e-3, 1]]
+    rewards = np.zeros(counts.shape)
+    if kind == "special":
+        rewards[0] = [[2.0, 0.0, 0.0], [0.0, 1.0, 2.0]]
     observed = [(0, 0, 1), (0, 0, 1), (0, 1, 0)] if kind == "learned" else []
-    prior = FlatDirichlet(counts, np.zeros(counts.shape))
+    prior = FlatDirichlet(counts, rewards)
     agent = trained(prior, simulations=1, branching=branching, depth=6)
     show(agent, prior, observed)
     for x, u, y in path:
-        push_draw(agent.arrays.counts, agent.arrays.urn, 2 * x + u, y)
+        count(agent.arrays, 2 * x + u, y, 1)
     drawn = np.zeros((30_000, 2, 3), np.int64)
     expand_often(agent.arrays, 0, drawn)
     means = prior.posterior(observed + path).mean().transitions.to_dense()[0]
@@ -129,12 +133,10 @@ def bounds(agent: Bfs3, rollouts: int, seed: int) -> Bounds:
     upper = upper_bound(arrays, 0)
     tree = arrays.tree
     nodes, outcomes = tree.size.tolist()
-    drawn = list(zip(tree.next_state[:outcomes].tolist(), tree.times[:outcomes].tolist(),
-                     strict=True))  # fmt: skip
-    edges = slice(nodes * actions)
-    root = (float(tree.lower[:actions].max()), upper)
-    return Bounds(root, tree.lower[edges].copy(), tree.upper[edges].copy(), drawn,
-                  arrays.rng.tolist())  # fmt: skip
+    drawn = tree.outcome[["next_state", "times"]][:outcomes].tolist()
+    edges = tree.edge[: nodes * actions].copy()
+    root = (float(edges.lower[:actions].max()), upper)
+    return Bounds(root, edges.lower, edges.upper, drawn, arrays.rng.tolist())
 
 
 def complete(agent: Any, node: int, level: int) -> dict[int, tuple[float, float]]:
@@ -147,27 +149,26 @@ def complete(agent: Any, node: int, level: int) -> dict[int, tuple[float, float]
     actions, states = counts.num_actions, counts.num_states
     rewards = agent.rewards.reshape(-1, states)
     values: dict[int, tuple[float, float]] = {}
-    for edge in range(node * actions, (node + 1) * actions):
-        if tree.first[edge] == tree.end[edge]:
-            draw_outcomes(agent, edge)
+    for e in range(node * actions, (node + 1) * actions):
+        edge = tree.edge[e]
+        pair = int(edge.pair)
+        if edge.widest == NOT_TAKEN and agent.num_special[pair] != ALL_SPECIAL:
+            draw_outcomes(agent, e)
         total = np.zeros(2)
-        pair = int(tree.pair[edge])
-        for outcome in range(tree.first[edge], tree.end[edge]):
-            y, later = int(tree.next_state[outcome]), (agent.value_min, agent.value_max)
+        for outcome in tree.outcome[edge.first : edge.end]:
+            y, later = int(outcome.next_state), (agent.value_min, agent.value_max)
             if level + 1 < agent.depth:
-                draws = int(agent.urn.size[1])
-                push_draw(counts, agent.urn, pair, y)
-                if tree.child[outcome] == NO_NODE:
-                    tree.child[outcome] = expand(agent, y)
-                child = int(tree.child[outcome])
+                count(agent, pair, y, 1)
+                if outcome.child == NO_NODE:
+                    outcome.child = expand(agent, y)
+                child = int(outcome.child)
                 values |= complete(agent, child, level + 1)
                 below = [values[e] for e in range(child * actions, (child + 1) * actions)]
                 later = (max(low for low, _ in below), max(high for _, high in below))
-                undo_draws(agent.urn, draws)
-            reward = rewards[pair, y]
-            total += tree.times[outcome] * (reward + agent.discount * np.array(later))
+                count(agent, pair, y, -1)
+            total += outcome.times * (rewards[pair, y] + agent.discount * np.array(later))
         low, high = (total / agent.branching).tolist()
-        values[edge] = (low, high)
+        values[e] = (low, high)
     return values
 
 
@@ -180,7 +181,7 @@ def test_bounds_bracket_the_value_of_the_sampled_tree(
     prior = PRIORS[name]
     agent = trained(prior, discount, simulations=branching * 400, branching=branching, depth=4)
     show(agent, prior, OBSERVED[name])
-    push_draw(agent.arrays.counts, agent.arrays.urn, 0, 0)  # the transition above the root
+    count(agent.arrays, 0, 0, 1)  # the transition above the root
     for seed in range(5):
         partial = [bounds(agent, rollouts, seed) for rollouts in (1, 2, 3, 4, 8, 16, 32, 64, 400)]
         values = complete(agent.arrays, 0, 0)
@@ -214,7 +215,7 @@ def test_a_search_stops_when_it_can_go_no_further(
         done = bounds(agent, 10**12, seed)
         assert len(done.lower) <= prior.num_actions * sum(edges**level for level in range(depth))
         more_rollouts(agent.arrays, 20)
-        assert agent.arrays.tree.upper[: prior.num_actions].max() == done.root[1]
+        assert agent.arrays.tree.edge.upper[: prior.num_actions].max() == done.root[1]
         searches = (bounds(agent, rollouts, seed) for rollouts in itertools.count(1))
         enough = next(n for n, some in enumerate(searches, 1) if same(some, done))
         if skip_complete or branching == 1:
@@ -285,6 +286,8 @@ def test_a_search_leaves_the_belief_as_it_was() -> None:
     for name in ("counts", "initial"):
         for one, other in zip(getattr(agent.arrays, name), getattr(before, name), strict=True):
             np.testing.assert_array_equal(one, other)
+    for name in ("pair", "entry"):
+        np.testing.assert_array_equal(getattr(agent.arrays, name), getattr(before, name))
     for name in ("extra", "entry_extra", "newest", "size"):
         np.testing.assert_array_equal(getattr(agent.arrays.urn, name), getattr(before.urn, name))
 
@@ -339,13 +342,15 @@ def test_trees_that_do_not_fit_are_refused() -> None:
 def test_a_reward_that_was_sure_can_turn_out_otherwise() -> None:
     """The pair (2, 1) of the chain; the next trajectory begins without what was seen in this."""
     agent = trained(CHAIN, simulations=5, branching=3, depth=3)
-    assert agent.arrays.is_sure.tolist() == [0, 0, 0, 0, 0, 1]
+    assert agent.arrays.num_special.tolist() == [1, 1, 1, 1, 1, 0]
     agent.observe(2, 1, 0, 1.07)
-    assert agent.arrays.is_sure[5] == 1
+    assert agent.arrays.num_special[5] == 0
     agent.observe(2, 1, 1, 0.0)
-    assert agent.arrays.is_sure[5] == 0
+    assert agent.arrays.num_special[5] == 1
+    agent.observe(2, 1, 2, 0.0)  # for two there is no room
+    assert agent.arrays.num_special[5] == ALL_SPECIAL
     agent.start(0, np.random.default_rng(0))
-    assert agent.arrays.is_sure[5] == 1
+    assert agent.arrays.num_special[5] == 0
 
 
 def test_transitions_that_were_impossible() -> None:
@@ -354,7 +359,7 @@ def test_transitions_that_were_impossible() -> None:
     evaluate(agent, Experiment("GC", distribution("GC").uniform(), num_mdps=3, horizon=60))
     arrays = trained(distribution("GC"), simulations=1, branching=40, depth=2).arrays
     drawn = np.zeros((200, 3, 5), np.int64)
-    push_draw(arrays.counts, arrays.urn, 0, 3)
+    count(arrays, 0, 3, 1)
     arrays.rng[:] = new_rng()
     expand_often(arrays, 0, drawn)
     share = drawn[:, 0] / 40

@@ -22,18 +22,24 @@ is left when its turn comes, and at least one roll-out.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..errors import InvalidInput
 from ..prior import FlatDirichlet
+from ..sparse import Floats, Integers
 from .base import CompiledAgent, Task, new_rng
 from .parameters import flag, whole
 
-_STEP = 100.0  # nanoseconds that a step of a roll-out takes, or more
+if TYPE_CHECKING:  # importing kernels takes long
+    from ..kernels.counts import Counts
+
+_STEP = 25.0  # nanoseconds that a step of a roll-out takes, or more
+_MAX_ENTRIES = 16  # with more states, the rows of a uniform prior are a background
+_MAX_SPECIAL = 8  # with more special next states, a pair's are all drawn at once
 _ROUNDING = 1e-12  # of bounds, as a part of their range
-_MAX_NUMBERS = 1 << 27  # about 8 GB in the tree's arrays
+_MAX_NUMBERS = 1 << 27  # about 6 GB in the tree's arrays
 _MAX_IN_TIME = 1 << 24  # the same with a deadline, where more roll-outs than fit are cut off
 
 
@@ -53,8 +59,14 @@ class Bfs3(CompiledAgent):
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for one tree."""
         from ..kernels import bfs3 as kernels
+        from ..kernels import fsss
         from .model import build_counts, copy
-        from .planning import build_deadline, build_urn, reward_table, simulations_in_time
+        from .planning import (
+            build_deadline,
+            build_urn,
+            reward_table,
+            simulations_in_time,
+        )
 
         actions = prior.num_actions
         rollouts = max(1, self.simulations // self.branching)
@@ -62,7 +74,7 @@ class Bfs3(CompiledAgent):
             each = self.depth * actions * min(self.branching, prior.num_states)
             most = simulations_in_time(rollouts, _STEP * self.depth, task)
             rollouts = min(most, max(1, _MAX_IN_TIME // each))
-        nodes = rollouts * max(1, self.depth - 1) + 1
+        nodes = rollouts * (self.depth - 1) + 1
         outcomes = nodes * actions * min(self.branching, prior.num_states)
         if outcomes > _MAX_NUMBERS:
             raise InvalidInput(
@@ -71,41 +83,38 @@ class Bfs3(CompiledAgent):
                 "lower simulations, depth or branching"
             )
         rewards = prior.rewards.mean.at(prior.counts)
-        first = prior.counts.row_start[:-1]
-        sure = np.minimum.reduceat(rewards, first) == np.maximum.reduceat(rewards, first)
         value_min = min(0.0, float(rewards.min())) / (1 - task.discount)
         value_max = float(rewards.max()) / (1 - task.discount)
         to_leaves = np.power(task.discount, np.arange(self.depth, -1, -1.0))
         complete = (value_max - value_min) * (to_leaves * (1 + 1e-9) + _ROUNDING)
-        counts = build_counts(prior, task.horizon)
-        tree = kernels.Tree(
+        counts = build_counts(prior, task.horizon, prior.num_states > _MAX_ENTRIES)
+        common, num_special = _put_special_first(counts, prior)
+        pairs = np.zeros(len(common), fsss.PAIR).view(np.recarray)
+        pairs.background, pairs.common_reward = counts.background, common
+        most_special = max(1, int(num_special.max()))
+        tree = fsss.Tree(
             size=np.zeros(2, np.int64),
-            first=np.zeros(nodes * actions, np.int64),
-            end=np.zeros(nodes * actions, np.int64),
-            pair=np.zeros(nodes * actions, np.int64),
-            reward=np.zeros(nodes * actions),
-            lower=np.zeros(nodes * actions),
-            upper=np.zeros(nodes * actions),
-            next_state=np.zeros(outcomes, np.int64),
-            times=np.zeros(outcomes, np.int64),
-            child=np.zeros(outcomes, np.int64),
-            child_lower=np.zeros(outcomes),
-            child_upper=np.zeros(outcomes),
+            best=np.zeros(nodes, np.int64),
+            edge=np.recarray(nodes * actions, fsss.EDGE),
+            special_times=np.zeros(nodes * actions * most_special, np.int64),
+            outcome=np.recarray(outcomes + 1, fsss.OUTCOME),
         )
         return kernels.Bfs3(
             rng=new_rng(),
             counts=copy(counts),
             initial=counts,
+            pair=pairs,
+            entry=np.zeros(len(counts.entry_count), fsss.ENTRY).view(np.recarray),
             urn=build_urn(counts, self.depth + 1),
             tree=tree,
             place=np.zeros(prior.num_states, np.int64),
             path=np.zeros(self.depth, np.int64),
-            path_edge=np.zeros(self.depth, np.int64),
+            path_node=np.zeros(self.depth, np.int64),
             q=np.zeros(actions),
             rewards=reward_table(prior),
-            is_sure=sure.astype(np.int64),
-            initial_is_sure=sure.astype(np.int64),
-            sure_reward=rewards[first],
+            num_special=num_special.copy(),
+            initial_num_special=num_special,
+            most_special=most_special,
             complete=complete,
             skipped=complete if self.skip_complete else np.full(self.depth + 1, -np.inf),
             made=np.zeros(1, np.int64),
@@ -121,3 +130,26 @@ class Bfs3(CompiledAgent):
     def small(self) -> "Bfs3":
         """Few roll-outs."""
         return replace(self, simulations=1, branching=1, depth=2)
+
+
+def _put_special_first(counts: "Counts", prior: FlatDirichlet) -> tuple[Floats, Integers]:
+    """Order the entries of rows; return each pair's common reward and number of special entries."""
+    from ..kernels.fsss import ALL_SPECIAL
+
+    rewards, bounds = prior.rewards.mean.at(prior.counts), prior.counts.row_start
+    common, number = rewards[bounds[:-1]], np.zeros(len(bounds) - 1, np.int64)
+    lowest, highest = (f.reduceat(rewards, bounds[:-1]) for f in (np.minimum, np.maximum))
+    for pair in np.flatnonzero(lowest < highest):
+        row = rewards[bounds[pair] : bounds[pair + 1]]
+        values, times = np.unique(row, return_counts=True)
+        common[pair] = values[times.argmax()]
+        special = row != common[pair]
+        number[pair] = np.count_nonzero(special)
+        if counts.background[pair] > 0 or number[pair] > _MAX_SPECIAL:
+            number[pair] = ALL_SPECIAL
+        else:
+            order = counts.row_start[pair] + np.argsort(~special, kind="stable")
+            entries = slice(counts.row_start[pair], counts.row_start[pair] + len(row))
+            for array in (counts.entry_next, counts.entry_count):
+                array[entries] = array[order]
+    return common, number

@@ -31,3 +31,9 @@ def copy_matrix(target: NDArray[np.float64], source: NDArray[np.float64]) -> Non
     for i in range(source.shape[0]):
         for j in range(source.shape[1]):
             target[i, j] = source[i, j]
+
+
+@inlined
+def at(index: int) -> np.uint64:
+    """An index that is known not to be negative: compiled code need not test it."""
+    return np.uint64(index)

@@ -11,10 +11,7 @@ from .jit import inlined
 Words = NDArray[np.uint64]
 State = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
-_0 = np.uint64(0)
-_1 = np.uint64(1)
-_2 = np.uint64(2)
-_4 = np.uint64(4)
+_7 = np.uint64(7)
 _11 = np.uint64(11)
 _17 = np.uint64(17)
 _19 = np.uint64(19)
@@ -25,16 +22,13 @@ _31 = np.uint64(31)
 _41 = np.uint64(41)
 _45 = np.uint64(45)
 _56 = np.uint64(56)
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_FIVES = np.uint64(0x5555555555555555)
-_THREES = np.uint64(0x3333333333333333)
-_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
+LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
+_HIGH_BITS = np.uint64(0x8080808080808080)
 _ONES = np.uint64(0x0101010101010101)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
 _UNIT = 2.0**-53
-_TWO_53 = 2.0**53
 
 
 @inlined
@@ -70,6 +64,12 @@ def next_word(rng: Words) -> np.uint64:
 
 
 @inlined
+def signed(word: np.uint64) -> int:
+    """A word as a number to calculate with: with unsigned ones, compiled code turns to floats."""
+    return np.int64(word)  # type: ignore[return-value]
+
+
+@inlined
 def unit(word: np.uint64) -> float:
     """A number in [0, 1) from 64 random bits."""
     return np.float64(word >> _11) * _UNIT
@@ -91,38 +91,56 @@ def below(rng: Words, end: int) -> int:
 def binomial(rng: Words, trials: int, probability: float) -> int:
     """How many of some trials succeed.
 
-    Up to 64 trials at a time, a bit each: a trial compares a random number with the probability
-    bit by bit, and most trials are decided after a few bits.
+    A trial compares a random number with the probability, digit by digit to the base 128, until
+    they differ. A random word has a digit for each of eight trials, in the low bits of its bytes;
+    the high bits show how the comparisons of all eight end.
     """
     if probability >= 1.0:
         return trials
-    bits = np.uint64(probability * _TWO_53)
     successes = 0
-    while trials > 0:
-        lanes = min(trials, 64)
-        undecided = _ALL >> np.uint64(64 - lanes)
-        succeeded = _0
-        bit = 53
-        while undecided != _0 and bit > 0:
-            bit -= 1
-            word = next_word(rng)
-            if (bits >> np.uint64(bit)) & _1 != _0:
-                succeeded |= undecided & ~word
-                undecided &= word
-            else:
-                undecided &= ~word
-        successes += count_bits(succeeded)
-        trials -= lanes
+    while trials > 0 and probability > 0.0:
+        scaled = probability * 128.0
+        digit = int(scaled)
+        probability = scaled - digit
+        digits, undecided = repeated(digit), 0
+        while trials > 0:
+            word, used = next_word(rng) & LOW_BITS, first_bytes(min(8, trials))
+            successes += sum_of_bytes(is_less(word, digits, used))
+            undecided += sum_of_bytes(is_equal(word, digits, used))
+            trials -= 8
+        trials = undecided
     return successes
 
 
 @inlined
-def count_bits(word: np.uint64) -> int:
-    """How many bits are set."""
-    word = word - ((word >> _1) & _FIVES)
-    word = (word & _THREES) + ((word >> _2) & _THREES)
-    word = (word + (word >> _4)) & _NIBBLES
-    return int((word * _ONES) >> _56)
+def repeated(byte: int) -> np.uint64:
+    """A word of equal bytes."""
+    return np.uint64(byte) * _ONES
+
+
+@inlined
+def first_bytes(number: int) -> np.uint64:
+    """The high bits of the first bytes of a word."""
+    half = np.uint64(4 * (8 - number))
+    return (_HIGH_BITS >> half) >> half
+
+
+@inlined
+def is_less(word: np.uint64, digits: np.uint64, used: np.uint64) -> np.uint64:
+    """In each byte that is used: 1 where the word's digit is less than the other."""
+    return (~((word | _HIGH_BITS) - digits) & used) >> _7
+
+
+@inlined
+def is_equal(word: np.uint64, digits: np.uint64, used: np.uint64) -> np.uint64:
+    """In each byte that is used: 1 where the digits are equal."""
+    return (~((word ^ digits) + LOW_BITS) & used) >> _7
+
+
+@inlined
+def sum_of_bytes(word: np.uint64) -> int:
+    """The sum of a word's bytes, which must be below 256."""
+    return signed((word * _ONES) >> _56)
 
 
 @inlined

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import brlbench as bb
-from brlbench.agents.parameters import parse_parameters
+from brlbench.assignments import parse_parameters
 
 
 def main() -> None:

@@ -168,8 +168,8 @@ def train(
 
     Example: [bold]brlbench train beb --set beta=2.5 --prior GC -o beb.json[/bold]
     """
-    from .agents.parameters import parse_parameters
     from .analysis.times import format_seconds
+    from .assignments import parse_parameters
     from .execution import train_new
     from .files import check_free
     from .report.terminal import training_progress

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from brlbench.agents import describe, make_agent
-from brlbench.agents.parameters import parse_parameters
+from brlbench.assignments import parse_parameters
 from brlbench.errors import InvalidInput
 from brlbench.result import label_of
 from brlbench.study.file import read_study

@@ -421,7 +421,7 @@ def test_help_has_an_example(shell: Shell, command: str) -> None:
 
 def test_names_are_completed() -> None:
     assert cli._agent_names("eps") == ["epsilon-greedy"]
-    assert cli._problem_names("uniform:G") == [f"uniform:{name}" for name in PROBLEMS]
+    assert cli._problem_names("uniform:D") == ["uniform:DeepSea", "uniform:Dense"]
 
 
 # The demo.

@@ -120,7 +120,7 @@ def test_every_problem(name: str) -> None:
 
 
 def test_problems_have_their_own_content() -> None:
-    assert len({distribution(name).digest for name in PROBLEMS}) == len(PROBLEMS) == 4
+    assert len({distribution(name).digest for name in PROBLEMS}) == len(PROBLEMS) == 11
 
 
 def test_distributions_of_files(tmp_path: Path) -> None:
@@ -149,11 +149,13 @@ def test_a_path_is_never_a_name() -> None:
         (
             "gird",
             r"unknown distribution 'gird' \(did you mean 'Grid'\?\): must be one of GC, "
-            r"GC-appendix, GDL, Grid, a file \(\.toml, \.json, \.dat, \.dat\.z\), or uniform:",
+            r"GC-appendix, GDL, Grid, .*, Sparse, a file \(\.toml, \.json, \.dat, \.dat\.z\), gym: "
+            r"and an environment's id, or uniform:",
         ),
         ("gc", r"unknown distribution 'gc' \(did you mean 'GC'\?\)"),
         ("uniform:GLD", r"unknown distribution 'GLD' \(did you mean 'GDL'\?\)"),
-        ("maze", "unknown distribution 'maze': must be one of"),
+        ("maze", r"unknown distribution 'maze' \(did you mean 'Maze'\?\)"),
+        ("mountain", "unknown distribution 'mountain': must be one of"),
         ("", "unknown distribution '': must be one of"),
     ],
 )

@@ -42,8 +42,10 @@ class MdpEnv(gymnasium.Env[Any, Any]):
         self._world = world = World(distribution, horizon)
         self._keep = keep
         # Lists, which are quicker than arrays to look up single numbers in.
-        self._fixed = None if mdp is None else world.find(mdp_seed, [mdp])[0].tolist()
-        self._sums: list[float] | None = None  # [E]; cumulative probabilities of the MDP
+        fixed = world.fixed(mdp, mdp_seed, 1)
+        self._is_fixed = fixed is not None
+        # [E]; cumulative probabilities of the MDP
+        self._sums: list[float] | None = None if fixed is None else fixed[0].tolist()
         self._first, self._last = world.first.tolist(), world.last.tolist()
         self._next_state, self._start = world.next_state.tolist(), world.start.tolist()
         self._reward, self._deviation = world.reward.tolist(), world.deviation.tolist()
@@ -57,9 +59,8 @@ class MdpEnv(gymnasium.Env[Any, Any]):
     ) -> tuple[int, dict[str, Any]]:
         """Begin an episode, in a new MDP unless it is kept or fixed."""
         super().reset(seed=seed)
-        if self._fixed is not None:
-            self._sums = self._fixed
-        elif self._sums is None or not self._keep or seed is not None:
+        is_new = self._sums is None or not self._keep or seed is not None
+        if is_new and not self._is_fixed:
             self._sums = self._world.draw([self.np_random])[0].tolist()
         self._state = bisect_right(self._start, self.np_random.random())
         self._elapsed = 0
@@ -74,13 +75,14 @@ class MdpEnv(gymnasium.Env[Any, Any]):
             raise InvalidInput("step before the first reset: call reset")
         time = self._elapsed % world.block
         if time == 0:
-            self._chances = world.chances(self.np_random).tolist()
+            uniform, normal = world.chances([self.np_random])
+            self._chances, self._noise = uniform[0].tolist(), normal[0].tolist()
         pair = self._state * world.num_actions + int(action)
-        chance = self._chances[0][time]
+        chance = self._chances[time]
         entry = bisect_right(self._sums, chance, self._first[pair], self._last[pair])
         reward = self._reward[entry]
         if world.has_noise:
-            reward += self._deviation[entry] * self._chances[1][time]
+            reward += self._deviation[entry] * self._noise[time]
         self._state = self._next_state[entry]
         self._elapsed += 1
         return self._state, reward, False, self._elapsed >= world.horizon, {}

@@ -15,7 +15,7 @@ from ..checks import whole
 from ..errors import InvalidInput
 from ..experiment import DEFAULT_HORIZON
 from ..prior import FlatDirichlet
-from ..sparse import Floats, Integers, as_indices
+from ..sparse import Floats, Integers
 from .world import World
 
 Booleans = NDArray[np.bool_]
@@ -47,17 +47,16 @@ class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._world = world = World(distribution, horizon)
         self.num_envs = whole(num_envs, "num_envs", least=1)
         entries = len(world.next_state)
-        self._sums = np.zeros((self.num_envs, entries))  # cumulative probabilities of the MDPs
+        fixed = world.fixed(mdp, mdp_seed, self.num_envs)
+        self._is_fixed, self._keep = fixed is not None, keep
+        # [n, E]; cumulative probabilities of the MDPs
+        self._sums = np.zeros((self.num_envs, entries)) if fixed is None else fixed
         self._offset = entries * np.arange(self.num_envs)
-        self._is_fixed, self._keep = mdp is not None, keep
-        if mdp is not None:
-            distinct, of_each = np.unique(np.broadcast_to(mdp, self.num_envs), return_inverse=True)
-            self._sums[:] = world.find(mdp_seed, distinct)[of_each]
         # To find one of so many transitions of a pair, they are halved so many times.
         self._halvings = int((world.last - world.first).max()).bit_length()
         self._rngs: list[np.random.Generator] = []
         self._states = np.zeros(self.num_envs, np.int64)
-        self._elapsed = world.horizon
+        self._elapsed = 0
         self.render_mode = render_mode
         self.single_observation_space = gymnasium.spaces.Discrete(world.num_states)
         self.single_action_space = gymnasium.spaces.Discrete(world.num_actions)
@@ -90,39 +89,43 @@ class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._states = np.searchsorted(self._world.start, starts, side="right")
         self._elapsed = 0
         known = np.full(self.num_envs, self._world.known_rewards, dtype=object)
-        return self._states.copy(), {"rewards": known, "_rewards": known.astype(bool)}
+        return self._states.copy(), {"rewards": known, "_rewards": np.ones(self.num_envs, np.bool_)}
 
     def step(
         self, actions: ArrayLike
     ) -> tuple[Integers, Floats, Booleans, Booleans, dict[str, Any]]:
         """Take an action in every environment."""
+        if not self._rngs:
+            raise InvalidInput("step before the first reset: call reset")
         world = self._world
         over = np.zeros(self.num_envs, np.bool_)
         if self._elapsed == world.horizon:
             states, info = self.reset()
             return states, np.zeros(self.num_envs), over, over.copy(), info
-        chosen = as_indices(actions, world.num_actions, "action")
-        if chosen.shape != (self.num_envs,):
-            raise InvalidInput(f"{chosen.size} actions: must be one for each of {self.num_envs}")
+        chosen = np.asarray(actions)
+        if chosen.shape != (self.num_envs,) or not np.issubdtype(chosen.dtype, np.integer):
+            raise InvalidInput(f"actions must be {self.num_envs} whole numbers, one for each")
+        if chosen.min() < 0 or chosen.max() >= world.num_actions:
+            raise InvalidInput(f"actions must be from 0 to {world.num_actions - 1}")
         time = self._elapsed % world.block
-        if time == 0:  # by step, then environment, as they are read
-            self._chances = np.array([world.chances(rng) for rng in self._rngs]).T.copy()
-        entry = self._find(self._states * world.num_actions + chosen, self._chances[time, 0])
-        rewards = world.reward[entry]
+        if time == 0:
+            self._chances, self._noise = world.chances(self._rngs)
+        entry = self._find(self._states * world.num_actions + chosen, self._chances[:, time])
+        rewards = world.reward.take(entry)
         if world.has_noise:
-            rewards += world.deviation[entry] * self._chances[time, 1]
-        self._states = world.next_state[entry]
+            rewards += world.deviation.take(entry) * self._noise[:, time]
+        self._states = world.next_state.take(entry)
         self._elapsed += 1
         truncated = np.full(self.num_envs, self._elapsed == world.horizon)
         return self._states.copy(), rewards, over, truncated, {}
 
     def _find(self, pairs: Integers, chances: Floats) -> Integers:
         """The entries in which the chances fall, by bisection."""
-        first, last = self._world.first[pairs], self._world.last[pairs]
+        first, last = self._world.first.take(pairs), self._world.last.take(pairs)
         sums = self._sums.ravel()
         for _ in range(self._halvings):
             middle = (first + last) >> 1
-            is_past = sums[self._offset + middle] <= chances
+            is_past = sums.take(self._offset + middle) <= chances
             first = np.where(is_past, middle + 1, first)
             last = np.where(is_past, last, middle)
         return first

@@ -43,5 +43,5 @@ def deep_sea(size: int = 10) -> SingleMDP:
         transitions,
         counts,
         counts.replace(rewards),
-        description="DeepSea, a treasure that random dives hardly ever find",
+        description="DeepSea, to be explored deeply",
     )

@@ -27,6 +27,4 @@ def river_swim(size: int = 6) -> SingleMDP:
     rewards[0, 0] = 0.005
     rewards[-1, 1] = 1
     counts = alike_actions(SparseTable.from_dense(transitions, "transitions"))
-    return SingleMDP(
-        transitions, counts, rewards, description="RiverSwim, swim against the current"
-    )
+    return SingleMDP(transitions, counts, rewards, description="RiverSwim, against the current")

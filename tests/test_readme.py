@@ -37,7 +37,7 @@ def test_two_commands_come_first() -> None:
 
 @pytest.mark.slow
 def test_python_examples(tmp_path: Path) -> None:
-    use, agent, compare = blocks("python")
+    use, agent, compare, gymnasium = blocks("python")
     (tmp_path / "my_agent.py").write_text(agent)
     score, seconds, test = run(use, tmp_path).splitlines()
     assert 35 < float(score.split()[0]) < 47
@@ -45,6 +45,7 @@ def test_python_examples(tmp_path: Path) -> None:
     assert test.startswith("ZTest(z=")
     assert len(agent.splitlines()) <= 30
     assert 30 < float(run(compare, tmp_path).split()[0]) < 55
+    assert 0 < float(run(gymnasium, tmp_path)) < 1
 
 
 def test_problem_example(tmp_path: Path) -> None:

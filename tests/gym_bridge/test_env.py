@@ -34,7 +34,7 @@ def play(env: Any, actions: Any, **settings: Any) -> list[tuple[int, float]]:
 
 @pytest.mark.parametrize("name", [*IDS, "brlbench/MDP-v1"])
 def test_gymnasiums_own_check(name: str) -> None:
-    settings = {"distribution": NOISY} if name == "brlbench/MDP-v1" else {}
+    settings: dict[str, Any] = {"distribution": NOISY} if name == "brlbench/MDP-v1" else {}
     env = gymnasium.make(name, **settings)
     assert env.spec is not None
     check_env(env.unwrapped)
@@ -80,7 +80,7 @@ def test_rewards_are_known() -> None:
 def test_random_actions_pay_what_evaluate_says(source: Any) -> None:
     """Rewards at every step, and the return: each reset has a new MDP."""
     number, horizon = 2000, 60
-    env = MdpEnv(source, horizon)
+    env: Any = MdpEnv(source, horizon)
     actions = np.random.default_rng(1).integers(env.action_space.n, size=(number, horizon))
     env.reset(seed=3)
     rewards = np.array([[r for _, r in play(env, row)[1:]] for row in actions.tolist()])

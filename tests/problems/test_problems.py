@@ -6,6 +6,7 @@ import pytest
 from brlbench.errors import InvalidInput, StoreError
 from brlbench.prior import FlatDirichlet
 from brlbench.problems import PROBLEMS, distribution, write
+from brlbench.problems.files import from_json, to_json
 from brlbench.sparse import Floats
 from brlbench.streams import generator
 
@@ -113,6 +114,7 @@ def test_every_problem(name: str) -> None:
     assert problem.description
     assert problem.start.tolist() == [1.0] + [0.0] * (problem.num_states - 1)
     assert len(problem.rewards.variance.values) == 0
+    assert from_json(to_json(problem)).digest == problem.digest
     uniform = distribution(f"uniform:{name}")
     assert uniform.name == f"uniform:{name}"
     assert (uniform.counts.to_dense() == 1).all()

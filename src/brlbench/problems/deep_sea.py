@@ -42,6 +42,6 @@ def deep_sea(size: int = 10) -> SingleMDP:
     return SingleMDP(
         transitions,
         counts,
-        counts.replace(rewards),
+        SparseTable.from_entries(*shape, states, actions, counts.next_state, rewards, "rewards"),
         description="DeepSea, to be explored deeply",
     )

@@ -45,7 +45,7 @@ def from_gym(
         counts: how many counts the prior has for each transition that it holds possible.
         actions: which these are: with `known`, those that are; with `alike`, each action may lead
             wherever one of them leads from the same state.
-        settings: what else `gymnasium.make` shall be told.
+        settings: what else `gymnasium.make` shall be told, if an id is given.
 
     Where a transition may pay different rewards, it pays their mean. Transitions that only other
     actions make possible have rewards too, for priors that allow them: what those actions get.
@@ -79,20 +79,19 @@ def from_gym(
 
 def _read(environment: Any, settings: dict[str, Any]) -> tuple[str, Table, Any]:
     """The name of an environment, its table, and the probabilities [S] of its start states."""
-    label = environment
     if isinstance(environment, str):
         require("gym", "gymnasium")
         import gymnasium
 
+        label = environment
         try:
-            environment = gymnasium.make(environment, **settings)
+            environment = gymnasium.make(label, **settings)
         except Exception as error:  # an environment can raise anything
             raise InvalidInput(f"the environment {label!r} can't be made: {error}") from error
     else:
         label = environment.spec.id if environment.spec else type(environment.unwrapped).__name__
     table = getattr(environment.unwrapped, "P", None)
     start = getattr(environment.unwrapped, "initial_state_distrib", None)
-    environment.close()
     if table is None or start is None:
         raise InvalidInput(
             f"the environment {label!r} has no table of transitions: it must have the attributes P "

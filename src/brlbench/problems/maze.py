@@ -40,21 +40,20 @@ def maze() -> SingleMDP:
     """Dearden's maze."""
     shape = (len(_CELLS) << len(_FLAGS), len(_MOVES))
     probabilities: dict[tuple[int, int, int], float] = defaultdict(float)
-    rewards = {}
+    rewards: dict[tuple[int, int, int], float] = {}
     for flags in range(1 << len(_FLAGS)):
         for place, mark in _MARKS.items():
             state = _state(flags, place)
             if mark == "G":
-                probabilities.update({(state, action, 0): 1.0 for action in range(len(_MOVES))})
+                probabilities |= {(state, action, 0): 1.0 for action in range(len(_MOVES))}
                 continue
             for direction in range(len(_MOVES)):
                 following, reward = _move(flags, place, direction)
                 for turn, chance in ((0, 1 - _SLIP), (-1, _SLIP / 2), (1, _SLIP / 2)):
                     action = (direction + turn) % len(_MOVES)
                     probabilities[state, action, following] += chance
-                rewards.update(
-                    {(state, action, following): reward for action in range(len(_MOVES))}
-                )
+                if reward:
+                    rewards |= {(state, action, following): reward for action in range(len(_MOVES))}
     transitions = SparseTable.from_dict(*shape, probabilities, "transitions")
     return SingleMDP(
         transitions,

@@ -2,7 +2,7 @@
 
 `original.csv` has what the original C++ library takes for the agents that were timed. Its soft-max
 was not; as it solves what its epsilon-greedy solves, it is compared with that. Other parameters are
-those of `published.csv`, or else the defaults.
+those of the paper's tables, or else the defaults.
 """
 
 import csv
@@ -19,6 +19,8 @@ from .bounds import bound_of
 from .measure import Case, decision_microseconds
 from .plain import plain_of
 
+_ORIGINAL = Path(__file__).parent / "original.csv"
+_PUBLISHED = Path(__file__).parents[1] / "reproduction/published.csv"
 HORIZON = 250
 PRIORS = ("GC", "GDL", "Grid", "uniform:GC", "uniform:GDL", "uniform:Grid")
 
@@ -41,7 +43,7 @@ _MOST_MDPS = 200
 
 def cases(agents: list[str] | None, priors: list[str] | None, quick: bool) -> Iterator[Case]:
     """All agents in all experiments, or some of them."""
-    original, published = _table("original.csv"), _table("published.csv")
+    original, published = _table(_ORIGINAL), _table(_PUBLISHED)
     for name in agents or bb.AGENTS:
         if name.startswith("opps"):  # these play as `formula`
             continue
@@ -89,7 +91,7 @@ def agent_case(
     )
 
 
-def _table(name: str) -> dict[tuple[str, str], dict[str, str]]:
+def _table(path: Path) -> dict[tuple[str, str], dict[str, str]]:
     """The rows of a file by agent and prior."""
-    with (Path(__file__).parent / name).open() as file:
+    with path.open() as file:
         return {(row["agent"], row["prior"]): row for row in csv.DictReader(file)}

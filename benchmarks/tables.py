@@ -36,6 +36,20 @@ def exponent_table(exponents: dict[str, float]) -> Table:
     return made
 
 
+def ratio_table(figures: Iterable[dict[str, Any]]) -> str:
+    """How many times faster than the original agents are, by experiment, as Markdown."""
+    ratios: dict[str, dict[str, str]] = {}
+    for figure in figures:
+        ratio = figure["ratios"]["original"]
+        if figure["topic"] == "agents" and ratio is not None:
+            agent, prior = figure["name"].split(" ")
+            ratios.setdefault(agent, {})[prior] = f"{float(f'{ratio:.2g}'):g}x"
+    priors = list(dict.fromkeys(prior for row in ratios.values() for prior in row))
+    lines = [["agent", *priors], ["---"] + ["---:"] * len(priors)]
+    lines += [[agent, *(row.get(prior, "") for prior in priors)] for agent, row in ratios.items()]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
 def _name(figure: dict[str, Any]) -> str:
     rate = figure["a_second"]
     return f"{figure['name']} ({rate:,.0f} a second)" if rate else str(figure["name"])

@@ -7,6 +7,7 @@ from benchmarks import compare, measure, plain, scaling
 from benchmarks.__main__ import main
 from benchmarks.agents import agent_case
 from benchmarks.measure import Case, Figure
+from benchmarks.tables import ratio_table
 
 import brlbench as bb
 
@@ -45,6 +46,21 @@ def test_the_other_topics(tmp_path: Path) -> None:
     content = run(tmp_path, "--only", "offline,startup,scaling", "--rounds", "1")
     assert {figure["topic"] for figure in content["figures"]} == {"offline", "startup", "scaling"}
     assert content["exponents"]["bamcp, simulations"] == pytest.approx(1, abs=0.5)
+
+
+def test_the_table_of_ratios() -> None:
+    figures = [
+        {"topic": "agents", "name": f"{agent} {prior}", "ratios": {"original": ratio}}
+        for agent, prior, ratio in [
+            ("beb", "GC", 57.4), ("beb", "GDL", 1234.0), ("bfs3", "GDL", 7.11), ("psrl", "GC", None)
+        ]
+    ]  # fmt: skip
+    assert ratio_table(figures).splitlines() == [
+        "| agent | GC | GDL |",
+        "| --- | ---: | ---: |",
+        "| beb | 57x | 1200x |",
+        "| bfs3 |  | 7.1x |",
+    ]
 
 
 def test_unknown_names_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

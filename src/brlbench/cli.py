@@ -291,7 +291,9 @@ def status(
     print_status(read_status(results), console)
 
 
-Results = Annotated[Path, typer.Argument(help="A folder with results, from run, play or demo.")]
+Results = Annotated[
+    list[Path], typer.Argument(help="Folders with results, from run, play or demo, or files.")
+]
 Feature = Annotated[
     str,
     typer.Option(help="What online time is: mean, median, p95, max, total, or module:function."),
@@ -345,31 +347,34 @@ def report(
 
     Reports read results only; they never play anything. The PDF needs latexmk.
 
-    Example: [bold]brlbench report results --format html --format csv[/bold]
+    Examples: [bold]brlbench report results --format html --format csv[/bold],
+    [bold]brlbench report mine reproduction/results.parquet[/bold]
     """
-    from .report.build import build, load_for, print_report
+    from .report.build import build, load_for, print_report, usual_folder
     from .report.tables import Question
 
     question = Question.parse(None, None, feature, level, honest)
     data = load_for(results, question)
-    made = build(data, output or results / "report", format or ["all"], question, overwrite)
+    folder = output or usual_folder(results[0])
+    made = build(data, folder, format or ["all"], question, overwrite)
     print_report(made, console, errors)
 
 
 @app.command()
 def compact(results: Results, output: Output, overwrite: Overwrite = False) -> None:
-    """Gather what reports need of a folder of results in one small file.
+    """Gather what reports need of results in one small file.
 
-    Reports read it like results, also beside others: put it in a folder with your own.
+    Reports read it like results, also beside others.
 
-    Example: [bold]brlbench compact results --output published/results.parquet[/bold]
+    Examples: [bold]brlbench compact results --output small.parquet[/bold],
+    [bold]brlbench report mine small.parquet[/bold]
     """
     from .files import check_free
     from .report import compact
     from .report.loading import load
 
     check_free(output, overwrite)
-    data = load(results)
+    data = load(*results)
     compact.write(output, data.experiments, overwrite)
     number = sum(len(experiment.entries) for experiment in data.experiments)
     console.print(f"wrote {output}: {number} results", markup=False)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brlbench.agents import bamcp
 from brlbench.agents.bamcp import Bamcp
 from brlbench.agents.base import Task
 from brlbench.errors import InvalidInput
@@ -46,7 +47,7 @@ def searched(agent: Bamcp, number: int) -> Any:
     for _ in range(number):
         tree.size[0] = 0
         actions.append(agent.act(0))
-        found.append([*tree.edge_value[:2], *tree.edge_visits[:2], tree.size[0]])
+        found.append([*tree.edges["value"][:2], *tree.edges["visits"][:2], tree.size[0]])
     return np.array(found), np.bincount(actions, minlength=2)
 
 
@@ -77,6 +78,32 @@ def test_searches_are_those_that_draw_every_mdp(name: str, settings: str, learne
     assert_same_frequencies(actions, expected_actions)
 
 
+def test_searches_of_large_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where tables of uniform rows would be too large, the law is the same."""
+    settings = SETTINGS["as published"]
+    expected, expected_actions = searched(trained(UNIFORM, **settings), 10_000)
+    monkeypatch.setattr(bamcp, "_SMALL", 0)
+    agent = trained(UNIFORM, **settings)
+    assert agent.arrays.counts.has_background
+    found, actions = searched(agent, 10_000)
+    assert_same_law(found, expected, COLUMNS)
+    assert_same_frequencies(actions, expected_actions)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
+def test_the_roll_out_policy_is_greedy_or_random(epsilon: float) -> None:
+    agent = trained(sure(4), simulations=1, depth=1, rollout_epsilon=epsilon)
+    weight = agent.arrays.rollout_weight.reshape(2, 4)
+    np.testing.assert_allclose(weight, 0.25, rtol=1e-15)
+    for u, r in ((1, 2.0), (3, 2.0), (2, -1.0)):
+        agent.observe(0, u, 1, r)
+    tied = np.array([0, 0.5, 0, 0.5])
+    np.testing.assert_allclose(weight[0], epsilon / 4 + (1 - epsilon) * tied, rtol=1e-15)
+    np.testing.assert_allclose(weight[1], 0.25, rtol=1e-15)
+    agent.start(0, np.random.default_rng(0))
+    np.testing.assert_allclose(weight, 0.25, rtol=1e-15)
+
+
 def test_the_roll_out_policy_learns_from_real_transitions() -> None:
     agent = trained(UNIFORM, simulations=5, depth=4)
     plain = PlainBamcp(UNIFORM, 0.8, simulations=5, depth=4)
@@ -94,22 +121,22 @@ def assert_is_a_tree(agent: Bamcp, state: int) -> None:
     tree, actions = agent.arrays.tree, agent.arrays.counts.num_actions
     size = int(tree.size[0])
     below: dict[int, list[int]] = {}
-    assert tree.state[0] == state
+    assert tree.nodes["state"][0] == state
     for node in range(1, size):
-        assert 0 <= tree.parent[node] // actions < node
-        below.setdefault(int(tree.parent[node]), []).append(node)
+        assert 0 <= tree.nodes["parent"][node] // actions < node
+        below.setdefault(int(tree.nodes["parent"][node]), []).append(node)
     for node, u in itertools.product(range(size), range(actions)):
         edge = node * actions + u
-        listed, child = [], int(tree.edge_child[edge])
+        listed, child = [], int(tree.edges["child"][edge])
         while child != NO_NODE:
             listed.append(child)
-            child = int(tree.sibling[child])
+            child = int(tree.nodes["sibling"][child])
         assert sorted(listed) == below.get(edge, [])
-        assert len({int(tree.state[child]) for child in listed}) == len(listed)
+        assert len({int(tree.nodes["state"][child]) for child in listed}) == len(listed)
         # The first visit of an edge makes no node, and the last step of a simulation visits none.
-        assert tree.visits[listed].sum() <= max(0, tree.edge_visits[edge] - 1)
-    edge_visits = tree.edge_visits[: size * actions].reshape(size, actions)
-    np.testing.assert_array_equal(edge_visits.sum(axis=1), tree.visits[:size])
+        assert tree.nodes["visits"][listed].sum() <= max(0, tree.edges["visits"][edge] - 1)
+    edge_visits = tree.edges["visits"][: size * actions].reshape(size, actions)
+    np.testing.assert_array_equal(edge_visits.sum(axis=1), tree.nodes["visits"][:size])
 
 
 @pytest.mark.parametrize("name", ["GC", "GDL", "Grid", "uniform:GC"])
@@ -119,11 +146,10 @@ def test_each_simulation_adds_a_node_at_most(name: str) -> None:
     for _ in range(5):
         agent.start(0, np.random.default_rng(2))
         agent.act(0)
-        assert agent.arrays.tree.visits[0] == 300
+        assert agent.arrays.tree.nodes["visits"][0] == 300
         assert agent.arrays.tree.size[0] <= 300
         assert_is_a_tree(agent, 0)
-    assert (agent.arrays.urn.size == 0).all()
-    assert (agent.arrays.urn.extra == 0).all()
+    assert (agent.arrays.urn.number == 0).all()
     np.testing.assert_array_equal(agent.arrays.counts.entry_count, before)
 
 
@@ -144,8 +170,8 @@ def test_the_bonus(exploration: float) -> None:
     while visits.sum() < 200:
         bonus = exploration * np.sqrt(np.log(visits.sum() + 1) / visits)
         visits[np.argmax(rewards + bonus)] += 1
-    np.testing.assert_array_equal(agent.arrays.tree.edge_visits[:4], visits)
-    np.testing.assert_allclose(agent.arrays.tree.edge_value[:4], rewards, rtol=1e-13)
+    np.testing.assert_array_equal(agent.arrays.tree.edges["visits"][:4], visits)
+    np.testing.assert_allclose(agent.arrays.tree.edges["value"][:4], rewards, rtol=1e-13)
 
 
 def test_values_are_discounted_returns_of_depth_steps() -> None:
@@ -155,8 +181,8 @@ def test_values_are_discounted_returns_of_depth_steps() -> None:
         agent = trained(sure(1), simulations=20, depth=depth)
         assert agent.act(0) == 0
         expected = sum(0.8**step * rewards[step % 2] for step in range(depth))
-        assert agent.arrays.tree.edge_value[0] == pytest.approx(expected, rel=1e-13)
-        assert agent.arrays.tree.edge_visits[0] == 20
+        assert agent.arrays.tree.edges["value"][0] == pytest.approx(expected, rel=1e-13)
+        assert agent.arrays.tree.edges["visits"][0] == 20
 
 
 def test_untried_actions_come_first_by_chance() -> None:
@@ -166,7 +192,7 @@ def test_untried_actions_come_first_by_chance() -> None:
     for _ in range(6000):
         agent.start(0, rng)
         action = agent.act(0)
-        tried = tuple(np.flatnonzero(agent.arrays.tree.edge_visits[:6]).tolist())
+        tried = tuple(np.flatnonzero(agent.arrays.tree.edges["visits"][:6]).tolist())
         assert action == tried[1]
         pairs[tried] = pairs.get(tried, 0) + 1
     assert sorted(pairs) == list(itertools.combinations(range(6), 2))
@@ -179,7 +205,7 @@ def test_actions_of_negative_value_can_be_the_best() -> None:
     agent = trained(prior, simulations=1, depth=3)
     for _ in range(20):
         agent.start(0, np.random.default_rng(3))
-        assert agent.act(0) == np.flatnonzero(agent.arrays.tree.edge_visits[:3])[0]
+        assert agent.act(0) == np.flatnonzero(agent.arrays.tree.edges["visits"][:3])[0]
 
 
 @pytest.mark.parametrize("reuse_tree", [False, True])
@@ -222,6 +248,22 @@ def test_trees_that_do_not_fit_are_refused() -> None:
     assert "lower simulations" in str(caught.value)
 
 
+def test_draws_that_do_not_fit_are_refused() -> None:
+    prior = FlatDirichlet(np.ones((2, 200, 2)), 0.0)
+    with pytest.raises(InvalidInput) as caught:
+        trained(prior, depth=1_000_000)
+    assert str(caught.value).startswith("bamcp: depth = 1000000 ")
+    assert "lower depth" in str(caught.value)
+
+
+def test_visits_that_can_not_be_counted_are_refused() -> None:
+    agent = Bamcp(simulations=10_000_000, reuse_tree=True)
+    with pytest.raises(InvalidInput) as caught:
+        agent.train(UNIFORM, Task(0.9, 1000), np.random.default_rng(0))
+    assert str(caught.value).startswith("bamcp: simulations = 10000000 ")
+    assert "lower simulations" in str(caught.value)
+
+
 @pytest.mark.parametrize("reuse_tree", [False, True])
 def test_a_transition_that_was_impossible(reuse_tree: bool) -> None:
     """Once observed it is drawn like any other; an agent that meets many of them plays on."""
@@ -240,8 +282,8 @@ def test_a_transition_that_was_impossible(reuse_tree: bool) -> None:
         agent.act(0)
         tree = agent.arrays.tree
         for node in range(1, int(tree.size[0])):
-            if tree.parent[node] == 0:
-                found[tree.state[node]] += 1
+            if tree.nodes["parent"][node] == 0:
+                found[tree.nodes["state"][node]] += 1
     assert (found > 0).tolist() == [True, True, False, True, False]
 
 
@@ -262,13 +304,13 @@ def subtree(agent: Bamcp, node: int) -> dict[tuple[int, ...], tuple[Any, ...]]:
     while left:
         path, node = left.pop()
         edges = slice(node * actions, (node + 1) * actions)
-        numbers = (*tree.edge_visits[edges].tolist(), *tree.edge_value[edges].tolist())
-        found[path] = (int(tree.visits[node]), int(tree.state[node]), *numbers)
+        numbers = (*tree.edges["visits"][edges].tolist(), *tree.edges["value"][edges].tolist())
+        found[path] = (int(tree.nodes["visits"][node]), int(tree.nodes["state"][node]), *numbers)
         for u in range(actions):
-            child = int(tree.edge_child[node * actions + u])
+            child = int(tree.edges["child"][node * actions + u])
             while child != NO_NODE:
-                left.append(((*path, u, int(tree.state[child])), child))
-                child = int(tree.sibling[child])
+                left.append(((*path, u, int(tree.nodes["state"][child])), child))
+                child = int(tree.nodes["sibling"][child])
     return found
 
 
@@ -298,11 +340,11 @@ def test_a_tree_that_is_full_only_deepens_no_further() -> None:
     agent = trained(UNIFORM, simulations=20, depth=12, reuse_tree=True)
     for _ in range(20):
         agent.act(0)
-        assert agent.arrays.tree.size[0] <= len(agent.arrays.tree.visits)
-        edge_visits = agent.arrays.tree.edge_visits[:2]
-        assert edge_visits.sum() == agent.arrays.tree.visits[0]
-    assert agent.arrays.tree.size[0] == len(agent.arrays.tree.visits)
-    assert agent.arrays.tree.visits[0] == 400
+        assert agent.arrays.tree.size[0] <= len(agent.arrays.tree.nodes["visits"])
+        edge_visits = agent.arrays.tree.edges["visits"][:2]
+        assert edge_visits.sum() == agent.arrays.tree.nodes["visits"][0]
+    assert agent.arrays.tree.size[0] == len(agent.arrays.tree.nodes["visits"])
+    assert agent.arrays.tree.nodes["visits"][0] == 400
 
 
 def test_without_reuse_the_tree_is_rebuilt() -> None:
@@ -310,7 +352,7 @@ def test_without_reuse_the_tree_is_rebuilt() -> None:
     x = 0
     for _ in range(10):
         u = agent.act(x)
-        assert agent.arrays.tree.visits[0] == 50
+        assert agent.arrays.tree.nodes["visits"][0] == 50
         agent.observe(x, u, 1 - x, 0.5)
         assert agent.arrays.tree.size[0] == 0
         x = 1 - x

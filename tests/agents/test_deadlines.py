@@ -68,7 +68,7 @@ def test_more_time_gives_more_simulations() -> None:
         simulations, rollouts = [], []
         for _ in range(9):
             bamcp.act(0)
-            simulations.append(bamcp.arrays.tree.visits[0])
+            simulations.append(bamcp.arrays.tree.nodes["visits"][0])
             bamcp.arrays.tree.size[0] = 0
             bfs3.act(0)
             rollouts.append(bfs3.arrays.made[0])
@@ -87,7 +87,7 @@ def test_a_deadline_that_can_not_be_kept(name: str) -> None:
         assert agent.arrays.made[0] == 4 * agent.branching
         assert (agent.arrays.q < agent.arrays.value_max).all()
     else:
-        assert agent.arrays.tree.visits[0] == 1
+        assert agent.arrays.tree.nodes["visits"][0] == 1
 
 
 def test_without_a_deadline_all_simulations_are_made() -> None:
@@ -95,7 +95,7 @@ def test_without_a_deadline_all_simulations_are_made() -> None:
     agent.train(distribution("Grid"), Task(0.95, 100), np.random.default_rng(0))
     agent.start(0, np.random.default_rng(1))
     agent.act(0)
-    assert agent.arrays.tree.visits[0] == 123
+    assert agent.arrays.tree.nodes["visits"][0] == 123
 
 
 def test_agents_that_can_not_stop_are_measured() -> None:

@@ -12,14 +12,16 @@ from brlbench.agents.merged import MAX_MATRIX_STATES, build_merged
 from brlbench.agents.model import copy
 from brlbench.kernels import gamma
 from brlbench.kernels import merged as kernels
+from brlbench.kernels.choice import TIE
 from brlbench.kernels.jit import kernel
-from brlbench.kernels.merged import MANY_DRAWS, REDRAWN, Initial, Merged
+from brlbench.kernels.merged import MANY_DRAWS, ONE, Initial, Merged
 from brlbench.kernels.rng import Words
 from brlbench.prior import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.sparse import Floats, Integers
 from compiled import draw_words, keyed_words
-from merged_reference import Rows, value_iteration
+from laws import assert_same_law
+from merged_reference import Rows, draw_rows, value_iteration
 from strategies import discounts, priors, reproducible, transitions
 
 
@@ -31,6 +33,14 @@ def resample(merged: Merged, rng: Words) -> None:
 @kernel
 def start(merged: Merged, initial: Initial) -> None:
     kernels.start(merged, initial)
+
+
+@kernel
+def draw_rest(merged: Merged, pair: int, rng: Words, rows: Floats) -> None:
+    """Fill some room with rows of a pair that are outside of its regions."""
+    shapes = merged.posterior.entry_count[kernels.entries_of(merged, pair)]
+    regions = merged.region[kernels.regions_of(merged, pair, merged.regions[pair])]
+    kernels.draw_outside(rng, shapes, regions, rows)
 
 
 @kernel
@@ -58,6 +68,13 @@ def build(
     return build_merged(prior, Task(discount, horizon), numbers, most)
 
 
+def keyed_stream(key: Words) -> Words:
+    """The generator from which rows are drawn again."""
+    stream = np.zeros(4, np.uint64)
+    keyed_words(np.repeat(key, 4), np.zeros(4, np.int64), np.arange(4), stream)
+    return stream
+
+
 def all_rows(merged: Merged, rng: Words) -> Rows:
     """Every row that a sampling from this generator draws, none of them left out."""
     posterior = merged.posterior
@@ -69,11 +86,10 @@ def all_rows(merged: Merged, rng: Words) -> Rows:
         following = posterior.entry_next[first : first + length]
         number = int(merged.num_rows[pair]) if length > 1 else 1
         stream = rng
-        if merged.several[pair] == REDRAWN:
+        if merged.redrawn[pair]:
             key = np.zeros(1, np.uint64)
             draw_words(rng, key)
-            stream = np.zeros(4, np.uint64)
-            keyed_words(np.repeat(key, 4), np.zeros(4, np.int64), np.arange(4), stream)
+            stream = keyed_stream(key)
         dense, drawn = np.zeros((number, states)), np.zeros(length)
         for k in range(number):
             draw_row(stream, shapes, drawn)
@@ -82,30 +98,34 @@ def all_rows(merged: Merged, rng: Words) -> Rows:
     return rows
 
 
-def kept_rows(merged: Merged) -> Rows:
-    """The rows that a sampling has kept."""
+def completed_rows(merged: Merged, rng: Words) -> Rows:
+    """The rows that a sampling has kept, and all others as they may be."""
     states, actions = merged.posterior.num_states, merged.posterior.num_actions
     rows: Rows = [[np.zeros((0, states))] * actions for _ in range(states)]
     for pair in range(states * actions):
         first, length = merged.first_entry[pair], merged.length[pair]
-        place, number = int(merged.several[pair]), int(merged.num_rows[pair])
-        if place < 0:
+        place, number = int(merged.several[pair]), int(merged.kept[pair])
+        if place == ONE:
             place, number = int(merged.best[pair]), 1
-        elif length == 2:
-            number = 2
-        dense = np.zeros((number, states))
-        drawn = merged.rows[place : place + number * length].reshape(number, length)
-        dense[:, merged.posterior.entry_next[first : first + length]] = drawn
+        left = np.zeros(merged.left[pair] * length)
+        stream = keyed_stream(merged.key[pair]) if merged.redrawn[pair] else rng
+        draw_rest(merged, pair, stream, left)
+        drawn = np.append(merged.rows[place : place + number * length], left)
+        dense = np.zeros((len(drawn) // length, states))
+        dense[:, merged.posterior.entry_next[first : first + length]] = drawn.reshape(-1, length)
         rows[pair // actions][pair % actions] = dense
     return rows
 
 
 def assert_solved(merged: Merged, rows: Rows, prior: FlatDirichlet, tolerance: float) -> None:
+    """The values are exact, and so are the actions' ones, except of those that are not best."""
     q = value_iteration(rows, prior.rewards.mean.to_dense(), merged.discount)
-    scale = np.abs(q).max()
-    np.testing.assert_allclose(merged.q.reshape(q.shape), q, atol=tolerance * scale, rtol=0)
-    np.testing.assert_allclose(merged.value, q.max(axis=1), atol=tolerance * scale, rtol=0)
+    scale, value, found = np.abs(q).max(), q.max(axis=1), merged.q.reshape(q.shape)
+    np.testing.assert_allclose(merged.value, value, atol=tolerance * scale, rtol=0)
     assert merged.scale[0] == pytest.approx(np.abs(merged.value).max())
+    exact = (merged.left == 0).reshape(q.shape) | (q > value[:, None] - TIE * scale)
+    np.testing.assert_allclose(found[exact], q[exact], atol=tolerance * scale, rtol=0)
+    assert (found <= q + tolerance * scale).all()
 
 
 @reproducible
@@ -149,14 +169,36 @@ def test_the_posterior_is_that_of_the_prior_and_the_transitions(
 
 
 @pytest.mark.parametrize("number", [2, MANY_DRAWS - 1, MANY_DRAWS, 1000])
-@pytest.mark.parametrize("name", ["GC", "GDL", "Grid", "uniform:GDL"])
-def test_it_is_solved_over_the_rows_that_are_kept(name: str, number: int) -> None:
+@pytest.mark.parametrize("name", ["GC", "GDL", "Grid", "uniform:GC", "uniform:GDL"])
+def test_rows_that_are_not_drawn_change_nothing(name: str, number: int) -> None:
     prior = distribution(name)
-    merged, initial = build(prior, 0.9, number)
+    merged, initial = build(prior, 0.95, number)
     start(merged, initial)
-    for seed in range(3):
+    for seed in range(5):
         resample(merged, new_rng(seed))
-        assert_solved(merged, kept_rows(merged), prior, 1e-9)
+        rows = completed_rows(merged, new_rng(seed + 100))
+        assert_solved(merged, rows, prior, 1e-9)
+        if name == "uniform:GC" and number == 1000:
+            assert (merged.left > 0).mean() > 0.5
+
+
+@pytest.mark.parametrize("number", [100, 1000])
+def test_values_have_the_law_of_plain_draws(number: int) -> None:
+    """The values of many samplings against those of merged MDPs whose rows are all drawn."""
+    rng = np.random.default_rng(3)
+    counts = np.ones((3, 2, 3)) + rng.integers(0, 3, (3, 2, 3))
+    counts[2, 1] = [0.2, 1.7, 0.6]
+    prior = FlatDirichlet(counts, rng.uniform(-1, 2, counts.shape))
+    merged, initial = build(prior, 0.8, number)
+    start(merged, initial)
+    words, rewards = new_rng(4), prior.rewards.mean.to_dense()
+    lazy, plain = np.zeros((2, 2000, 3))
+    for i in range(len(lazy)):
+        resample(merged, words)
+        lazy[i] = merged.value
+        rows = [[draw_rows(row, number, rng) for row in state] for state in counts]
+        plain[i] = value_iteration(rows, rewards, 0.8, 1e-9).max(axis=1)
+    assert_same_law(lazy, plain, ["value 0", "value 1", "value 2"])
 
 
 def test_drawn_and_computed_extremes_have_one_law() -> None:
@@ -206,12 +248,25 @@ def test_many_states() -> None:
 
 
 def test_rows_that_find_no_room_are_drawn_again() -> None:
-    prior = distribution("uniform:GC")
+    """Shapes so small that rows can't be looked for in regions."""
+    prior = FlatDirichlet(np.full((5, 3, 5), 0.01), np.arange(5.0))
     numbers = np.full(prior.counts.num_pairs, 300)
     scarce, initial = build_merged(
-        prior, Task(0.95, 10), numbers, np.where(np.arange(15) < 7, 300.0, 1.0)
+        prior, Task(0.95, 10), numbers, np.where(np.arange(15) < 7, 150.0, 1.0)
     )
     start(scarce, initial)
     resample(scarce, new_rng(5))
-    assert (scarce.several == REDRAWN).sum() == 8
+    assert scarce.redrawn.sum() == 8
     assert_solved(scarce, all_rows(scarce, new_rng(5)), prior, 1e-9)
+
+
+def test_some_rows_find_room_and_the_others_are_drawn_again() -> None:
+    prior = distribution("uniform:GDL")
+    ample, initial = build(prior, 0.95, 2000)
+    start(ample, initial)
+    scarce = copy(ample)
+    resample(ample, new_rng(6))
+    scarce = scarce._replace(rows=np.zeros(ample.end[0] + 150 * prior.num_states))
+    resample(scarce, new_rng(6))
+    assert (scarce.redrawn & (scarce.regions > 0) & (scarce.kept > 0)).any()
+    assert_solved(scarce, completed_rows(scarce, new_rng(7)), prior, 1e-9)

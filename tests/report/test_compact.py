@@ -27,7 +27,7 @@ def test_reports_of_a_compact_file_are_those_of_the_results(tmp_path: Path) -> N
     file = tmp_path / "small/some.parquet"
     code, output = run("compact", results, "--output", file)
     assert code == 0, output
-    [one], [other] = load(results).experiments, load(file.parent).experiments
+    [one], [other] = load(results).experiments, load(file).experiments
     assert (one.name, one.hash, one.settings) == (other.name, other.hash, other.settings)
     assert [entry.label for entry in one.entries] == [entry.label for entry in other.entries]
     for entry, again in zip(one.entries, other.entries, strict=True):
@@ -44,15 +44,29 @@ def test_reports_of_a_compact_file_are_those_of_the_results(tmp_path: Path) -> N
 def test_own_results_join_those_of_a_compact_file(tmp_path: Path) -> None:
     results = made(tmp_path / "results", "random", "optimal")
     both = made(tmp_path / "both", "epsilon-greedy")
-    compact.write(both / "others.parquet", load(results).experiments)
-    [experiment] = load(both).experiments
+    others = tmp_path / "others.parquet"
+    compact.write(others, load(results).experiments)
+    [experiment] = load(both, others).experiments
     assert {entry.algorithm for entry in experiment.entries} == {
         "random", "optimal", "epsilon-greedy"
     }  # fmt: skip
     # Once in the file, once as a result: the first one counts, and that is told.
-    made_again = made(tmp_path / "again", "random")
-    (made_again / "random.parquet").rename(both / "random.parquet")
-    assert any("random on GC once more" in note for note in load(both).notes)
+    again = made(tmp_path / "again", "random")
+    assert any("random on GC once more" in note for note in load(others, again).notes)
+    # In one folder they are found together.
+    others.rename(both / "others.parquet")
+    assert len(load(both).experiments[0].entries) == 3
+
+
+def test_a_report_on_a_file_is_named_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    results = made(tmp_path / "results", "random", "epsilon-greedy")
+    compact.write(tmp_path / "some.parquet", load(results).experiments)
+    code, output = run("report", "some.parquet", "--format", "csv")
+    assert code == 0, output
+    assert (tmp_path / "some-report/agents.csv").exists()
 
 
 def test_other_experiments_stay_apart(tmp_path: Path) -> None:
@@ -71,7 +85,7 @@ def test_what_single_decisions_are_needed_for_is_told(
     results = made(tmp_path / "results", "random")
     compact.write(tmp_path / "small/some.parquet", load(results).experiments)
     with pytest.raises(InvalidInput, match="own_features:slowest can't be computed"):
-        load(tmp_path / "small", ["own_features:slowest"])
+        load(tmp_path / "small", own_features=["own_features:slowest"])
 
 
 def test_a_damaged_file_is_told(tmp_path: Path) -> None:

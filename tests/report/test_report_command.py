@@ -155,10 +155,11 @@ def test_a_folder_without_results(run: Command, tmp_path: Path) -> None:
     for command in ("compare", "report"):
         code, _, err = run(command, tmp_path)
         assert code == 1
-        assert err == (f"error: {tmp_path} has no results: make some with brlbench play or demo\n")
+        remedy = "make some with brlbench run, play or demo"
+        assert err == f"error: {tmp_path} has no results: {remedy}\n"
         code, _, err = run(command, tmp_path / "nowhere")
         assert code == 1
-        assert "is not a folder" in err
+        assert "there is no " in err
 
 
 def test_damaged_files_are_left_out_and_named(run: Command, results: Path) -> None:

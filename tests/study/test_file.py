@@ -1,13 +1,10 @@
-import csv
 import sys
 from pathlib import Path
 
 import pytest
+from reproduction.published import published_rows
 
-from brlbench.agents import describe, make_agent
-from brlbench.assignments import parse_parameters
 from brlbench.errors import InvalidInput
-from brlbench.result import label_of
 from brlbench.study.file import read_study
 from made_studies import write_study
 
@@ -253,14 +250,11 @@ def test_the_quick_study_can_be_read() -> None:
 
 
 def test_the_reproduction_has_every_row_of_the_papers_tables() -> None:
-    study = read_study(STUDIES / "reproduction.toml")
+    study = read_study(STUDIES / "reproduction-results.toml")
     played = {
         (job.label, job.experiment.prior.name, job.experiment.test.name) for job in study.jobs
     }
-    with (STUDIES.parent / "benchmarks/published.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    rows = list(published_rows())
     assert len(rows) == 48
     for row in rows:
-        parameters = parse_parameters(filter(None, row["parameters"].split(";")))
-        label = label_of(*describe(make_agent(row["agent"], **parameters)))
-        assert (label, row["prior"], row["test"]) in played
+        assert (row.label, row.prior, row.test) in played

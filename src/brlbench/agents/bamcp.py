@@ -1,7 +1,7 @@
 """BAMCP, Bayes-adaptive Monte-Carlo planning (Guez, Silver and Dayan, 2012).
 
 UCT over histories, where each simulation plays one MDP drawn from the posterior. Here the MDP is
-never drawn: an urn gives its transitions with the same law (see `kernels.urn`).
+never drawn: an urn gives its transitions with the same law (see `kernels.copying_urn`).
 
 Settings that the benchmark's paper does not print are those of its library: the bonus is
 exploration * sqrt(ln(N + 1) / n); untried actions come first, in random order; a node is made
@@ -25,9 +25,14 @@ from .base import CompiledAgent, Task, new_rng
 from .parameters import flag, number, whole
 
 _LEARNING_RATE = 0.2
-_STEP = 40.0  # nanoseconds that a step of a simulation takes, or more
+_STEP = 8.0  # nanoseconds that a step of a simulation takes, or more
+# Up to this many transitions, uniform rows are drawn from like others, which is faster; beyond,
+# their tables would take more time to make, and memory, than they save.
+_SMALL = 1 << 16
+_MAX_DRAWS = 1 << 28  # 1 GB
+_MAX_VISITS = 2**31 - 1
 _MAX_NODES = 50_000_000
-_MAX_EDGES = 1 << 27  # about 3 GB, beside 40 bytes a node
+_MAX_EDGES = 1 << 27  # about 3 GB, beside 24 bytes a node
 # A tree that is kept grows beyond one decision's simulations; when it is full it only deepens
 # no further.
 _KEPT_NODES = 4
@@ -51,7 +56,13 @@ class Bamcp(CompiledAgent):
         """Make room for the tree, and tables of roots and logarithms."""
         from ..kernels import bamcp as kernels
         from .model import build_counts, copy
-        from .planning import build_deadline, build_urn, reward_table, simulations_in_time
+        from .planning import (
+            build_alias,
+            build_copying_urn,
+            build_deadline,
+            reward_table,
+            simulations_in_time,
+        )
 
         actions, pairs = prior.num_actions, prior.num_states * prior.num_actions
         simulations = simulations_in_time(self.simulations, _STEP * self.depth, task)
@@ -62,24 +73,30 @@ class Bamcp(CompiledAgent):
                 f"{nodes * actions:.1e} edges in memory, at most {_MAX_EDGES:.1e} are allowed: "
                 "lower simulations"
             )
-        counts = build_counts(prior, task.horizon)
+        if pairs * self.depth > _MAX_DRAWS:
+            raise InvalidInput(
+                f"bamcp: depth = {self.depth} with {pairs} pairs of a state and an action needs "
+                f"{pairs * self.depth:.1e} draws in memory, at most {_MAX_DRAWS:.1e} are allowed: "
+                "lower depth"
+            )
+        if self.reuse_tree and simulations * task.horizon > _MAX_VISITS:
+            raise InvalidInput(
+                f"bamcp: simulations = {self.simulations} in {task.horizon} decisions can't be "
+                f"counted with reuse_tree, at most {_MAX_VISITS:.1e} can: lower simulations"
+            )
+        counts = build_counts(prior, task.horizon, background=prior.num_states * pairs > _SMALL)
         # With a tree that is kept, visits can grow beyond the tables, which then end flat.
         visits = np.arange(nodes * (2 if self.reuse_tree else 1) + 1)
         tree = kernels.Tree(
             size=np.zeros(1, np.int64),
-            visits=np.zeros(nodes, np.int64),
-            state=np.zeros(nodes, np.int64),
-            parent=np.zeros(nodes, np.int64),
-            sibling=np.zeros(nodes, np.int64),
-            edge_visits=np.zeros(nodes * actions, np.int64),
-            edge_value=np.zeros(nodes * actions),
-            edge_child=np.zeros(nodes * actions, np.int64),
+            nodes=np.zeros(nodes, kernels.NODE),
+            edges=np.zeros(nodes * actions, kernels.EDGE),
         )
         return kernels.Bamcp(
             rng=new_rng(),
             counts=copy(counts),
             initial=counts,
-            urn=build_urn(counts, self.depth),
+            urn=build_copying_urn(counts, self.depth),
             tree=tree,
             kept=np.zeros(nodes if self.reuse_tree else 0, np.int64),
             ranking=np.zeros(actions),
@@ -89,6 +106,9 @@ class Bamcp(CompiledAgent):
             root_log=self.exploration * np.sqrt(np.log(visits + 1)),
             inverse_root=1 / np.sqrt(np.maximum(visits, 1)),
             rollout_q=np.zeros(pairs),
+            rollout_weight=np.zeros(pairs),
+            rollout_table=build_alias(pairs),
+            action_of=np.tile(np.arange(actions), prior.num_states),
             discount=task.discount,
             deadline=build_deadline(task, _STEP * self.depth),
             simulations=simulations,

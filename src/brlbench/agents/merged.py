@@ -4,7 +4,7 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..kernels.counts import Counts
-from ..kernels.merged import Initial, Merged
+from ..kernels.merged import MAX_REGIONS, Initial, Merged
 from ..prior import FlatDirichlet
 from ..sparse import Floats, Integers
 from .base import Task
@@ -28,7 +28,8 @@ def build_merged(
     rewards = np.zeros(pool)
     rewards[: counts.pool_end[0]] = prior.rewards.mean.at(prior.counts)
     several = (most_rows > 1) & (counts.row_length > 2)
-    room = min(float(most_rows[several] @ counts.row_length[several]), MAX_KEPT)
+    # Twice, because the rows of a pair may move when there are more of them.
+    room = min(2 * float(most_rows[several] @ counts.row_length[several]), MAX_KEPT)
     side = states if states <= MAX_MATRIX_STATES else 0
     merged = Merged(
         posterior=copy(counts),
@@ -38,7 +39,15 @@ def build_merged(
         first_entry=np.zeros(pairs, np.int64),
         length=np.zeros(pairs, np.int64),
         rows=np.zeros(pool + states + 4 * pairs + int(room)),
+        end=np.zeros(1, np.int64),
         several=np.zeros(pairs, np.int64),
+        kept=np.zeros(pairs, np.int64),
+        left=np.zeros(pairs, np.int64),
+        regions=np.zeros(pairs, np.int64),
+        region=np.zeros(MAX_REGIONS * pool),
+        chance=np.zeros(MAX_REGIONS * pairs),
+        distance=np.zeros(pairs),
+        redrawn=np.zeros(pairs, np.bool_),
         best=np.zeros(pairs, np.int64),
         row_reward=np.zeros(pairs),
         key=np.zeros(pairs, np.uint64),

@@ -30,13 +30,17 @@ def copy(arrays: Arrays) -> Arrays:
     )  # fmt: skip
 
 
-def build_counts(prior: FlatDirichlet, horizon: int) -> Counts:
-    """The prior's counts, with room for the next states that `horizon` transitions can add."""
+def build_counts(prior: FlatDirichlet, horizon: int, background: bool = True) -> Counts:
+    """The prior's counts, with room for the next states that `horizon` transitions can add.
+
+    Without `background`, rows whose counts are all alike have entries like the others.
+    """
     table, rewards = prior.counts, prior.rewards.mean
     lengths = np.diff(table.row_start)
     first = table.row_start[:-1]
     lowest = np.minimum.reduceat(table.values, first)
-    uniform = (lengths == prior.num_states) & (lowest == np.maximum.reduceat(table.values, first))
+    alike = lowest == np.maximum.reduceat(table.values, first)
+    uniform = background & (lengths == prior.num_states) & alike
     kept = ~uniform[table.pair]
     entries = int(kept.sum())
     row_length = np.where(uniform, 0, lengths)

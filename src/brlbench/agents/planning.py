@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..kernels.alias import Alias
+from ..kernels.copying_urn import CopyingUrn
 from ..kernels.counts import Counts
 from ..kernels.deadline import SIZE, Deadline
 from ..kernels.urn import NONE, Urn
@@ -28,6 +30,23 @@ def build_urn(counts: Counts, limit: int) -> Urn:
         log_pair=np.zeros(limit, np.int64),
         log_place=np.zeros(limit, np.int64),
         size=np.zeros(2, np.int64),
+    )
+
+
+def build_alias(cells: int) -> Alias:
+    """Room for tables."""
+    return Alias(limit=np.zeros(cells, np.uint64), values=np.zeros(cells, np.int64))
+
+
+def build_copying_urn(counts: Counts, limit: int) -> CopyingUrn:
+    """An empty urn beside some counts, for at most `limit` draws; without tables yet."""
+    pairs = len(counts.total)
+    return CopyingUrn(
+        limit=limit,
+        tables=build_alias(len(counts.entry_count)),
+        number=np.zeros(pairs),
+        drawn=np.zeros(pairs * limit, np.int32),
+        log_pair=np.zeros(limit, np.int32),
     )
 
 

@@ -10,13 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .alias import Alias, build, pick
 from .choice import greedy
-from .counts import Counts, add, restore, reward_of
+from .copying_urn import CopyingUrn, draw, learn, push, rebuild_all, undo
+from .counts import Counts, restore, reward_of
 from .deadline import OBSERVE, START, Deadline, begin, is_over, now, took
 from .jit import cold, inlined
-from .rng import Words, below, uniform
+from .rng import Words, advance, below, load, next_word, store
 from .trajectory import register
-from .urn import Urn, draw, push, undo
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -24,18 +25,32 @@ Integers = NDArray[np.int64]
 NO_NODE = -1
 ROOT = 0
 
+# Numbers that are used together lie together.
+NODE = np.dtype(
+    [
+        ("root_log", np.float64),  # exploration * sqrt(ln(visits + 1))
+        ("visits", np.int32),
+        ("state", np.int32),  # the next state that led here
+        ("sibling", np.int32),  # another node below the same edge
+        ("parent", np.int32),  # the edge that led here
+    ]
+)
+EDGE = np.dtype(
+    [
+        ("value", np.float64),  # mean return
+        ("inverse_root", np.float64),  # 1 / sqrt(visits)
+        ("visits", np.int32),
+        ("child", np.int32),  # the first node below
+    ]
+)
+
 
 class Tree(NamedTuple):
     """The search tree; M nodes fit."""
 
     size: Integers  # [1]
-    visits: Integers  # [M]
-    state: Integers  # [M]; the next state that led here
-    parent: Integers  # [M]; the edge that led here
-    sibling: Integers  # [M]; another node below the same edge
-    edge_visits: Integers  # [M * A]
-    edge_value: Floats  # [M * A]; mean return
-    edge_child: Integers  # [M * A]; the first node below
+    nodes: NDArray[np.void]  # [M], of NODE
+    edges: NDArray[np.void]  # [M * A], of EDGE
 
 
 class Bamcp(NamedTuple):
@@ -44,7 +59,7 @@ class Bamcp(NamedTuple):
     rng: Words
     counts: Counts
     initial: Counts
-    urn: Urn
+    urn: CopyingUrn
     tree: Tree
     kept: Integers  # [M]; work space of `keep_subtree`: the new number of a node
     ranking: Floats  # [A]; work space
@@ -54,6 +69,9 @@ class Bamcp(NamedTuple):
     root_log: Floats  # [visits]; exploration * sqrt(ln(visits + 1))
     inverse_root: Floats  # [visits]; 1 / sqrt(visits)
     rollout_q: Floats  # [P]; learns from real transitions
+    rollout_weight: Floats  # [P]; the roll-out policy's probability of an action
+    rollout_table: Alias  # [P]; draws an action
+    action_of: Integers  # [P]
     deadline: Deadline
     discount: float
     simulations: int
@@ -67,81 +85,87 @@ class Bamcp(NamedTuple):
 def reward(agent: Bamcp, pair: int, y: int) -> float:
     """The known reward of a transition."""
     if len(agent.rewards) > 0:
-        return agent.rewards[pair * agent.counts.num_states + y]
+        return agent.rewards[np.uint64(pair * agent.counts.num_states + y)]
     return reward_of(agent.counts, pair, y)
 
 
 @inlined
-def add_node(tree: Tree, actions: int, edge: int, y: int) -> int:
+def add_node(tree: Tree, actions: int, parent: int, y: int) -> int:
     """A new node below an edge, or none if the tree is full."""
-    node = tree.size[0]
-    if node == len(tree.visits):
+    number = tree.size[0]
+    if number == len(tree.nodes):
         return NO_NODE
-    tree.size[0] = node + 1
-    tree.visits[node] = 0
-    tree.state[node] = y
-    tree.parent[node] = edge
-    tree.sibling[node] = NO_NODE
-    if edge >= 0:
-        tree.sibling[node] = tree.edge_child[edge]
-        tree.edge_child[edge] = node
-    for e in range(node * actions, (node + 1) * actions):
-        tree.edge_visits[e] = 0
-        tree.edge_value[e] = 0.0
-        tree.edge_child[e] = NO_NODE
-    return node
+    tree.size[0] = number + 1
+    node = tree.nodes[np.uint64(number)]
+    node["visits"] = 0
+    node["state"] = y
+    node["parent"] = parent
+    node["sibling"] = NO_NODE
+    if parent >= 0:
+        edge = tree.edges[np.uint64(parent)]
+        node["sibling"] = edge["child"]
+        edge["child"] = number
+    for e in range(number * actions, (number + 1) * actions):
+        edge = tree.edges[np.uint64(e)]
+        edge["value"] = 0.0
+        edge["visits"] = 0
+        edge["child"] = NO_NODE
+    return number
 
 
 @inlined
 def find_node(tree: Tree, edge: int, y: int) -> int:
     """The node below an edge for a next state, or none."""
-    node = tree.edge_child[edge]
-    while node != NO_NODE and tree.state[node] != y:
-        node = tree.sibling[node]
-    return node
+    number = int(tree.edges[np.uint64(edge)]["child"])
+    while number != NO_NODE and tree.nodes[np.uint64(number)]["state"] != y:
+        number = int(tree.nodes[np.uint64(number)]["sibling"])
+    return number
 
 
 @inlined
-def select(agent: Bamcp, node: int) -> int:
-    """An untried action at random, or else one with the highest upper confidence bound."""
+def select(agent: Bamcp, number: int) -> int:
+    """An untried action at random, or else one with the highest upper confidence bound.
+
+    The node then counts as visited.
+    """
     tree, actions = agent.tree, agent.counts.num_actions
-    first = node * actions
-    untried = 0
-    for u in range(actions):
-        untried += tree.edge_visits[first + u] == 0
-    if untried > 0:
-        skip = below(agent.rng, untried) if untried > 1 else 0
+    node, first = tree.nodes[np.uint64(number)], number * actions
+    visits = int(node["visits"])
+    root_log = node["root_log"]
+    node["visits"] = visits + 1
+    node["root_log"] = agent.root_log[np.uint64(min(visits + 1, len(agent.root_log) - 1))]
+    if visits < actions:  # each visit so far tried another action
+        skip = below(agent.rng, actions - visits)
         for u in range(actions):
-            if tree.edge_visits[first + u] == 0:
+            if tree.edges[np.uint64(first + u)]["visits"] == 0:
                 if skip == 0:
                     return u
                 skip -= 1
-    root_log = agent.root_log[min(tree.visits[node], len(agent.root_log) - 1)]
     best, chosen = -np.inf, 0
     for u in range(actions):
-        n = min(tree.edge_visits[first + u], len(agent.inverse_root) - 1)
-        bound = tree.edge_value[first + u] + root_log * agent.inverse_root[n]
+        edge = tree.edges[np.uint64(first + u)]
+        bound = edge["value"] + root_log * edge["inverse_root"]
         if bound > best:
             best, chosen = bound, u
     return chosen
 
 
 @inlined
-def rollout(agent: Bamcp, x: int, steps: int) -> float:
-    """The return of some steps of the roll-out policy."""
-    counts, actions = agent.counts, agent.counts.num_actions
+def rollout(agent: Bamcp, x: int, done: int) -> float:
+    """The return of the roll-out policy, for the steps that are left after some in the tree."""
+    actions = agent.counts.num_actions
     total, weight = 0.0, 1.0
-    for _ in range(steps):
-        if uniform(agent.rng) < agent.rollout_epsilon:
-            u = below(agent.rng, actions)
-        else:
-            u = greedy(agent.rollout_q, x * actions, actions, 0.0, agent.rng)
-        pair = x * actions + u
-        y = draw(counts, agent.urn, pair, agent.rng)
-        push(agent.counts, agent.urn, pair, y)
-        total += weight * reward(agent, pair, y)
+    state = load(agent.rng)
+    for i in range(done, agent.depth):
+        word, state = advance(state)
+        pair = x * actions + pick(agent.rollout_table, x * actions, actions, word)
+        word, state = advance(state)
+        other_word, state = advance(state)
+        x = draw(agent.counts, agent.urn, pair, word, other_word)
+        push(agent.urn, i, pair, x)
+        total += weight * reward(agent, pair, x)
         weight *= agent.discount
-        x = y
+    store(agent.rng, state)
     return total
 
 
@@ -153,25 +177,28 @@ def simulate(agent: Bamcp, x: int) -> None:
     while length < agent.depth and tried:
         u = select(agent, node)
         edge, pair = node * actions + u, x * actions + u
-        y = draw(agent.counts, agent.urn, pair, agent.rng)
-        push(agent.counts, agent.urn, pair, y)
+        x = draw(agent.counts, agent.urn, pair, next_word(agent.rng), next_word(agent.rng))
+        push(agent.urn, length, pair, x)
         agent.path[length] = edge
-        agent.path_reward[length] = reward(agent, pair, y)
+        agent.path_reward[length] = reward(agent, pair, x)
         length += 1
-        x = y
-        tried = tree.edge_visits[edge] > 0
+        tried = tree.edges[np.uint64(edge)]["visits"] > 0
         if tried:
-            below_edge = find_node(tree, edge, y)
-            node = add_node(tree, actions, edge, y) if below_edge == NO_NODE else below_edge
+            node = find_node(tree, edge, x)
+            if node == NO_NODE:
+                node = add_node(tree, actions, edge, x)
             tried = node != NO_NODE
-    value = rollout(agent, x, agent.depth - length)
+    value = rollout(agent, x, length)
+    undo(agent.urn, agent.depth)
     for i in range(length - 1, -1, -1):
         value = agent.path_reward[i] + agent.discount * value
-        edge = agent.path[i]
-        tree.visits[edge // actions] += 1
-        tree.edge_visits[edge] += 1
-        tree.edge_value[edge] += (value - tree.edge_value[edge]) / tree.edge_visits[edge]
-    undo(agent.urn, 0)
+        taken = tree.edges[np.uint64(agent.path[i])]
+        visits = int(taken["visits"]) + 1
+        taken["visits"] = visits
+        taken["inverse_root"] = agent.inverse_root[
+            np.uint64(min(visits, len(agent.inverse_root) - 1))
+        ]
+        taken["value"] += (value - taken["value"]) / visits
 
 
 @cold
@@ -187,8 +214,9 @@ def search(agent: Bamcp, x: int) -> int:
             break
     scale = 0.0
     for u in range(actions):
-        scale = max(scale, abs(tree.edge_value[u]))
-        agent.ranking[u] = tree.edge_value[u] if tree.edge_visits[u] > 0 else -np.inf
+        edge = tree.edges[u]
+        scale = max(scale, abs(edge["value"]))
+        agent.ranking[u] = edge["value"] if edge["visits"] > 0 else -np.inf
     return greedy(agent.ranking, 0, actions, scale, agent.rng)
 
 
@@ -200,34 +228,58 @@ def keep_subtree(agent: Bamcp, root: int) -> None:
     """
     tree, actions, kept = agent.tree, agent.counts.num_actions, agent.kept
     size = 0
-    for node in range(tree.size[0]):
-        edge = tree.parent[node]
-        kept[node] = NO_NODE
-        if node < root or (node > root and kept[edge // actions] == NO_NODE):
+    for number in range(tree.size[0]):
+        parent = int(tree.nodes[number]["parent"])
+        kept[number] = NO_NODE
+        if number < root or (number > root and kept[parent // actions] == NO_NODE):
             continue
-        kept[node] = size
-        tree.visits[size] = tree.visits[node]
-        tree.state[size] = tree.state[node]
+        kept[number] = size
+        node = tree.nodes[size]
+        node["visits"] = tree.nodes[number]["visits"]
+        node["root_log"] = tree.nodes[number]["root_log"]
+        node["state"] = tree.nodes[number]["state"]
+        node["parent"] = node["sibling"] = NO_NODE
         for u in range(actions):
-            tree.edge_visits[size * actions + u] = tree.edge_visits[node * actions + u]
-            tree.edge_value[size * actions + u] = tree.edge_value[node * actions + u]
-            tree.edge_child[size * actions + u] = NO_NODE
-        tree.parent[size] = tree.sibling[size] = NO_NODE
-        if node > root:
-            new_edge = kept[edge // actions] * actions + edge % actions
-            tree.parent[size] = new_edge
-            tree.sibling[size] = tree.edge_child[new_edge]
-            tree.edge_child[new_edge] = size
+            edge, old_edge = tree.edges[size * actions + u], tree.edges[number * actions + u]
+            edge["value"] = old_edge["value"]
+            edge["visits"] = old_edge["visits"]
+            edge["inverse_root"] = old_edge["inverse_root"]
+            edge["child"] = NO_NODE
+        if number > root:
+            above = kept[parent // actions] * actions + parent % actions
+            node["parent"] = above
+            node["sibling"] = tree.edges[above]["child"]
+            tree.edges[above]["child"] = size
         size += 1
     tree.size[0] = size
+
+
+@cold
+def set_rollout_policy(agent: Bamcp, x: int) -> None:
+    """Make a state's table: random with the probability that is set, or else greedy."""
+    actions, q, weight = agent.counts.num_actions, agent.rollout_q, agent.rollout_weight
+    first, end = x * actions, (x + 1) * actions
+    best, tied = -np.inf, 0
+    for pair in range(first, end):
+        if q[pair] > best:
+            best, tied = q[pair], 0
+        tied += q[pair] == best
+    for pair in range(first, end):
+        weight[pair] = agent.rollout_epsilon / actions
+        if q[pair] == best:
+            weight[pair] += (1 - agent.rollout_epsilon) / tied
+    build(agent.rollout_table, agent.action_of, weight, first, actions)
 
 
 def start(agent: Bamcp, x: int) -> None:
     """Back to the prior, without a tree and with an ignorant roll-out policy."""
     began = now(agent.deadline)
     restore(agent.counts, agent.initial)
+    rebuild_all(agent.counts, agent.urn)
     agent.tree.size[0] = 0
     agent.rollout_q[:] = 0.0
+    for state in range(agent.counts.num_states):
+        set_rollout_policy(agent, state)
     took(agent.deadline, START, began)
 
 
@@ -241,12 +293,13 @@ def observe(agent: Bamcp, x: int, u: int, y: int, r: float) -> None:
     began = now(agent.deadline)
     actions = agent.counts.num_actions
     pair = x * actions + u
-    add(agent.counts, pair, y)
+    learn(agent.counts, agent.urn, pair, y)
     best = agent.rollout_q[y * actions]
     for v in range(1, actions):
         best = max(best, agent.rollout_q[y * actions + v])
     error = r + agent.discount * best - agent.rollout_q[pair]
     agent.rollout_q[pair] += agent.learning_rate * error
+    set_rollout_policy(agent, x)
     has_tree = agent.reuse_tree and agent.tree.size[0] > 0
     node = find_node(agent.tree, u, y) if has_tree else NO_NODE
     if node == NO_NODE:

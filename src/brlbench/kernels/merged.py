@@ -5,10 +5,14 @@ of a row p under the values of the states is the sum over y of p(y) (reward(y) +
 value(y)). Policy iteration: every pair takes its best row, every state its best action, and the
 values of that policy are computed exactly, until nothing is better any more.
 
-No more rows are kept than are needed. A row's value is linear in p, so that of a pair with two
-outcomes only the rows with the least and the greatest probability of the first can be best. Where
-the room for rows is used up, the rows of a pair are drawn from a stream of its own, and drawn again
-each time that they are looked at.
+No more rows are drawn than are needed. A row's value is linear in p, so that of a pair with two
+outcomes only the rows with the least and the greatest probability of the first can be best. Of many
+rows of other pairs those of the highest values under the last solution are drawn first, see `tail`.
+Once the MDP of these is solved, a bound tells where others may still be better; there more rows are
+drawn, now of the highest values under this solution. The values, the best actions and their values
+are those of the merged MDP of all rows, and their law is what it would be if all had been drawn;
+the values of other actions may be lower. Where the room for rows is used up, those left of a pair
+are drawn from a stream of its own, and drawn again each time that they are looked at.
 
 With more states than fit a matrix (an empty `matrix` says so) values are computed by sweeps, to
 within SWEEP_TOLERANCE of their scale.
@@ -21,17 +25,25 @@ from numpy.typing import NDArray
 
 from .arrays import copy_vector
 from .beta import draw_extremes
+from .choice import TIE
 from .counts import Counts, add, restore, reward_of
-from .gamma import draw_row
+from .gamma import SMALL_SHAPE, draw_row
 from .jit import cold, inlined
 from .rng import Words, keyed_word, next_word
+from .tail import draw_region, find_region, is_in
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 
 # From this many draws on, quantiles at random places are cheaper than the draws themselves.
 MANY_DRAWS = 32
-ONE, REDRAWN = -1, -2
+# Of many rows only the best ones are looked for at first, with so many proposals; then, each
+# time that this was not enough, with twice as many.
+FIRST_PROPOSALS = 16.0
+MAX_REGIONS = 8
+FIRST_DISTANCE = 0.01
+ONE = -1
 SWITCH = 1e-12  # an improvement by less than this part of the scale is rounding
 SWEEP_TOLERANCE = 1e-9
 _ROUNDING = 1e-14  # no sweep can be asked to change less
@@ -53,7 +65,15 @@ class Merged(NamedTuple):
     first_entry: Integers  # [P]; where the entries of a pair were at the sampling
     length: Integers  # [P]; how many they were
     rows: Floats  # [pool + S + 4 P + room]
-    several: Integers  # [P]; where several rows of a pair begin; or ONE, or REDRAWN
+    end: Integers  # [1]; of the rows kept
+    several: Integers  # [P]; where several rows of a pair begin; or ONE
+    kept: Integers  # [P]; how many they are
+    left: Integers  # [P]; how many others there are
+    regions: Integers  # [P]; in how many regions all rows are kept
+    region: Floats  # [MAX_REGIONS * pool]; the regions of a pair, one after the other
+    chance: Floats  # [MAX_REGIONS * P]; with which rows are proposed there
+    distance: Floats  # [P]; see `find_region`
+    redrawn: Booleans  # [P]; whether the others are drawn each time that they are looked at
     best: Integers  # [P]; where the best row is
     row_reward: Floats  # [P]; the expected reward of the best row
     key: Words  # [P]; of the stream of a pair whose rows are redrawn
@@ -78,6 +98,7 @@ def start(merged: Merged, initial: Initial) -> None:
     """Back to the prior."""
     restore(merged.posterior, initial.counts)
     copy_vector(merged.value, initial.value)
+    merged.distance[:] = FIRST_DISTANCE
 
 
 @inlined
@@ -96,6 +117,15 @@ def learn(merged: Merged, pair: int, y: int) -> None:
 def resample(merged: Merged, rng: Words) -> None:
     """Draw all rows anew and solve the merged MDP, starting from the values of the last one."""
     draw(merged, rng)
+    doubtful = True
+    while doubtful:
+        solve(merged)
+        doubtful = draw_doubtful(merged, rng)
+
+
+@inlined
+def solve(merged: Merged) -> None:
+    """Policy iteration over the rows that are kept."""
     for turn in range(_MAX_TURNS):
         better = improve(merged)
         if turn > 0 and not better:
@@ -112,28 +142,148 @@ def draw(merged: Merged, rng: Words) -> None:
     posterior, rows = merged.posterior, merged.rows
     pairs = len(merged.q)
     two_outcomes = len(posterior.entry_count) + len(merged.value)
-    end = two_outcomes + 4 * pairs
+    merged.end[0] = two_outcomes + 4 * pairs
     for pair in range(pairs):
         first, length = posterior.row_start[pair], posterior.row_length[pair]
         merged.first_entry[pair], merged.length[pair] = first, length
         merged.several[pair], merged.best[pair] = ONE, first
+        merged.left[pair], merged.redrawn[pair] = 0, False
         shapes = posterior.entry_count[first : first + length]
-        size = merged.num_rows[pair] * length
-        if length == 1 or size == length:
+        if length == 1 or merged.num_rows[pair] == 1:
             draw_row(rng, shapes, rows[first : first + length])
             set_row_reward(merged, pair)
         elif length == 2:
             place = two_outcomes + 4 * pair
-            merged.several[pair] = place
+            merged.several[pair], merged.kept[pair] = place, 2
             draw_two_outcomes(rng, shapes, merged.num_rows[pair], rows[place : place + 4])
-        elif end + size <= len(rows):
-            merged.several[pair] = end
-            for place in range(end, end + size, length):
-                draw_row(rng, shapes, rows[place : place + length])
-            end += size
         else:
-            merged.several[pair] = REDRAWN
-            merged.key[pair] = next_word(rng)
+            merged.several[pair], merged.kept[pair] = merged.end[0], 0
+            merged.left[pair], merged.regions[pair] = merged.num_rows[pair], 0
+            while merged.kept[pair] == 0 and not merged.redrawn[pair]:
+                draw_more(merged, pair, rng)
+
+
+@cold
+def draw_more(merged: Merged, pair: int, rng: Words) -> None:
+    """Draw the best of the rows that are left, or all of them if they are few."""
+    length, left, kept = merged.length[pair], merged.left[pair], merged.kept[pair]
+    shapes = merged.posterior.entry_count[entries_of(merged, pair)]
+    chance = add_region(merged, pair, shapes)
+    # Far more room than the rows in a region can take; a number of them is known by chance only.
+    most = left if chance == 1 else min(left, int(2 * chance * left) + 100)
+    begin, end = merged.end[0], merged.end[0] + kept * length
+    if end + most * length > len(merged.rows):
+        if chance < 1:
+            merged.regions[pair] -= 1
+        merged.redrawn[pair], merged.key[pair] = True, next_word(rng)
+        return
+    for i in range(kept * length):
+        merged.rows[begin + i] = merged.rows[merged.several[pair] + i]
+    room = merged.rows[end : end + most * length]
+    number = merged.regions[pair]
+    regions = merged.region[regions_of(merged, pair, number)]
+    if chance < 1:
+        chances = merged.chance[MAX_REGIONS * pair : MAX_REGIONS * pair + number]
+        drawn = draw_region(rng, shapes, regions, chances, left, room)
+    else:
+        drawn = left
+        draw_outside(rng, shapes, regions, room)
+    merged.several[pair], merged.kept[pair] = begin, kept + drawn
+    merged.left[pair] = left - drawn
+    merged.end[0] = end + drawn * length
+
+
+@inlined
+def add_region(merged: Merged, pair: int, shapes: Floats) -> float:
+    """Add a region of high values; return the chance of all regions, or 1 if it is no use."""
+    length, left, number = merged.length[pair], merged.left[pair], merged.regions[pair]
+    proposals = FIRST_PROPOSALS * 2.0**number
+    if number == MAX_REGIONS or 2 * proposals > left:
+        return 1.0
+    worth = merged.worth[:length]
+    set_worth(merged, pair, worth)
+    if not can_be_ranked(shapes, worth):
+        return 1.0
+    region = merged.region[regions_of(merged, pair, number + 1)][number * length :]
+    chances = merged.chance[MAX_REGIONS * pair : MAX_REGIONS * pair + number + 1]
+    chances[number], merged.distance[pair] = find_region(
+        shapes, worth, proposals / left, merged.distance[pair], region
+    )
+    total = 0.0
+    for chance in chances:
+        total += chance
+    if total >= 1:
+        return 1.0
+    merged.regions[pair] += 1
+    return total
+
+
+@inlined
+def regions_of(merged: Merged, pair: int, number: int) -> slice:
+    """Where the first regions of a pair are."""
+    start = MAX_REGIONS * merged.first_entry[pair]
+    return slice(start, start + number * merged.length[pair])
+
+
+@inlined
+def can_be_ranked(shapes: Floats, worth: Floats) -> bool:
+    """Whether rows differ in value, and their variates don't underflow."""
+    least, greatest, largest = worth[0], worth[0], 0.0
+    for i in range(len(shapes)):
+        least, greatest = min(least, worth[i]), max(greatest, worth[i])
+        largest = max(largest, shapes[i])
+    spread = greatest - least
+    return largest >= SMALL_SHAPE and spread > TIE * max(abs(least), abs(greatest))
+
+
+@cold
+def draw_outside(rng: Words, shapes: Floats, regions: Floats, rows: Floats) -> None:
+    """Fill some room with rows that are in none of the regions."""
+    length = len(shapes)
+    for place in range(0, len(rows), length):
+        row = rows[place : place + length]
+        inside = True
+        while inside:
+            draw_row(rng, shapes, row)
+            inside = False
+            for start in range(0, len(regions), length):
+                inside |= is_in(regions[start : start + length], row)
+
+
+@cold
+def draw_doubtful(merged: Merged, rng: Words) -> bool:
+    """Draw more rows of pairs where others than those kept may be the best; return if any."""
+    more = False
+    for pair in range(len(merged.q)):
+        if merged.left[pair] > 0 and not merged.redrawn[pair] and not is_certain(merged, pair):
+            draw_more(merged, pair, rng)
+            more = True
+    return more
+
+
+@inlined
+def is_certain(merged: Merged, pair: int) -> bool:
+    """Whether no row outside of the last region can change the values or be a best action.
+
+    Notation: c is the region, w the worth, q the value to exceed. If for some m >= 0 no outcome has
+    w - q > m c, then c.p <= 0 implies w.p <= q.
+    """
+    length, scale = merged.length[pair], merged.scale[0]
+    worth = merged.worth[:length]
+    set_worth(merged, pair, worth)
+    not_tied = merged.value[pair // merged.posterior.num_actions] - 2 * TIE * scale
+    q = max(merged.q[pair] + SWITCH * scale, not_tied)
+    region = merged.region[regions_of(merged, pair, merged.regions[pair])][-length:]
+    least, most = 0.0, np.inf
+    for i in range(length):
+        better = worth[i] - q
+        if region[i] > 0:
+            least = max(least, better / region[i])
+        elif region[i] < 0:
+            most = min(most, better / region[i])
+        elif better > 0:
+            return False
+    return least <= most
 
 
 @inlined
@@ -207,38 +357,45 @@ def row_value(merged: Merged, pair: int) -> float:
 
 
 @inlined
+def set_worth(merged: Merged, pair: int, worth: Floats) -> None:
+    """What each outcome of a pair is worth."""
+    following = merged.posterior.entry_next[entries_of(merged, pair)]
+    rewards = merged.entry_reward[entries_of(merged, pair)]
+    for i in range(len(worth)):
+        worth[i] = rewards[i] + merged.discount * merged.value[np.uint64(following[i])]
+
+
+@inlined
 def best_row(merged: Merged, pair: int) -> float:
     """Find the best of several rows, and return its value."""
     start, length = merged.several[pair], merged.length[pair]
-    following = merged.posterior.entry_next[entries_of(merged, pair)]
-    rewards, worth = merged.entry_reward[entries_of(merged, pair)], merged.worth[:length]
-    for i in range(length):
-        worth[i] = rewards[i] + merged.discount * merged.value[np.uint64(following[i])]
-    if start == REDRAWN:
-        return best_redrawn(merged, pair, worth)
-    end = start + (4 if length == 2 else merged.num_rows[pair] * length)
+    worth = merged.worth[:length]
+    set_worth(merged, pair, worth)
     greatest = -np.inf
-    for place in range(start, end, length):
+    for place in range(start, start + merged.kept[pair] * length, length):
         value = dot(merged.rows[place : place + length], worth)
         if value > greatest:
             greatest, merged.best[pair] = value, place
+    if merged.redrawn[pair]:
+        return best_redrawn(merged, pair, worth, greatest)
     return greatest
 
 
 @cold
-def best_redrawn(merged: Merged, pair: int, worth: Floats) -> float:
-    """Draw the rows of a pair again, keep the best, and return its value."""
-    spare = len(merged.entry_reward)
+def best_redrawn(merged: Merged, pair: int, worth: Floats, greatest: float) -> float:
+    """Draw rows of a pair again, keep the best if it is a better one, and return the best value."""
+    first, spare = merged.first_entry[pair], len(merged.entry_reward)
     shapes = merged.posterior.entry_count[entries_of(merged, pair)]
-    best, row = merged.rows[best_of(merged, pair)], merged.rows[spare : spare + len(shapes)]
+    best = merged.rows[first : first + len(shapes)]
+    row = merged.rows[spare : spare + len(shapes)]
+    regions = merged.region[regions_of(merged, pair, merged.regions[pair])]
     for i in range(len(merged.stream)):
         merged.stream[i] = keyed_word(merged.key[pair], 0, i)
-    greatest = -np.inf
-    for _ in range(merged.num_rows[pair]):
-        draw_row(merged.stream, shapes, row)
+    for _ in range(merged.left[pair]):
+        draw_outside(merged.stream, shapes, regions, row)
         value = dot(row, worth)
         if value > greatest:
-            greatest = value
+            greatest, merged.best[pair] = value, first
             copy_vector(best, row)
     return greatest
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from .jit import inlined
 
 Words = NDArray[np.uint64]
+State = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -37,18 +38,34 @@ _TWO_53 = 2.0**53
 
 
 @inlined
-def next_word(rng: Words) -> np.uint64:
-    """The next 64 random bits."""
-    s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
+def load(rng: Words) -> State:
+    """A generator's words, for loops that keep them in registers; afterwards `store` them."""
+    return rng[0], rng[1], rng[2], rng[3]
+
+
+@inlined
+def store(rng: Words, state: State) -> None:
+    """Set a generator's words."""
+    rng[0], rng[1], rng[2], rng[3] = state
+
+
+@inlined
+def advance(state: State) -> tuple[np.uint64, State]:
+    """The next 64 random bits, and the generator's words after them."""
+    s0, s1, s2, s3 = state
     total = s0 + s3
     word = ((total << _23) | (total >> _41)) + s0
     shifted = s1 << _17
     s2 ^= s0
     s3 ^= s1
-    rng[0] = s0 ^ s3
-    rng[1] = s1 ^ s2
-    rng[2] = s2 ^ shifted
-    rng[3] = (s3 << _45) | (s3 >> _19)
+    return word, (s0 ^ s3, s1 ^ s2, s2 ^ shifted, (s3 << _45) | (s3 >> _19))
+
+
+@inlined
+def next_word(rng: Words) -> np.uint64:
+    """The next 64 random bits."""
+    word, state = advance(load(rng))
+    store(rng, state)
     return word
 
 

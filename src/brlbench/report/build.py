@@ -60,9 +60,14 @@ def build(
     return Report(answers, files, notes)
 
 
-def load_for(folder: Path, question: Question) -> ReportData:
-    """Read the results below a folder, with the time feature that is asked for."""
-    return load(folder, [] if question.feature in FEATURES else [question.feature])
+def load_for(places: Sequence[Path], question: Question) -> ReportData:
+    """Read results of files and folders, with the time feature that is asked for."""
+    return load(*places, own_features=[] if question.feature in FEATURES else [question.feature])
+
+
+def usual_folder(place: Path) -> Path:
+    """Where the report on a folder or a file goes, unless told otherwise."""
+    return place / "report" if place.is_dir() else Path(f"{place.stem}-report")
 
 
 def compare(

@@ -24,16 +24,12 @@ _MANY_OVERRUNS = 0.01  # of the decisions
 _OVERLOADED = 0.1  # the share of its time that a thread waited for a processor
 
 
-def load(folder: Path, own_features: Iterable[str] = ()) -> ReportData:
-    """Read all results below a folder; damaged files are left out and named in the notes."""
-    if not folder.is_dir():
-        raise InvalidInput(
-            f"{folder} is not a folder: give one with results, from run, play or demo"
-        )
+def load(*places: Path, own_features: Iterable[str] = ()) -> ReportData:
+    """Read all results of files and below folders; damaged files are left out, which is noted."""
     features = {**FEATURES, **{name: find_feature(name) for name in own_features}}
     found: dict[str, ExperimentData] = {}
     notes = []
-    for path in sorted(folder.rglob("*.parquet")):
+    for path in _files(places):
         try:
             read = list(_read(path, features))
         except StoreError as error:
@@ -47,14 +43,29 @@ def load(folder: Path, own_features: Iterable[str] = ()) -> ReportData:
                 experiment.entries.append(entry)
     if not found:
         what = f"no results that can be read ({_some(notes)})" if notes else "no results"
-        raise InvalidInput(f"{folder} has {what}: make some with brlbench play or demo")
+        where = " and ".join(map(str, places))
+        raise InvalidInput(f"{where} has {what}: make some with brlbench run, play or demo")
     notes += [
         f"failed: {failure.agent} on {failure.experiment}: {failure.reason}"
-        for failure in failures_in(folder)
+        for place in places
+        for failure in failures_in(place)
     ]
     experiments = _distinctly_named(list(found.values()))
     notes += _machine_notes(experiments) + _deadline_notes(experiments) + _gaps(experiments)
     return ReportData(experiments, notes)
+
+
+def _files(places: Iterable[Path]) -> Iterator[Path]:
+    for place in places:
+        if place.is_dir():
+            yield from sorted(place.rglob("*.parquet"))
+        elif place.is_file():
+            yield place
+        else:
+            raise InvalidInput(
+                f"there is no {place}: give a folder with results, from run, play or demo, or a "
+                "file with some"
+            )
 
 
 def _read(path: Path, features: dict[str, Any]) -> Iterator[tuple[ExperimentData, Entry]]:

@@ -1,0 +1,94 @@
+"""Are the estimates of `brlbench run --dry-run` true? Some jobs of a study, probed and then played.
+
+    python -m benchmarks.estimates studies/paper-accurate.toml [--jobs 10] [--seconds 20]
+
+Of a job the second half is played, until the time is over, and what the whole would take is
+compared with the estimate. Trainings that would take longer are left out.
+"""
+
+import argparse
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from brlbench.agents import make_agent
+from brlbench.analysis.times import format_seconds
+from brlbench.execution import train
+from brlbench.machine import Waiting
+from brlbench.playing import play
+from brlbench.study.estimate import PROBE_SECONDS, ProbeRequest, probe_unit
+from brlbench.study.file import Job, read_study
+from brlbench.study.units import ExperimentRequest
+
+FACTOR = 1.5
+
+
+class Compared(NamedTuple):
+    """Seconds that a job takes in full, on a core of its own."""
+
+    job: Job
+    estimated: float
+    found: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times too large the estimate is."""
+        return self.estimated / self.found
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Compare, and tell."""
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    parser.add_argument("study", type=Path)
+    parser.add_argument("--jobs", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=20, help="for each job")
+    parser.add_argument("--seed", type=int, default=0, help="which jobs")
+    options = parser.parse_args(arguments)
+    jobs = list(read_study(options.study).jobs)
+    np.random.default_rng(options.seed).shuffle(jobs)
+    table = Table("experiment", "agent", "estimated", "found", "ratio")
+    compared: list[Compared] = []
+    for job in jobs:
+        if len(compared) < options.jobs and (each := compare(job, options.seconds)):
+            compared.append(each)
+            table.add_row(
+                job.experiment.name, job.label, format_seconds(each.estimated),
+                format_seconds(each.found), f"{each.ratio:.2f}",
+            )  # fmt: skip
+    within = sum(1 / FACTOR <= each.ratio <= FACTOR for each in compared)
+    total = sum(each.estimated for each in compared) / sum(each.found for each in compared)
+    Console(width=130).print(table)
+    print(f"{within} of {len(compared)} within a factor {FACTOR}; all together {total:.2f}")
+
+
+def compare(job: Job, seconds: float) -> Compared | None:
+    """Estimate a job, then play some of it; None if its training alone takes too long."""
+    algorithm, parameters = job.agent.algorithm, job.agent.parameters
+    request = ExperimentRequest.of(job.experiment)
+    probe = probe_unit(ProbeRequest(algorithm, parameters, request, PROBE_SECONDS), lambda _: True)
+    if probe.training_seconds > seconds:
+        return None
+    agent, experiment = make_agent(algorithm, **parameters), job.experiment
+    training = train(agent, experiment.prior, experiment.task, experiment.seed).seconds
+    number = experiment.num_trajectories
+    total, played = 0.0, 0
+    while total < seconds and number // 2 + played < number:
+        first = number // 2 + played
+        end = min(first + played + 1, number)  # more and more at a time
+        started, waiting = time.perf_counter(), Waiting()
+        play(agent, experiment, first, end)
+        total += time.perf_counter() - started - waiting.seconds()
+        played += end - first
+    return Compared(
+        job,
+        probe.training_seconds + number * probe.trajectory_seconds,
+        training + number * total / played,
+    )
+
+
+if __name__ == "__main__":
+    main()

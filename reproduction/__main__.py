@@ -1,0 +1,32 @@
+"""Make the page about the reproduction, and its figure.
+
+python -m reproduction           writes docs/reproduction.md and docs/reproduction.png
+python -m reproduction --check   only tells whether the page is what the results say
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from .figure import draw
+from .page import make_page
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="python -m reproduction", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if it differs")
+    page, place = make_page(), DOCS / "reproduction.md"
+    if parser.parse_args().check:
+        if place.read_text() != page:
+            sys.exit(f"{place.name} is not what the results say: run python -m reproduction")
+        return
+    place.write_text(page)
+    (DOCS / "reproduction.png").write_bytes(draw())
+    print(f"wrote {place.name} and reproduction.png to {DOCS.name}")
+
+
+if __name__ == "__main__":
+    main()

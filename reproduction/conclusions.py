@@ -1,0 +1,167 @@
+"""Which algorithms are best, and what becomes of the paper's conclusions."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from brlbench.analysis.bounds import Comparison
+from brlbench.analysis.statistics import holm, paired_z_test
+from brlbench.report.data import Entry, ExperimentData
+
+LEVEL = 0.95
+NOT_IN_PAPER = ("psrl", "boss", "vdbe", "formula", "optimal")
+"""`formula` plays the paper's formulas without their training: no fair competitor."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The algorithms of one experiment, each by the agent that is best on one half of the MDPs.
+
+    The other half tests them. Within bounds, the top are those that are not significantly worse
+    than the best one after Holm's correction.
+    """
+
+    experiment: ExperimentData
+    algorithms: tuple[str, ...] | None = None  # only these
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """The agents that compete."""
+        return [
+            entry
+            for entry in self.experiment.competitors
+            if entry.algorithm != "formula"
+            and (self.algorithms is None or entry.algorithm in self.algorithms)
+        ]
+
+    @cached_property
+    def _comparison(self) -> Comparison:
+        return Comparison([entry.contender() for entry in self.entries], LEVEL, honest=True)
+
+    def best(self, offline: float = math.inf, online: float = math.inf) -> list[Entry]:
+        """The best agent of each algorithm within bounds, the best first."""
+        found = self._comparison.within(offline, online)
+        return [] if found is None else [self.entries[i] for i in found.best_of_algorithm]
+
+    def top(self, offline: float = math.inf, online: float = math.inf) -> list[Entry]:
+        """The best agent within bounds, and those not significantly worse."""
+        best = self.best(offline, online)
+        if not best:
+            return []
+        first, *others = best
+        tested = slice(1, None, 2)
+        p_values = [
+            paired_z_test(first.returns[tested], other.returns[tested]).p_value for other in others
+        ]
+        adjusted = holm(p_values)
+        kept = [other for other, p in zip(others, adjusted, strict=True) if p >= 1 - LEVEL]
+        return [first, *kept]
+
+    def names(self, offline: float = math.inf, online: float = math.inf) -> list[str]:
+        """The algorithms of `top`."""
+        return [entry.algorithm for entry in self.top(offline, online)]
+
+
+class Claim(NamedTuple):
+    """A conclusion of the paper, in our words, and whether our results bear it out."""
+
+    text: str
+    holds: bool
+    evidence: str
+
+
+def check_claims(experiments: Sequence[ExperimentData]) -> list[Claim]:
+    """All conclusions, each against the tests of its experiments, among the paper's algorithms."""
+    known = tuple(
+        dict.fromkeys(
+            entry.algorithm
+            for experiment in experiments
+            for entry in experiment.entries
+            if entry.algorithm not in NOT_IN_PAPER
+        )
+    )
+    accurate, inaccurate = (
+        {e.settings["test"]: Ranking(e, known) for e in experiments if e.accurate == wanted}
+        for wanted in (True, False)
+    )
+    without_opps = {
+        name: Ranking(ranking.experiment, tuple(a for a in known if a != "opps-ds"))
+        for name, ranking in inaccurate.items()
+    }
+    return [
+        _always("With an accurate prior, OPPS-DS is always among the best.", accurate, "opps-ds"),
+        _always("With an accurate prior, BEB does as well as OPPS-DS.", accurate, "beb"),
+        _among("On GC, BFS3 catches up with enough online time.", accurate, "bfs3", ["GC"]),
+        _among("On GDL, BAMCP catches up with enough online time.", accurate, "bamcp", ["GDL"]),
+        _never("On Grid, neither BFS3 nor BAMCP keeps up.", accurate, ["bfs3", "bamcp"], ["Grid"]),
+        _never("Soft-max never reaches the top.", accurate, ["soft-max"], list(accurate)),
+        _first("SBOSS is the quickest to do better than random.", accurate, "sboss"),
+        _always("With a wrong prior, OPPS-DS is always among the best.", inaccurate, "opps-ds"),
+        _alone("With a wrong prior, OPPS-DS beats all others in two of three experiments.",
+               inaccurate, "opps-ds", 2),
+        _always("With a wrong prior and without OPPS-DS, ε-greedy is always among the best.",
+                without_opps, "epsilon-greedy"),
+        _only("With a wrong prior and without OPPS-DS, no other is always among the best.",
+              without_opps, "epsilon-greedy"),
+    ]  # fmt: skip
+
+
+Rankings = dict[str, Ranking]
+
+
+def _tops(rankings: Rankings) -> dict[str, list[str]]:
+    return {name: ranking.names() for name, ranking in rankings.items()}
+
+
+def _claim(text: str, rankings: Rankings, test: Callable[[dict[str, list[str]]], bool]) -> Claim:
+    tops = _tops(rankings)
+    return Claim(text, test(tops), "; ".join(f"{k}: {', '.join(v)}" for k, v in tops.items()))
+
+
+def _always(text: str, rankings: Rankings, algorithm: str) -> Claim:
+    return _claim(text, rankings, lambda tops: all(algorithm in top for top in tops.values()))
+
+
+def _among(text: str, rankings: Rankings, algorithm: str, names: list[str]) -> Claim:
+    some = {name: rankings[name] for name in names}
+    return _claim(text, some, lambda tops: all(algorithm in top for top in tops.values()))
+
+
+def _never(text: str, rankings: Rankings, algorithms: list[str], names: list[str]) -> Claim:
+    some = {name: rankings[name] for name in names}
+    return _claim(
+        text, some, lambda tops: not any(a in top for a in algorithms for top in tops.values())
+    )
+
+
+def _alone(text: str, rankings: Rankings, algorithm: str, times: int) -> Claim:
+    return _claim(
+        text, rankings, lambda tops: sum(top == [algorithm] for top in tops.values()) >= times
+    )
+
+
+def _only(text: str, rankings: Rankings, algorithm: str) -> Claim:
+    def test(tops: dict[str, list[str]]) -> bool:
+        return set.intersection(*map(set, tops.values())) <= {algorithm}
+
+    return _claim(text, rankings, test)
+
+
+def _first(text: str, rankings: Rankings, algorithm: str) -> Claim:
+    """Of all agents that do significantly better than random, who takes the least online time?"""
+    quickest = {}
+    for name, ranking in rankings.items():
+        [random] = [e for e in ranking.entries if e.algorithm == "random"]
+        better = [
+            entry
+            for entry in ranking.entries
+            if paired_z_test(entry.returns, random.returns, LEVEL).significant
+        ]
+        quickest[name] = min(better, key=lambda entry: entry.features["mean"])
+    return Claim(
+        text,
+        all(entry.algorithm == algorithm for entry in quickest.values()),
+        "; ".join(f"{name}: {entry.algorithm}" for name, entry in quickest.items()),
+    )

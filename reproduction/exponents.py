@@ -1,0 +1,71 @@
+"""How times grow with parameters, as exponents: time ~ parameter ^ exponent."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from brlbench.report.data import Entry, ExperimentData
+
+
+class Influence(NamedTuple):
+    """What the paper says about a parameter and a phase, in its notation and in ours."""
+
+    algorithm: str
+    symbol: str
+    parameter: str
+    feature: str  # "offline" or "mean", the mean time of a decision
+    claim: str
+
+
+INFLUENCES = (
+    Influence("epsilon-greedy", "ε", "epsilon", "mean", "inversely proportional"),
+    Influence("opps-ds", "β", "draws", "offline", "proportional"),
+    Influence("formula", "number of features", "formula", "mean", "proportional"),
+    Influence("bamcp", "K", "simulations", "mean", "proportional"),
+    Influence("bamcp", "depth", "depth", "mean", "proportional"),
+    Influence("bfs3", "K", "simulations", "mean", "proportional"),
+    Influence("bfs3", "C", "branching", "mean", "proportional"),
+    Influence("bfs3", "depth", "depth", "mean", "proportional"),
+    Influence("sboss", "ε", "epsilon", "mean", "inversely proportional"),
+    Influence("sboss", "δ", "delta", "mean", "inversely proportional"),
+    Influence("beb", "β", "beta", "mean", "constant"),
+)
+
+
+def exponent(entries: Iterable[Entry], parameter: str, feature: str) -> float | None:
+    """The slope of log time over log parameter among agents that share all other parameters.
+
+    None if no two agents differ in this parameter alone.
+    """
+    groups: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for entry in entries:
+        value = _number(entry.parameters[parameter])
+        if value > 0:
+            others = {name: v for name, v in entry.parameters.items() if name != parameter}
+            point = (np.log(value), np.log(entry.features[feature]))
+            groups[str(sorted(others.items()))].append(point)
+    products = squares = 0.0
+    for points in map(np.array, groups.values()):
+        x, y = (points - points.mean(axis=0)).T
+        products += float(x @ y)
+        squares += float(x @ x)
+    return products / squares if squares > 0 else None
+
+
+def _number(value: Any) -> float:
+    """A parameter's value; of a formula, how many Q-functions it needs."""
+    return len(set(re.findall(r"Q\w+", value))) if isinstance(value, str) else float(value)
+
+
+def exponents(experiments: Sequence[ExperimentData], influence: Influence) -> dict[str, float]:
+    """The exponent by experiment, from the first results in which it can be told."""
+    found: dict[str, float] = {}
+    for experiment in experiments:
+        entries = [e for e in experiment.entries if e.algorithm == influence.algorithm]
+        slope = exponent(entries, influence.parameter, influence.feature)
+        if slope is not None:
+            found.setdefault(experiment.name, slope)
+    return found

@@ -1,0 +1,62 @@
+"""Published scores beside ours, against the time that a decision takes us."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from brlbench.report.axes import LogAxis
+from brlbench.report.data import REFERENCE
+from brlbench.report.figures import Looks, drawing, render, styles
+from brlbench.report.loading import load
+
+from .page import MORE, RESULTS
+from .published import WITH_DEFECTS
+from .verdicts import Compared, compare_rows
+
+
+def draw() -> bytes:
+    """The figure as a PNG file: one panel an experiment, one point an algorithm."""
+    experiments = load(RESULTS).experiments
+    compared = compare_rows(experiments, load(MORE).experiments)
+    looks = styles(list(dict.fromkeys(each.row.algorithm for each in compared)))
+    log = LogAxis.of(each.ours.features["mean"] for each in compared)
+    with drawing():
+        figure = Figure(figsize=(9.5, 5.6), layout="constrained")
+        for axes, experiment in zip(figure.subplots(2, 3).flat, experiments, strict=True):
+            log.set_up(axes, "x", ticks=6)
+            for each in compared:
+                if each.row.is_of(experiment):
+                    _draw_row(axes, each, looks)
+            optimal = experiment.score_of(REFERENCE)
+            axes.set_title(experiment.name, loc="left", fontsize=10)
+            axes.set_title(f"knowing the MDP: {optimal:.3g}", loc="right", fontsize=7, color="0.35")
+            axes.grid(alpha=0.25)
+        figure.supxlabel("mean time of a decision (log scale)", fontsize=9)
+        figure.supylabel("mean discounted return", fontsize=9)
+        figure.legend(handles=_legend(looks), loc="outside right upper", alignment="left")
+    return render(figure, ".png")
+
+
+def _draw_row(axes: Axes, each: Compared, looks: Looks) -> None:
+    time, look = each.ours.features["mean"], looks[each.row.algorithm]
+    axes.errorbar(
+        time, each.ours.mean, each.ours.ci95, markersize=6, capsize=2, linewidth=1, **look
+    )
+    axes.plot(
+        time * 1.25, each.row.mean, markersize=6, markerfacecolor="none", linestyle="none", **look
+    )
+
+
+def _legend(looks: Looks) -> list[Line2D]:
+    return [
+        *(
+            Line2D([], [], linestyle="none", label=f"{name} †" if name in WITH_DEFECTS else name,
+                   **look)
+            for name, look in looks.items()
+        ),
+        Line2D([], [], linestyle="none", label=""),
+        Line2D([], [], linestyle="none", marker="o", color="0.3", label="brlbench, 95% interval"),
+        Line2D([], [], linestyle="none", marker="o", color="0.3", markerfacecolor="none",
+               label="the paper"),
+        Line2D([], [], linestyle="none", label="† published with\n   a defect"),
+    ]  # fmt: skip

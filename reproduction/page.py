@@ -1,0 +1,134 @@
+"""The page that tells what was reproduced, made from the shipped results alone."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from brlbench.analysis.times import format_seconds
+from brlbench.report.data import Entry, ExperimentData
+from brlbench.report.loading import load
+from brlbench.report.words import format_score
+from brlbench.result import label_of
+
+from .conclusions import Ranking, check_claims
+from .exponents import INFLUENCES, exponents
+from .published import PublishedRow
+from .verdicts import CLOSE, Compared, compare_rows, constant_policies
+
+FOLDER = Path(__file__).parent
+RESULTS, MORE, TIMES = (
+    FOLDER / name for name in ("results.parquet", "more-mdps.parquet", "times.parquet")
+)
+ONLINE = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, math.inf)
+OFFLINE = (1e-2, math.inf)
+_NEVER_AGAIN = 3.47  # the most that the mean of a pair with two outcomes can move, see sboss
+
+
+def make_page() -> str:
+    """The page as Markdown."""
+    experiments, more, times = (load(path).experiments for path in (RESULTS, MORE, TIMES))
+    compared = compare_rows(experiments, more)
+    without_defect = [each for each in compared if not each.has_defect]
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    environment.filters.update(score=_score, z=_z, seconds=_seconds, agent=_agent, number=_number)
+    return environment.get_template("page.md.j2").render(
+        experiments=experiments,
+        num_agents=len({e.label for each in experiments for e in each.entries}),
+        num_results=sum(len(each.entries) for each in experiments),
+        machine=experiments[0].entries[0].machine,
+        tables=_by_experiment(experiments, compared),
+        without_defect=without_defect,
+        close=sum(each.is_close for each in without_defect),
+        beyond=[each for each in without_defect if not each.is_close],
+        farthest=max((abs(each.z) for each in without_defect), default=0.0),
+        limit=CLOSE,
+        soft_max=_beside_constant("soft-max", compared),
+        sboss=[_sboss(each) for each in compared if each.row.algorithm == "sboss"],
+        rankings=[Ranking(experiment) for experiment in experiments],
+        online=ONLINE,
+        more_mdps=more[0].settings["num_mdps"],
+        offline=OFFLINE,
+        claims=check_claims(experiments),
+        influences=[(each, exponents([*times, *experiments], each)) for each in INFLUENCES],
+        longest_training=format_seconds(
+            max(
+                entry.features["offline"]
+                for experiment in experiments
+                for entry in experiment.entries
+                if entry.algorithm != "opps-ds"
+            )
+        ),
+    )
+
+
+def _by_experiment(
+    experiments: Sequence[ExperimentData], compared: Sequence[Compared]
+) -> list[tuple[ExperimentData, list[Compared]]]:
+    return [(e, [each for each in compared if each.row.is_of(e)]) for e in experiments]
+
+
+def _beside_constant(algorithm: str, compared: Sequence[Compared]) -> list[dict[str, Any]]:
+    """The published rows of an algorithm, the constant policy's exact values, and our best."""
+    ours = {(c.row.prior, c.row.test): c for c in compared if c.row.algorithm == algorithm}
+    return [
+        {"constant": each, "ours": ours[each.row.prior, each.row.test]}
+        for each in constant_policies(algorithm)
+        if (each.row.prior, each.row.test) in ours
+    ]
+
+
+def _sboss(compared: Compared) -> dict[str, Any]:
+    """What stands behind a published row of SBOSS."""
+    row = compared.row
+    if row.prior == row.test and row.test == "GDL":
+        [constant] = [each for each in constant_policies("sboss") if each.row == row]
+        text = (
+            "all rows of the states in which rewards are paid were lost, so that every value was "
+            f"0 and the first action was always taken: worth {constant.exact:.2f} exactly, "
+            f"{constant.z:+.1f} standard errors from the published score"
+        )
+    elif row.prior == row.test:
+        text = (
+            f"nothing is ever drawn again, with the defect or without: with two outcomes a mean "
+            f"moves by less than {_NEVER_AGAIN} deviations, and δ is {row.parameters['delta']:g}"
+        )
+    else:
+        text = "only half of the counts were remembered at a sampling; the score does not show it"
+    return {"compared": compared, "text": text}
+
+
+def _score(of: Entry | PublishedRow) -> str:
+    return format_score(of.mean, of.ci95)
+
+
+def _z(value: float) -> str:
+    return _minus(f"{value:+.1f}")
+
+
+def _number(value: float) -> str:
+    return _minus(f"{round(value, 2) + 0.0:.2f}")
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def _seconds(value: float) -> str:
+    return "any" if math.isinf(value) else f"≤ {format_seconds(value)}"
+
+
+def _agent(of: Entry | PublishedRow | Compared) -> str:
+    """An agent with the parameters that the paper names."""
+    if isinstance(of, Compared):
+        return label_of(of.row.algorithm, of.row.parameters)
+    return label_of(of.algorithm, {k: v for k, v in of.parameters.items() if k not in _SETTINGS})
+
+
+_SETTINGS = ("ties", "bonus", "exploration", "rollout_epsilon", "learning_rate", "reuse_tree",
+             "skip_complete", "batch")  # fmt: skip

@@ -1,0 +1,132 @@
+"""A verdict on every published row."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from brlbench import streams
+from brlbench.experiment import Experiment
+from brlbench.frozen import HASHES, frozen_set
+from brlbench.report.data import Entry, ExperimentData
+
+from .constant import first_action_values
+from .published import WITH_DEFECTS, PublishedRow, apart, published_rows
+from .selection import optimism
+
+CLOSE = 2.0  # combined standard errors
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A published row beside ours."""
+
+    row: PublishedRow
+    ours: Entry
+    grid: list[Entry]  # all our agents of the algorithm in this experiment
+    more: Entry | None  # the same agent on many other MDPs, where it costs little
+
+    @property
+    def z(self) -> float:
+        """Ours minus the paper's, in combined standard errors."""
+        return self._apart(self.ours)
+
+    @cached_property
+    def selection(self) -> float | None:
+        """What being the best of the grid is worth, if we played the grid."""
+        if len(self.grid) < 2:
+            return None
+        rng = streams.generator("selection", self.row.prior, self.row.algorithm)
+        return optimism(np.array([entry.returns for entry in self.grid]), rng)
+
+    @property
+    def z_explained(self) -> float:
+        """The same with more MDPs, where there are some, and the best-of-a-grid bias added."""
+        return self._apart(self.more or self.ours, self.selection or 0.0)
+
+    def _apart(self, entry: Entry, bias: float = 0.0) -> float:
+        row = self.row
+        return apart(entry.mean + bias, entry.ci95 / 2, row.mean, row.standard_error)
+
+    @property
+    def has_defect(self) -> bool:
+        """Whether the published agent was not what the paper prints."""
+        return self.row.algorithm in WITH_DEFECTS
+
+    @property
+    def is_close(self) -> bool:
+        """Whether the two agree within two combined standard errors."""
+        return abs(self.z) <= CLOSE
+
+    @property
+    def best(self) -> Entry:
+        """Our best agent of the algorithm."""
+        return max(self.grid, key=lambda entry: entry.mean)
+
+    @property
+    def verdict(self) -> str:
+        """In a few words."""
+        if self.row.algorithm == "soft-max":
+            better = "better: " if self.z > CLOSE else ""
+            return f"{better}the published agent always takes the first action"
+        return self._agreement + ("; published with defects" if self.has_defect else "")
+
+    @property
+    def _agreement(self) -> str:
+        if self.is_close:
+            return "reproduced"
+        if abs(self.z_explained) <= CLOSE:
+            causes = ["more MDPs"] * (self.more is not None)
+            causes += ["the choice of the best"] * (self.selection is not None)
+            return f"reproduced with {' and '.join(causes)}"
+        return "not reproduced"
+
+
+def compare_rows(
+    experiments: Sequence[ExperimentData], more: Sequence[ExperimentData]
+) -> list[Compared]:
+    """All published rows of which we have the agent."""
+    compared = []
+    for row in published_rows():
+        for experiment in filter(row.is_of, experiments):
+            ours = row.find(experiment.entries)
+            others = [e for each in more if row.is_of(each) for e in each.entries]
+            if ours is not None:
+                grid = [e for e in experiment.entries if e.algorithm == row.algorithm]
+                compared.append(Compared(row, ours, grid, row.find(others)))
+    return compared
+
+
+@dataclass(frozen=True)
+class ConstantPolicy:
+    """Always the first action, beside a published row."""
+
+    row: PublishedRow
+    exact: float  # the mean over the frozen set's MDPs of its exact value
+    standard_error: float  # by the choice of MDPs
+
+    @property
+    def z(self) -> float:
+        """The published score minus the exact one, in combined standard errors."""
+        row = self.row
+        return apart(row.mean, row.standard_error, self.exact, self.standard_error)
+
+
+def constant_policies(algorithm: str) -> list[ConstantPolicy]:
+    """The constant policy beside every published row of an algorithm."""
+    values = {}
+    for name in HASHES:
+        experiment: Experiment = frozen_set(name)
+        if experiment.prior.digest == experiment.test.digest:
+            values[experiment.test.name] = first_action_values(experiment)
+    return [
+        ConstantPolicy(
+            row,
+            float(values[row.test].mean()),
+            float(values[row.test].std(ddof=1)) / math.sqrt(len(values[row.test])),
+        )
+        for row in published_rows()
+        if row.algorithm == algorithm
+    ]

@@ -1,0 +1,61 @@
+from typing import Any
+
+import numpy as np
+from reproduction.conclusions import Ranking, check_claims
+
+from brlbench.report.data import Entry, ExperimentData
+
+RNG = np.random.default_rng(0)
+LUCK = RNG.normal(size=400)  # of the MDPs, shared by all agents
+ALGORITHMS = ("random", "epsilon-greedy", "soft-max", "opps-ds", "bamcp", "bfs3", "sboss", "beb")
+
+
+def entry(
+    algorithm: str, score: float, seconds: float = 1e-6, noise: float = 0.0, **parameters: Any
+) -> Entry:
+    returns = score + LUCK + noise * RNG.normal(size=400)
+    times = {"offline": 0.0, "mean": seconds}
+    return Entry(algorithm, parameters, f"{algorithm}{parameters}", returns, times, {})
+
+
+def experiment(test: str, prior: str, **scores: float) -> ExperimentData:
+    settings = {"test": test, "prior": prior, "test_digest": test, "prior_digest": prior}
+    entries = [entry(a, scores.get(a.replace("-", "_"), 0.0), 1e-6 * (1 + i))
+               for i, a in enumerate(ALGORITHMS)]  # fmt: skip
+    return ExperimentData(test, test + prior, settings, entries)
+
+
+def test_the_top_are_those_not_significantly_worse() -> None:
+    ranking = Ranking(experiment("GC", "GC", beb=5, sboss=5, bfs3=4))
+    assert sorted(ranking.names()) == ["beb", "sboss"]
+    assert ranking.names(online=5.5e-6) != ranking.names()
+    assert ranking.names(online=1e-9) == []
+    assert Ranking(ranking.experiment, ("bfs3", "random")).names() == ["bfs3"]
+
+
+def test_having_many_parameters_is_no_advantage() -> None:
+    """The best of many equal agents on one half of the MDPs is an average one on the other."""
+    wins = 0
+    for _ in range(20):
+        entries = [entry("bamcp", 0.0, noise=0.5, simulations=i) for i in range(100)]
+        lone = ExperimentData("GC", "", {}, [*entries, entry("beb", 0.0, noise=0.5)])
+        wins += Ranking(lone).names() == ["bamcp"]
+    assert wins <= 4  # 5% of 20 expected; more than 4 has a chance of 0.3%
+
+
+def test_claims_follow_the_results() -> None:
+    as_published = [
+        experiment("GC", "GC", opps_ds=5, beb=5, bfs3=5, sboss=1),
+        experiment("GDL", "GDL", opps_ds=5, beb=5, bamcp=5, sboss=1),
+        experiment("Grid", "Grid", opps_ds=5, beb=5, sboss=1),
+        experiment("GC", "uniform:GC", opps_ds=5, epsilon_greedy=5, beb=5),
+        experiment("GDL", "uniform:GDL", opps_ds=7, epsilon_greedy=5, sboss=5),
+        experiment("Grid", "uniform:Grid", opps_ds=7, epsilon_greedy=5),
+    ]
+    claims = check_claims(as_published)
+    slower = [claim.text for claim in claims if not claim.holds]
+    assert slower == ["SBOSS is the quickest to do better than random."]  # beb is quicker here
+    otherwise = [experiment(e.settings["test"], e.settings["prior"], soft_max=9)
+                 for e in as_published]  # fmt: skip
+    held = [claim.text for claim in check_claims(otherwise) if claim.holds]
+    assert held == ["On Grid, neither BFS3 nor BAMCP keeps up."]

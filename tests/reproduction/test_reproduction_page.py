@@ -1,0 +1,47 @@
+"""The page is what the shipped results say, and they say what a reproduction should."""
+
+import pytest
+from reproduction.__main__ import DOCS
+from reproduction.page import MORE, RESULTS, TIMES, make_page
+from reproduction.verdicts import CLOSE, Compared, compare_rows, constant_policies
+
+from brlbench.frozen import HASHES
+from brlbench.report.loading import load
+
+
+@pytest.fixture(scope="module")
+def compared() -> list[Compared]:
+    return compare_rows(load(RESULTS).experiments, load(MORE).experiments)
+
+
+def test_the_page_is_made_from_the_results() -> None:
+    assert make_page() == (DOCS / "reproduction.md").read_text()
+
+
+def test_the_results_are_small_and_on_the_frozen_sets() -> None:
+    assert sum(path.stat().st_size for path in (RESULTS, MORE, TIMES)) < 10e6
+    assert {experiment.hash for experiment in load(RESULTS).experiments} == set(HASHES.values())
+
+
+def test_every_row_was_played(compared: list[Compared]) -> None:
+    assert len(compared) == 48
+    assert all(len(each.ours.returns) == 500 for each in compared)
+
+
+def test_rows_without_a_defect_are_reproduced(compared: list[Compared]) -> None:
+    rows = [each for each in compared if not each.has_defect]
+    assert len(rows) == 36
+    assert sum(each.is_close for each in rows) >= 28
+    for each in rows:
+        assert abs(each.z) <= 4 or abs(each.z_explained) <= CLOSE
+
+
+def test_soft_max_was_a_constant_policy() -> None:
+    rows = constant_policies("soft-max")
+    assert len(rows) == 6
+    assert all(abs(each.z) <= CLOSE for each in rows)
+
+
+def test_soft_max_as_printed_is_better(compared: list[Compared]) -> None:
+    rows = [each for each in compared if each.row.algorithm == "soft-max"]
+    assert sum(each.z > 2 for each in rows) >= 4

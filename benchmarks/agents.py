@@ -12,7 +12,7 @@ from typing import Any
 
 import brlbench as bb
 from brlbench.agents.base import CompiledAgent
-from brlbench.agents.parameters import parse_parameters
+from brlbench.assignments import parse_parameters
 from brlbench.execution import train
 
 from .bounds import bound_of

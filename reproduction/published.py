@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from brlbench.agents import describe, make_agent
-from brlbench.agents.parameters import parse_parameters
+from brlbench.assignments import parse_parameters
 from brlbench.report.data import Entry, ExperimentData
 from brlbench.result import label_of
 

@@ -199,6 +199,18 @@ def test_distributions_in_all_formats(shell: Shell, tmp_path: Path) -> None:
     assert done.out == "FlatDirichlet(Grid: 25 states, 4 actions, 180 possible transitions)\n"
 
 
+def test_distributions_with_parameters(shell: Shell, tmp_path: Path) -> None:
+    done = shell("distribution", "DeepSea", "--set", "size=3")
+    assert done.out == "SingleMDP(DeepSea:size=3: 9 states, 2 actions, 30 possible transitions)\n"
+    chosen = ("--set", "terminal=absorb", "--set", "counts=2")
+    done = shell("distribution", "--from-gym", "FrozenLake-v1", *chosen, "-o", "lake.toml")
+    assert done.code == 0
+    expected = distribution("gym:FrozenLake-v1:terminal=absorb,counts=2")
+    assert distribution(tmp_path / "lake.toml").digest == expected.digest
+    made = shell("experiment", "--prior", "lake.toml", "--test", "around:9:lake.toml", "-o", "a.p")
+    assert made.code == 0
+
+
 def test_names_in_brackets_are_printed_as_they_are(shell: Shell) -> None:
     """They are not taken for instructions about colours."""
     for name in ("[bold].toml", "[/x].toml"):
@@ -226,6 +238,10 @@ def test_lists_of_problems_and_agents(shell: Shell) -> None:
         (("distribution", "no.toml"), ("no.toml can't be read: No such file or directory",)),
         (("distribution", "damaged.json"), ("damaged.json: not valid JSON",)),
         (("distribution", "GC", "-o", "gc.txt"), ("gc.txt",)),
+        (("distribution",), ("give one of SOURCE and --from-gym",)),
+        (("distribution", "GC", "--from-gym", "Taxi"), ("give one of SOURCE and --from-gym",)),
+        (("distribution", "DeepSea", "--set", "size=0"), ("DeepSea: size = 0: must be a whole",)),
+        (("distribution", "Maze", "-o", "maze.dat"), ("maze.dat: one MDP in place of",)),
         (("distribution", "GC", "-o", "no/gc.toml"), ("no/gc.toml can't be written: No such",)),
         (("distribution", "GC", "-o", "exists.toml"), ("exists.toml exists already",)),
         (
@@ -421,7 +437,7 @@ def test_help_has_an_example(shell: Shell, command: str) -> None:
 
 def test_names_are_completed() -> None:
     assert cli._agent_names("eps") == ["epsilon-greedy"]
-    assert cli._problem_names("uniform:G") == [f"uniform:{name}" for name in PROBLEMS]
+    assert cli._problem_names("uniform:D") == ["uniform:DeepSea", "uniform:Dense"]
 
 
 # The demo.

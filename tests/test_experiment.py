@@ -12,7 +12,7 @@ from brlbench.errors import InvalidInput
 from brlbench.execution import evaluate
 from brlbench.experiment import DEFAULT_HORIZON, Experiment, horizon_for
 from brlbench.prior import FlatDirichlet
-from brlbench.problems import distribution
+from brlbench.problems import PROBLEMS, distribution
 from own_agents import Scripted
 from strategies import reproducible
 
@@ -214,9 +214,9 @@ def test_rewards_of_impossible_transitions_do_not_lengthen_the_horizon() -> None
             "the reward at (state 3, action 0, next state 4) is 10.0 in the prior and 9.0 in the "
             "test distribution: agents know rewards, they must agree",
         ),
-        ({"prior": "GCC"}, "unknown distribution 'GCC' (did you mean 'GC'?): must be one of GC, "
-         "GC-appendix, GDL, Grid, a file (.toml, .json, .dat, .dat.z), or uniform: before one of "
-         "these"),
+        ({"prior": "GCC"}, "unknown distribution 'GCC' (did you mean 'GC'?): must be one of "
+         f"{', '.join(PROBLEMS)}, a file (.toml, .json, .dat, .dat.z), gym: and an environment's "
+         "id, or uniform: before one of these"),
     ],
 )  # fmt: skip
 def test_refused_experiments(changes: dict[str, Any], message: str) -> None:

@@ -41,7 +41,7 @@ def test_two_commands_come_first() -> None:
 
 @pytest.mark.slow
 def test_python_examples(tmp_path: Path) -> None:
-    agent, use = blocks("python")
+    agent, use, gymnasium = blocks("python")
     score, seconds, test = run(use, tmp_path).splitlines()
     assert 35 < float(score.split()[0]) < 47
     assert 0 < float(seconds) < 1
@@ -52,6 +52,7 @@ def test_python_examples(tmp_path: Path) -> None:
     ).replace("num_mdps=500", "num_mdps=100")
     assert len(agent.splitlines()) <= 22
     assert 28 < float(run(own, tmp_path).split()[0]) < 45
+    assert 0 < float(run(gymnasium, tmp_path)) < 1
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .prior import FlatDirichlet
     from .problems import PROBLEMS, distribution
     from .result import Result
+    from .single import SingleMDP
 
 __version__ = "0.1.0"
 
@@ -32,6 +33,7 @@ _MODULES = {
     "MDP": "mdp",
     "PROBLEMS": "problems",
     "Result": "result",
+    "SingleMDP": "single",
     "StoreError": "errors",
     "Task": "agents",
     "bayes_optimal_value": "bayes_optimal",
@@ -53,6 +55,7 @@ __all__ = [
     "FlatDirichlet",
     "InvalidInput",
     "Result",
+    "SingleMDP",
     "StoreError",
     "Task",
     "bayes_optimal_value",

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from .errors import BrlbenchError
+from .errors import BrlbenchError, InvalidInput
 
 app = typer.Typer(
     help="Measure Bayesian reinforcement-learning agents.",
@@ -32,11 +32,6 @@ def _agent_names(incomplete: str) -> list[str]:
     return [name for name in AGENTS if name.startswith(incomplete)]
 
 
-Source = Annotated[
-    str,
-    typer.Argument(help="A problem's name, a file, or uniform: and one of these.",
-                   autocompletion=_problem_names),
-]  # fmt: skip
 Prior = Annotated[
     str,
     typer.Option(help="What agents are trained on: a name, a file, or uniform:…",
@@ -79,7 +74,7 @@ def problems() -> None:
     from .problems import PROBLEMS
     from .report.lists import problem_table
 
-    console.print(problem_table({name: build() for name, build in PROBLEMS.items()}))
+    console.print(problem_table(PROBLEMS))
 
 
 @app.command()
@@ -96,7 +91,19 @@ def agents() -> None:
 
 @app.command()
 def distribution(
-    source: Source,
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            help="A problem's name, a file, or uniform: or around:20: and one of these.",
+            autocompletion=_problem_names,
+        ),
+    ] = None,
+    from_gym: Annotated[
+        str | None, typer.Option(help="Instead: the id of a tabular Gymnasium environment.")
+    ] = None,
+    parameters: Annotated[
+        list[str] | None, typer.Option("--set", "-s", help="A parameter, as name=value.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to .toml, .json, .dat or .dat.z.")
     ] = None,
@@ -107,14 +114,18 @@ def distribution(
     The suffix chooses the format: .toml and .json are ours, .dat and .dat.z the original library's.
 
     Examples: [bold]brlbench distribution GC[/bold],
-    [bold]brlbench distribution uniform:Grid -o prior.toml[/bold]
+    [bold]brlbench distribution uniform:Grid -o prior.toml[/bold],
+    [bold]brlbench distribution --from-gym FrozenLake-v1 --set terminal=absorb -o lake.toml[/bold]
     """
     from .problems import distribution as find
     from .problems import write
 
-    found = find(source)
+    if (source is None) == (from_gym is None):
+        raise InvalidInput("give one of SOURCE and --from-gym")
+    name = source if source is not None else f"gym:{from_gym}"
+    found = find(":".join(filter(None, [name, ",".join(parameters or [])])))
     if output is None:
-        console.print(found, markup=False)
+        console.print(found, markup=False, soft_wrap=True)
     else:
         write(found, output, overwrite)
         console.print(f"wrote {output}", markup=False)
@@ -168,8 +179,8 @@ def train(
 
     Example: [bold]brlbench train beb --set beta=2.5 --prior GC -o beb.json[/bold]
     """
-    from .agents.parameters import parse_parameters
     from .analysis.times import format_seconds
+    from .assignments import parse_parameters
     from .execution import train_new
     from .files import check_free
     from .report.terminal import training_progress

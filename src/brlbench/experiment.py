@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from . import streams
 from .agents.base import Task
+from .checks import positive, whole
 from .errors import InvalidInput
 from .mdp import MDP, check_discount
 from .prior import FlatDirichlet
@@ -53,20 +54,20 @@ class Experiment:
             trajectories: how many trajectories are played in each MDP.
             deadline: seconds a decision may take; agents that can stop early keep it.
         """
-        self.prior, self.test = distribution(prior), distribution(test)
+        self.prior, self.test = distribution(prior).as_prior(), distribution(test)
         _check_same_world(self.prior, self.test)
-        self.num_mdps = _whole(num_mdps, "num_mdps", least=1)
+        self.num_mdps = whole(num_mdps, "num_mdps", least=1)
         self.discount = check_discount(discount)
-        self.seed = _whole(seed, "seed", least=0)
-        self.trajectories = _whole(trajectories, "trajectories", least=1)
-        self.deadline = None if deadline is None else _positive(deadline, "deadline")
+        self.seed = whole(seed, "seed", least=0)
+        self.trajectories = whole(trajectories, "trajectories", least=1)
+        self.deadline = None if deadline is None else positive(deadline, "deadline")
         if horizon is not None and accuracy is not None:
             raise InvalidInput(
                 f"horizon = {horizon} and accuracy = {accuracy}: give one of them, not both"
             )
         if accuracy is not None:
             horizon = horizon_for(accuracy, self.discount, self.test.max_reward)
-        self.horizon = _whole(DEFAULT_HORIZON if horizon is None else horizon, "horizon", least=1)
+        self.horizon = whole(DEFAULT_HORIZON if horizon is None else horizon, "horizon", least=1)
         self.mdps_are_given = False
 
     def give_mdps(self, probabilities: Floats) -> None:
@@ -86,7 +87,8 @@ class Experiment:
     def name(self) -> str:
         """The test distribution, and the prior where it is another one."""
         prior, test = self.prior.name or "unnamed", self.test.name or "unnamed"
-        return test if self.prior.digest == self.test.digest else f"{test} from {prior}"
+        accurate = self.prior.digest == self.test.as_prior().digest
+        return test if accurate else f"{test} from {prior}"
 
     @property
     def num_trajectories(self) -> int:
@@ -101,10 +103,7 @@ class Experiment:
     @cached_property
     def probabilities(self) -> Floats:
         """The transition probabilities [num_mdps, E] of the MDPs, entries as in `test.counts`."""
-        drawn = np.empty((self.num_mdps, len(self.test.counts.values)))
-        for i in range(self.num_mdps):
-            rng = streams.generator("mdp", self.test.digest, self.seed, i)
-            drawn[i] = self.test.sample_probabilities(rng)
+        drawn = draw_mdps(self.test, self.seed, range(self.num_mdps))
         drawn.flags.writeable = False
         return drawn
 
@@ -131,7 +130,7 @@ class Experiment:
             "prior": self.prior.name,
             "prior_digest": self.prior.digest,
             "test": self.test.name,
-            "test_digest": self.test.digest,
+            "test_digest": self.test.as_prior().digest,
             "num_mdps": self.num_mdps,
             "discount": self.discount,
             "horizon": self.horizon,
@@ -152,9 +151,14 @@ class Experiment:
         return hashlib.sha256(text.encode() + self.probabilities.tobytes()).hexdigest()
 
 
+def draw_mdps(test: FlatDirichlet, seed: int, indices: Iterable[int]) -> Floats:
+    """The transition probabilities [n, E] of some of an experiment's MDPs."""
+    return test.sample_many([streams.generator("mdp", test.digest, seed, i) for i in indices])
+
+
 def horizon_for(accuracy: float, discount: float, max_reward: float) -> int:
     """The decisions after which what remains of a return is below the accuracy."""
-    _positive(accuracy, "accuracy")
+    positive(accuracy, "accuracy")
     if max_reward == 0 or accuracy * (1 - discount) >= max_reward:
         return 1
     part = math.log(accuracy) + math.log(1 - discount) - math.log(max_reward)
@@ -175,16 +179,3 @@ def _check_same_world(prior: FlatDirichlet, test: FlatDirichlet) -> None:
             f"the reward at {test.counts.locate(int(wrong[0]))} is {known[wrong[0]]} in the prior "
             f"and {real[wrong[0]]} in the test distribution: agents know rewards, they must agree"
         )
-
-
-def _whole(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidInput(f"{name} = {value!r}: must be a whole number, at least {least}")
-    return int(value)
-
-
-def _positive(value: Any, name: str) -> float:
-    real = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
-    if not real or not 0 < value < math.inf:
-        raise InvalidInput(f"{name} = {value!r}: must be a positive number")
-    return float(value)

@@ -5,6 +5,7 @@ counts; a count of zero means that the transition is impossible. Rewards are kno
 """
 
 import hashlib
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +14,8 @@ from numpy.typing import ArrayLike
 from .errors import InvalidInput
 from .mdp import MDP, Rewards, start_distribution
 from .sparse import Floats, SparseTable, as_array
+
+_NUMBERS_AT_ONCE = 2**16  # that stay in a processor's cache
 
 
 class FlatDirichlet:
@@ -49,7 +52,7 @@ class FlatDirichlet:
 
     def __repr__(self) -> str:
         return (
-            f"FlatDirichlet({self.name or 'unnamed'}: {self.num_states} states, "
+            f"{type(self).__name__}({self.name or 'unnamed'}: {self.num_states} states, "
             f"{self.num_actions} actions, {len(self.counts.values)} possible transitions)"
         )
 
@@ -69,8 +72,10 @@ class FlatDirichlet:
     @cached_property
     def digest(self) -> str:
         """A SHA-256 digest of the content; names don't count."""
-        content = self.counts.content() + self.rewards.content() + self.start.tobytes()
-        return hashlib.sha256(content).hexdigest()
+        return hashlib.sha256(self._content()).hexdigest()
+
+    def _content(self) -> bytes:
+        return self.counts.content() + self.rewards.content() + self.start.tobytes()
 
     @cached_property
     def max_reward(self) -> float:
@@ -87,16 +92,31 @@ class FlatDirichlet:
         return self._mdp(self.sample_probabilities(rng))
 
     def sample_probabilities(self, rng: np.random.Generator) -> Floats:
-        """Draw the probabilities [E] of the possible transitions of one MDP.
+        """Draw the probabilities [E] of the possible transitions of one MDP."""
+        return np.asarray(self.sample_many([rng])[0])
 
-        Normalised gamma variates, kept as logarithms: with tiny counts they underflow otherwise.
-        """
-        counts = self.counts
-        uniforms = 1.0 - rng.random(len(counts.values))
-        logs = np.log(rng.standard_gamma(counts.values + 1)) + np.log(uniforms) / counts.values
-        largest = np.maximum.reduceat(logs, counts.row_start[:-1])
-        weights = np.exp(logs - largest[counts.pair])
-        return weights / np.bincount(counts.pair, weights)[counts.pair]
+    def sample_many(self, rngs: Sequence[np.random.Generator]) -> Floats:
+        """Draw the probabilities [n, E] of n MDPs, each with a generator of its own."""
+        drawn = np.empty((len(rngs), len(self.counts.values)))
+        size = max(1, _NUMBERS_AT_ONCE // drawn.shape[1])
+        for first in range(0, len(rngs), size):
+            drawn[first : first + size] = self._sample_some(rngs[first : first + size])
+        return drawn
+
+    def _sample_some(self, rngs: Sequence[np.random.Generator]) -> Floats:
+        """Normalised gamma variates, as logarithms: with tiny counts they underflow otherwise."""
+        counts, shapes = self.counts, self.counts.values + 1
+        uniforms = np.empty((len(rngs), len(shapes)))
+        gammas = np.empty_like(uniforms)
+        for i, rng in enumerate(rngs):
+            rng.random(out=uniforms[i])
+            rng.standard_gamma(shapes, out=gammas[i])
+        logs = np.log(gammas) + np.log(1.0 - uniforms) / counts.values
+        largest = np.maximum.reduceat(logs, counts.row_start[:-1], axis=1)
+        weights = np.exp(logs - largest[:, counts.pair])
+        rows = counts.num_pairs * np.arange(len(rngs))[:, None] + counts.pair
+        sums = np.bincount(rows.ravel(), weights.ravel())
+        return np.asarray(weights / sums[rows])
 
     def posterior(self, transitions: ArrayLike) -> "FlatDirichlet":
         """The distribution after observed transitions, an array [n, 3] of (state, action, next).
@@ -129,6 +149,21 @@ class FlatDirichlet:
         """One count for every transition, possible or not, with the same rewards and start."""
         name = f"uniform:{self.name}"
         return FlatDirichlet(np.ones(self.counts.shape), self.rewards, self.start, name=name)
+
+    def around(self, total: float) -> "FlatDirichlet":
+        """Draws around the mean MDP: the counts of each pair sum to `total`."""
+        if not 0 < total < np.inf:
+            raise InvalidInput(f"around {total}: the counts of a pair must sum to more than 0")
+        mean = self.mean().transitions
+        states, actions = np.divmod(mean.pair, self.num_actions)
+        places = (states, actions, mean.next_state)
+        counts = SparseTable.from_entries(*mean.shape[:2], *places, total * mean.values, "counts")
+        name = f"around:{total:g}:{self.name}"
+        return FlatDirichlet(counts, self.rewards, self.start, name=name)
+
+    def as_prior(self) -> "FlatDirichlet":
+        """What agents are told."""
+        return self
 
     def _mdp(self, probabilities: Floats) -> MDP:
         return MDP(self.counts.replace(probabilities), self.rewards, self.start)

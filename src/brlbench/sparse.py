@@ -3,6 +3,7 @@
 Notation: S states, A actions, a pair is `state * A + action`, and E is the number of entries kept.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -76,6 +77,19 @@ class SparseTable:
         pair = place // num_states
         row_start = np.searchsorted(pair, np.arange(num_states * num_actions + 1))
         return cls(num_states, num_actions, row_start, place % num_states, numbers)
+
+    @classmethod
+    def from_dict(
+        cls,
+        num_states: int,
+        num_actions: int,
+        entries: Mapping[tuple[int, int, int], float],
+        what: str,
+    ) -> "SparseTable":
+        """Build a table from numbers by (state, action, next state)."""
+        state, action, following = np.array(list(entries), dtype=np.int64).reshape(-1, 3).T
+        values = list(entries.values())
+        return cls.from_entries(num_states, num_actions, state, action, following, values, what)
 
     @property
     def num_pairs(self) -> int:

@@ -6,6 +6,7 @@ import pytest
 from brlbench.errors import InvalidInput, StoreError
 from brlbench.prior import FlatDirichlet
 from brlbench.problems import PROBLEMS, distribution, write
+from brlbench.problems.files import from_json, to_json
 from brlbench.sparse import Floats
 from brlbench.streams import generator
 
@@ -113,6 +114,7 @@ def test_every_problem(name: str) -> None:
     assert problem.description
     assert problem.start.tolist() == [1.0] + [0.0] * (problem.num_states - 1)
     assert len(problem.rewards.variance.values) == 0
+    assert from_json(to_json(problem)).digest == problem.digest
     uniform = distribution(f"uniform:{name}")
     assert uniform.name == f"uniform:{name}"
     assert (uniform.counts.to_dense() == 1).all()
@@ -120,7 +122,7 @@ def test_every_problem(name: str) -> None:
 
 
 def test_problems_have_their_own_content() -> None:
-    assert len({distribution(name).digest for name in PROBLEMS}) == len(PROBLEMS) == 4
+    assert len({distribution(name).digest for name in PROBLEMS}) == len(PROBLEMS) == 11
 
 
 def test_distributions_of_files(tmp_path: Path) -> None:
@@ -149,11 +151,13 @@ def test_a_path_is_never_a_name() -> None:
         (
             "gird",
             r"unknown distribution 'gird' \(did you mean 'Grid'\?\): must be one of GC, "
-            r"GC-appendix, GDL, Grid, a file \(\.toml, \.json, \.dat, \.dat\.z\), or uniform:",
+            r"GC-appendix, GDL, Grid, .*, Sparse, a file \(\.toml, \.json, \.dat, \.dat\.z\), gym: "
+            r"and an environment's id, or uniform:",
         ),
         ("gc", r"unknown distribution 'gc' \(did you mean 'GC'\?\)"),
         ("uniform:GLD", r"unknown distribution 'GLD' \(did you mean 'GDL'\?\)"),
-        ("maze", "unknown distribution 'maze': must be one of"),
+        ("maze", r"unknown distribution 'maze' \(did you mean 'Maze'\?\)"),
+        ("mountain", "unknown distribution 'mountain': must be one of"),
         ("", "unknown distribution '': must be one of"),
     ],
 )

@@ -11,13 +11,14 @@ from brlbench.agents.parameters import rules
 from brlbench.analysis.times import format_seconds
 from brlbench.execution import evaluate
 from brlbench.experiment import Experiment
-from brlbench.problems import PROBLEMS
+from brlbench.problems import PROBLEMS, distribution
 from brlbench.report.lists import agent_table, problem_table
 from brlbench.report.summary import summarise
 from brlbench.report.terminal import (
     progress,
     score_table,
 )
+from brlbench.single import SingleMDP
 
 
 def printed(content: Any, width: int = 300) -> str:
@@ -91,12 +92,13 @@ def test_the_summary_has_a_row_for_each_result() -> None:
 
 
 def test_the_table_of_problems() -> None:
-    text = printed(problem_table({name: build() for name, build in PROBLEMS.items()}))
-    for name, build in PROBLEMS.items():
+    text = printed(problem_table(PROBLEMS))
+    for name in PROBLEMS:
         (line,) = [line for line in text.splitlines() if f"│ {name} " in line]
-        assert str(build().num_states) in line
-        assert build().description in line
-    assert "uniform:" in text
+        assert f" {distribution(name).num_states} " in line
+        assert distribution(name).description in line
+        assert (" one " in line) == isinstance(distribution(name), SingleMDP)
+    assert all(part in text for part in ("uniform:", "around:20:", "gym:", "successors=3"))
 
 
 def test_the_table_of_agents() -> None:

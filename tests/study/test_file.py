@@ -128,6 +128,27 @@ parameters.luck = [1, 2]
     assert after.training_key != before.training_key
 
 
+def test_problems_with_parameters_and_of_gymnasium(tmp_path: Path) -> None:
+    text = """
+[[experiments]]
+test = "DeepSea:size=4"
+[[experiments]]
+test = "around:20:Chain"
+prior = "Chain"
+[[experiments]]
+test = "gym:FrozenLake-v1"
+prior = "uniform:gym:FrozenLake-v1"
+[[agents]]
+algorithm = "random"
+"""
+    study = read_study(write_study(tmp_path, text))
+    assert [job.experiment_name for job in study.jobs] == [
+        "DeepSea:size=4",
+        "around:20:Chain from Chain",
+        "gym:FrozenLake-v1 from uniform:gym:FrozenLake-v1",
+    ]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

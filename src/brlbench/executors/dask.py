@@ -18,6 +18,7 @@ from concurrent.futures import CancelledError, Future, wait
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Self
 
+from ..checks import require
 from ..errors import ExecutorError, InvalidInput
 from ..worker import (
     NO_LIMITS,
@@ -38,17 +39,6 @@ _CHECK_SECONDS = 1.0
 _UNABLE = "a Dask worker can't perform units: {}: install the same version of brlbench there"
 # A unit is begun again after the end of a worker so many times.
 REPEATS = 3
-
-
-def require(*modules: str) -> None:
-    """Refuse to go on without what clusters need."""
-    for module in modules:
-        try:
-            __import__(module)
-        except ImportError:
-            raise InvalidInput(
-                f"{module} is not installed: pip install 'brlbench[cluster]'"
-            ) from None
 
 
 class Cluster:
@@ -86,7 +76,7 @@ class Dask(Cluster):
     """
 
     def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
-        require("distributed")
+        require("cluster", "distributed")
         super().__init__()
         self._scheduler = scheduler
         self._workers = checked_workers(workers)

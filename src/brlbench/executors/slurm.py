@@ -14,9 +14,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 
+from ..checks import require
 from ..errors import ExecutorError, InvalidInput, did_you_mean
 from .base import checked_workers
-from .dask import REPEATS, Cluster, repeat, require, uninterrupted
+from .dask import REPEATS, Cluster, repeat, uninterrupted
 
 _COMMAND_SECONDS = 60
 
@@ -68,7 +69,7 @@ class Slurm(Cluster):
     """
 
     def __init__(self, options: SlurmOptions, workers: int | None = None) -> None:
-        require("distributed", "dask_jobqueue")
+        require("cluster", "distributed", "dask_jobqueue")
         if shutil.which("sbatch") is None:
             raise InvalidInput(
                 "sbatch can't be found: start the run on a machine with SLURM's commands"

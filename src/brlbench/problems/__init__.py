@@ -1,32 +1,54 @@
-"""The distributions over MDPs that come with the package, and how to find one by name or file."""
+"""The distributions over MDPs that come with the package, and how to find one by name or file.
 
+A name may have parameters, as in `DeepSea:size=20`. Before a name or a file, `uniform:` makes a
+prior that knows the rewards only, and `around:20:` draws MDPs around one, here with counts that sum
+to 20 for each pair. `gym:FrozenLake-v1` is a tabular environment of Gymnasium.
+"""
+
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 
+from ..assignments import parse_parameters
 from ..errors import InvalidInput, did_you_mean
 from ..prior import FlatDirichlet
+from .chain import chain
+from .deep_sea import deep_sea
 from .files import SUFFIXES, read, write
 from .generalised_chain import gc, gc_appendix
 from .generalised_double_loop import gdl
 from .grid import grid
+from .loop import loop
+from .maze import maze
+from .random_dense import random_dense
+from .random_sparse import random_sparse
+from .river_swim import river_swim
 
-__all__ = ["PROBLEMS", "distribution", "read", "write"]
+__all__ = ["PROBLEMS", "distribution", "parameters_of", "read", "write"]
 
-PROBLEMS: dict[str, Callable[[], FlatDirichlet]] = {
+PROBLEMS: dict[str, Callable[..., FlatDirichlet]] = {
     "GC": gc,
     "GC-appendix": gc_appendix,
     "GDL": gdl,
     "Grid": grid,
+    "Chain": chain,
+    "Loop": loop,
+    "Maze": maze,
+    "RiverSwim": river_swim,
+    "DeepSea": deep_sea,
+    "Dense": random_dense,
+    "Sparse": random_sparse,
 }
-_UNIFORM = "uniform:"
+_UNIFORM, _AROUND, _GYM = "uniform:", "around:", "gym:"
 
 
 def distribution(source: str | Path | FlatDirichlet) -> FlatDirichlet:
     """Find a distribution.
 
     Args:
-        source: a name in `PROBLEMS`, the path of a file, or `uniform:` and one of these. A
-            distribution is returned as it is.
+        source: a name in `PROBLEMS`, perhaps with parameters, the path of a file, `gym:` and the id
+            of an environment, or `uniform:` or `around:20:` before one of these. A distribution is
+            returned as it is.
     """
     if isinstance(source, FlatDirichlet):
         return source
@@ -34,11 +56,55 @@ def distribution(source: str | Path | FlatDirichlet) -> FlatDirichlet:
         return read(source)
     if source.startswith(_UNIFORM):
         return distribution(source.removeprefix(_UNIFORM)).uniform()
-    if source in PROBLEMS:
-        return PROBLEMS[source]()
+    if source.startswith(_AROUND):
+        return _around(source)
+    if source.startswith(_GYM):
+        from ..gym.tabular import from_source
+
+        return from_source(source.removeprefix(_GYM))
+    name, _, assignments = source.partition(":")
+    if name in PROBLEMS:
+        return _build(name, assignments)
     if source.endswith(SUFFIXES) or Path(source).is_file():
         return read(Path(source))
     raise InvalidInput(
-        f"unknown distribution {source!r}{did_you_mean(source, PROBLEMS)}: must be one of "
-        f"{', '.join(PROBLEMS)}, a file ({', '.join(SUFFIXES)}), or {_UNIFORM} before one of these"
+        f"unknown distribution {source!r}{did_you_mean(name, PROBLEMS)}: must be one of "
+        f"{', '.join(PROBLEMS)}, a file ({', '.join(SUFFIXES)}), {_GYM} and an environment's id, "
+        f"or {_UNIFORM} before one of these"
     )
+
+
+def parameters_of(name: str) -> dict[str, int]:
+    """The parameters of a problem with their defaults."""
+    parameters = inspect.signature(PROBLEMS[name]).parameters
+    return {parameter.name: parameter.default for parameter in parameters.values()}
+
+
+def _around(source: str) -> FlatDirichlet:
+    total, _, rest = source.removeprefix(_AROUND).partition(":")
+    try:
+        number = float(total)
+    except ValueError:
+        raise InvalidInput(
+            f"{source!r}: must be {_AROUND}, the sum of each pair's counts, a colon, and a "
+            f"distribution, as in {_AROUND}20:Chain"
+        ) from None
+    return distribution(rest).around(number)
+
+
+def _build(name: str, assignments: str) -> FlatDirichlet:
+    defaults = parameters_of(name)
+    given = parse_parameters(filter(None, assignments.split(",")))
+    for parameter in given:
+        if parameter not in defaults:
+            has = f"its parameters are {', '.join(defaults)}" if defaults else "it has none"
+            raise InvalidInput(
+                f"{name}: unknown parameter {parameter!r}{did_you_mean(parameter, defaults)}: {has}"
+            )
+    try:
+        made = PROBLEMS[name](**given)
+    except InvalidInput as error:
+        raise InvalidInput(f"{name}: {error}") from None
+    chosen = [f"{key}={value}" for key, value in given.items() if value != defaults[key]]
+    made.name = f"{name}:{','.join(chosen)}" if chosen else name
+    return made

@@ -15,10 +15,15 @@ A `.toml` or `.json` file has these keys:
     rewards = [                       # [state, action, next_state, mean] or [..., mean, variance]
       ["*", 1, 1, 10.0],
     ]
+    transitions = [                   # optional; [state, action, next_state, probability]
+      ["*", "*", 0, 0.5],
+      ["*", "*", 1, 0.5],
+    ]
 
 States and actions are numbered from 0; in place of one, "*" stands for all of them. What isn't
-listed is 0; of several lines about one transition the last one counts. A `.dat` file has the
-original library's format, and so has a `.dat.z` file, compressed.
+listed is 0; of several lines about one transition the last one counts. With `transitions`, the
+file has one MDP that is always drawn, and the counts are what agents are told of it. A `.dat` file
+has the original library's format, and so has a `.dat.z` file, compressed.
 """
 
 import json
@@ -34,13 +39,14 @@ import numpy as np
 from ..errors import InvalidInput, StoreError, did_you_mean
 from ..files import atomic_write, read_bytes
 from ..prior import FlatDirichlet
+from ..single import SingleMDP
 from ..sparse import Floats, SparseTable
 from . import original
 
 SUFFIXES = (".toml", ".json", ".dat", ".dat.z")
 _FORMAT = 1
 _REQUIRED = ("format", "num_states", "num_actions", "counts", "rewards")
-_OPTIONAL = ("name", "description", "start")
+_OPTIONAL = ("name", "description", "start", "transitions")
 _ALL = "*"
 _ZLIB_START = b"\x78"
 
@@ -119,14 +125,17 @@ def _from_document(document: Any, default_name: str) -> FlatDirichlet:
     shape = (document["num_states"], document["num_actions"])
     (counts,) = _tables(document["counts"], shape, "counts", ("count",))
     means, variances = _tables(document["rewards"], shape, "rewards", ("mean", "variance"))
-    return FlatDirichlet(
-        counts,
+    others = (
         means,
         document.get("start", 0),
         variances,
         document.get("name", default_name),
         document.get("description", ""),
     )
+    if "transitions" not in document:
+        return FlatDirichlet(counts, *others)
+    (transitions,) = _tables(document["transitions"], shape, "transitions", ("probability",))
+    return SingleMDP(transitions, counts, *others)
 
 
 def _check_keys(document: Any) -> None:
@@ -213,6 +222,8 @@ def _to_text(distribution: FlatDirichlet, suffix: str) -> str:
     mean, variance = distribution.rewards.mean, distribution.rewards.variance
     places = _union(mean, variance)
     texts["rewards"] = _lines(places, mean.at(places), variance.at(places))
+    if isinstance(distribution, SingleMDP):
+        texts["transitions"] = _lines(distribution.counts, distribution.probabilities)
     if suffix == ".toml":
         return "".join(f"{key} = {text}\n" for key, text in texts.items())
     return "{\n" + ",\n".join(f'"{key}": {text}' for key, text in texts.items()) + "\n}\n"

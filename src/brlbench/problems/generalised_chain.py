@@ -15,18 +15,18 @@ from ..prior import FlatDirichlet
 
 def gc() -> FlatDirichlet:
     """The Generalised Chain behind the published tables."""
-    return _chain([1, 0, 0, 0, 1], "GC", "Generalised Chain")
+    return _chain([1, 0, 0, 0, 1], "Generalised Chain")
 
 
 def gc_appendix() -> FlatDirichlet:
     """The Generalised Chain as printed in the paper's appendix."""
-    return _chain([1, 1, 0, 0, 1], "GC-appendix", "Generalised Chain, as printed in the appendix")
+    return _chain([1, 1, 0, 0, 1], "Generalised Chain, as printed in the appendix")
 
 
-def _chain(last_counts: list[int], name: str, description: str) -> FlatDirichlet:
+def _chain(last_counts: list[int], description: str) -> FlatDirichlet:
     counts = np.zeros((5, 3, 5))
     counts[:, :, 0] = 1
     for state in range(4):
         counts[state, :, state + 1] = 1
     counts[4] = last_counts
-    return FlatDirichlet(counts, rewards=[2, 0, 0, 0, 10], name=name, description=description)
+    return FlatDirichlet(counts, rewards=[2, 0, 0, 0, 10], description=description)

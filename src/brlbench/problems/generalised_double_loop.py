@@ -23,4 +23,4 @@ def gdl() -> FlatDirichlet:
     rewards = np.zeros(counts.shape)
     rewards[4, :, 0] = 1
     rewards[8, :, 0] = 2
-    return FlatDirichlet(counts, rewards, name="GDL", description="Generalised Double-Loop")
+    return FlatDirichlet(counts, rewards, description="Generalised Double-Loop")

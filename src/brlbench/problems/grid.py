@@ -29,4 +29,4 @@ def grid() -> FlatDirichlet:
                 rewards[state, action, 0] = 10
             elif 0 <= min(target) and max(target) < _SIZE:
                 counts[state, action, _SIZE * target[0] + target[1]] = 1
-    return FlatDirichlet(counts, rewards, name="Grid", description="Grid")
+    return FlatDirichlet(counts, rewards, description="Grid")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InvalidInput, StoreError
 from ..prior import FlatDirichlet
+from ..single import SingleMDP
 from ..sparse import Floats, SparseTable
 
 _HEADER = (
@@ -84,6 +85,11 @@ def _whole(number: float) -> int | float:
 
 def format_text(distribution: FlatDirichlet) -> str:
     """Print a distribution, with as many digits as its numbers need."""
+    if isinstance(distribution, SingleMDP):
+        raise InvalidInput(
+            "one MDP in place of a distribution is nothing that the original library's format has: "
+            "write .toml or .json instead"
+        )
     for name in (distribution.name, distribution.description):
         if "\n" in name or "\r" in name:
             raise InvalidInput(f"the name {name!r} has a line break: remove it, or write .toml")

@@ -1,20 +1,30 @@
 """What comes with the package, as tables for the terminal."""
 
+from collections.abc import Iterable
+
 from rich.markup import escape
 from rich.table import Table
 
 from ..agents.base import CompiledAgent
 from ..agents.parameters import rules
-from ..prior import FlatDirichlet
+from ..problems import distribution, parameters_of
+from ..single import SingleMDP
 
 
-def problem_table(problems: dict[str, FlatDirichlet]) -> Table:
-    """The problems by name."""
-    table = Table("name", "states", "actions", "possible transitions", "description")
-    for name, problem in problems.items():
-        sizes = (problem.num_states, problem.num_actions, len(problem.counts.values))
-        table.add_row(name, *map(str, sizes), escape(problem.description))
-    table.caption = "Before each name, uniform: makes a prior that knows the rewards only."
+def problem_table(names: Iterable[str]) -> Table:
+    """The problems by name, with the sizes they have by default."""
+    table = Table("name", "parameters", "states", "actions", "MDPs", "description")
+    for name in names:
+        problem = distribution(name)
+        parameters = "\n".join(f"{key}={value}" for key, value in parameters_of(name).items())
+        sizes = (str(problem.num_states), str(problem.num_actions))
+        mdps = "one" if isinstance(problem, SingleMDP) else "drawn"
+        table.add_row(name, parameters, *sizes, mdps, escape(problem.description))
+    table.caption = (
+        "DeepSea:size=20 has a parameter. Before a name, uniform: makes a prior that knows the "
+        "rewards only, and around:20: draws MDPs around it. gym:FrozenLake-v1 is an environment "
+        "of Gymnasium."
+    )
     return table
 
 

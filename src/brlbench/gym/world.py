@@ -1,0 +1,105 @@
+"""What one environment and many have in common: the MDPs they draw, and how chance decides there.
+
+Every environment has a generator of its own, from which it draws the MDP, the start state and then,
+in blocks, the chances of the steps. One environment and one of many thus go the same way.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..checks import whole
+from ..errors import InvalidInput
+from ..experiment import draw_mdps
+from ..prior import FlatDirichlet
+from ..problems import distribution
+from ..single import SingleMDP
+from ..sparse import Floats
+
+_BLOCK = 256  # steps whose chances are drawn at once
+_NUMBERS_AT_ONCE = 2**15  # that stay in a processor's cache
+
+
+class World:
+    """A distribution over MDPs to be played, for a number of decisions."""
+
+    def __init__(self, source: str | Path | FlatDirichlet, horizon: int) -> None:
+        """Find and check."""
+        self.distribution = distribution(source)
+        self.horizon = whole(horizon, "horizon", least=1)
+        table, rewards = self.distribution.counts, self.distribution.rewards
+        self.num_states, self.num_actions = table.num_states, table.num_actions
+        self.first = table.row_start[:-1]  # [P]; the entries of a pair, from the first
+        self.last = table.row_start[1:] - 1  # [P]; to the last
+        self.next_state = table.next_state  # [E]
+        self.reward = rewards.mean.at(table)  # [E]
+        self.deviation = np.sqrt(rewards.variance.at(table))  # [E]
+        self.has_noise = bool(self.deviation.any())
+        self.known_rewards = rewards.mean  # a table [S, A, S], as agents are told
+        self.start = _cumulative(self.distribution.start)  # [S]
+        self.block = min(self.horizon, _BLOCK)
+        self._has_ones = bool((table.values == 1).all())
+
+    def draw(self, rngs: Sequence[np.random.Generator]) -> Floats:
+        """Draw MDPs: the cumulative probabilities [n, E] of each pair's transitions."""
+        sums = np.empty((len(rngs), len(self.next_state)))
+        size = max(1, _NUMBERS_AT_ONCE // sums.shape[1])
+        for first in range(0, len(rngs), size):
+            sums[first : first + size] = self._by_pair(self._weights(rngs[first : first + size]))
+        return sums
+
+    def _weights(self, rngs: Sequence[np.random.Generator]) -> Floats:
+        """What the probabilities [n, E] of drawn MDPs are proportional to."""
+        if not self._has_ones:
+            return self.distribution.sample_many(rngs)
+        # Counts of one ask for exponential variates, which are much quicker than gamma variates.
+        weights = np.empty((len(rngs), len(self.next_state)))
+        for rng, row in zip(rngs, weights, strict=True):
+            rng.standard_exponential(out=row)
+        return weights
+
+    def fixed(self, mdp: ArrayLike | None, seed: int, num_envs: int) -> Floats | None:
+        """The same of given MDPs of an experiment with this seed, or None if they are drawn."""
+        if mdp is None and not isinstance(self.distribution, SingleMDP):
+            return None
+        indices = np.asarray(0 if mdp is None else mdp)
+        if indices.shape not in ((), (num_envs,)):
+            raise InvalidInput(f"mdp has shape {list(indices.shape)}: must be one, or {num_envs}")
+        distinct, of_each = np.unique(np.broadcast_to(indices, num_envs), return_inverse=True)
+        checked = [whole(index, "mdp", least=0) for index in distinct.tolist()]
+        drawn = draw_mdps(self.distribution, whole(seed, "mdp_seed", least=0), checked)
+        return np.asarray(self._by_pair(drawn)[of_each])
+
+    def chances(self, rngs: Sequence[np.random.Generator]) -> tuple[Floats, Floats]:
+        """What the next steps need: uniform numbers [n, block], and normal ones for noise."""
+        uniform = np.empty((len(rngs), self.block))
+        normal = np.empty(uniform.shape if self.has_noise else (len(rngs), 0))
+        for rng, chances, noise in zip(rngs, uniform, normal, strict=True):
+            rng.random(out=chances)
+            if self.has_noise:
+                rng.standard_normal(out=noise)
+        return uniform, normal
+
+    def _by_pair(self, weights: Floats) -> Floats:
+        lengths = self.last - self.first + 1
+        if (lengths == lengths[0]).all():  # as below, without moving anything
+            by_pair = weights.reshape(len(weights), -1, lengths[0])
+            return _cumulative(by_pair).reshape(weights.shape)
+        sums = np.empty_like(weights)
+        for length in np.unique(lengths):
+            entries = self.first[lengths == length][:, None] + np.arange(length)
+            sums[:, entries] = _cumulative(weights[:, entries])
+        return sums
+
+
+def _cumulative(weights: Floats) -> Floats:
+    """Cumulative probabilities along the last axis, from weights.
+
+    The outcome of a chance is the first one with a greater number. The last possible one has an
+    infinite number, so that rounding can't lead past it.
+    """
+    sums = weights.cumsum(axis=-1)
+    total = sums[..., -1:].copy()
+    return np.where(sums == total, np.inf, sums / total)

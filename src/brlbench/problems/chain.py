@@ -1,0 +1,26 @@
+"""The chain of Dearden, Friedman and Russell, *Bayesian Q-learning* (1998).
+
+Five states in a row. The first action moves along the chain, and stays in the last state; the
+second leads back to the first state. With probability 0.2 an action does what the other one should.
+Going back pays 2, staying in the last state 10. Agents know the map, but not which action is which.
+"""
+
+import numpy as np
+
+from ..single import SingleMDP, alike_actions
+from ..sparse import SparseTable
+
+_STATES = 5
+_SLIP = 0.2
+
+
+def chain() -> SingleMDP:
+    """Dearden's chain."""
+    transitions, rewards = np.zeros((_STATES, 2, _STATES)), np.zeros((_STATES, 2, _STATES))
+    for state in range(_STATES):
+        transitions[state, :, min(state + 1, _STATES - 1)] = (1 - _SLIP, _SLIP)
+        transitions[state, :, 0] = (_SLIP, 1 - _SLIP)
+    rewards[:, :, 0] = 2
+    rewards[-1, :, -1] = 10
+    counts = alike_actions(SparseTable.from_dense(transitions, "transitions"))
+    return SingleMDP(transitions, counts, rewards, description="Dearden's chain")

@@ -1,0 +1,47 @@
+"""DeepSea (Osband et al., *Behaviour suite for reinforcement learning*, 2020), without noise.
+
+A square of cells. A diver starts in the upper left corner and sinks by one row a step, to the left
+or to the right; after the last row the dive begins again. A move to the right costs 0.01 / size,
+and the one out of the lower right corner pays 1, so that only diving right at every step pays off.
+State `size * row + column`. Agents know the cells, but not which action moves where, which the
+suite hides by shuffling the actions in each cell. Only out of the last row, from where all moves
+lead to the first cell, do the rewards tell the actions apart.
+"""
+
+import numpy as np
+
+from ..checks import whole
+from ..single import SingleMDP, alike_actions
+from ..sparse import SparseTable
+
+_COST = 0.01
+
+
+def deep_sea(size: int = 10) -> SingleMDP:
+    """DeepSea."""
+    size = whole(size, "size", least=2)
+    num_states, num_actions = size**2, 2
+    row, column = np.divmod(np.arange(num_states), size)
+    is_last = row == size - 1
+    left, right = (
+        np.where(is_last, 0, size * (row + 1) + np.clip(column + step, 0, size - 1))
+        for step in (-1, 1)
+    )
+    state, action = np.divmod(np.arange(num_states * num_actions), num_actions)
+    following = np.stack([left, right], axis=1).ravel()
+    shape = (num_states, num_actions)
+    transitions = SparseTable.from_entries(
+        *shape, state, action, following, np.ones(len(state)), "transitions"
+    )
+    counts = alike_actions(transitions)
+    # The cost belongs to the move, whichever action made it; in the last row to the action.
+    states, actions = np.divmod(counts.pair, num_actions)
+    moves_right = np.where(is_last[states], actions == 1, counts.next_state == right[states])
+    rewards = -_COST / size * moves_right
+    rewards[(states == num_states - 1) & (actions == 1)] += 1
+    return SingleMDP(
+        transitions,
+        counts,
+        SparseTable.from_entries(*shape, states, actions, counts.next_state, rewards, "rewards"),
+        description="DeepSea, to be explored deeply",
+    )

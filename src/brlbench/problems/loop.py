@@ -1,0 +1,23 @@
+"""The loop of Dearden, Friedman and Russell, *Bayesian Q-learning* (1998).
+
+Nine states and two loops through the first one, nothing random. From the first state, the first
+action enters the loop 0-1-2-3-4, which both actions follow to its end, that pays 1; the second
+enters the loop 0-5-6-7-8, which only the second action follows, to its end, that pays 2; the first
+action leads back from there. Agents know the map, but not which action is which.
+"""
+
+import numpy as np
+
+from ..single import SingleMDP, alike_actions
+from ..sparse import SparseTable
+
+
+def loop() -> SingleMDP:
+    """Dearden's double loop."""
+    following = np.array([[1, 5], [2, 2], [3, 3], [4, 4], [0, 0], [0, 6], [0, 7], [0, 8], [0, 0]])
+    transitions = np.eye(len(following))[following]
+    rewards = np.zeros(transitions.shape)
+    rewards[4, :, 0] = 1
+    rewards[8, :, 0] = 2
+    counts = alike_actions(SparseTable.from_dense(transitions, "transitions"))
+    return SingleMDP(transitions, counts, rewards, description="Dearden's double loop")

@@ -1,0 +1,77 @@
+"""The maze of Dearden, Friedman and Russell, *Bayesian Q-learning* (1998).
+
+33 cells with a start S, a goal G and three flags F, and 264 states: a cell and the flags that were
+collected. Up, right, down and left move to the next cell, unless there is a wall (#). With
+probability 0.1 an action slips and moves to one of its two sides. Arriving at the goal pays the
+number of flags; from there every action leads back to the start, without flags. Agents know where
+each state can lead, but not which action leads there.
+
+The map is the one that Guez, Silver and Dayan (2012) used, who pay for leaving the goal instead.
+State `33 * flags + cell`: cells are numbered row by row, and each flag is a bit.
+"""
+
+from collections import defaultdict
+
+from ..single import SingleMDP, alike_actions
+from ..sparse import SparseTable
+
+_MAP = (
+    "S#F.#.G",
+    ".#..#..",
+    ".......",
+    "##...##",
+    "......F",
+    "F.....#",
+)
+_MOVES = ((-1, 0), (0, 1), (1, 0), (0, -1))  # up, right, down, left
+_SLIP = 0.1
+
+_MARKS = {
+    (row, column): mark
+    for row, line in enumerate(_MAP)
+    for column, mark in enumerate(line)
+    if mark != "#"
+}
+_CELLS = {place: cell for cell, place in enumerate(_MARKS)}
+_FLAGS = {place: 1 << i for i, place in enumerate(p for p, mark in _MARKS.items() if mark == "F")}
+
+
+def maze() -> SingleMDP:
+    """Dearden's maze."""
+    shape = (len(_CELLS) << len(_FLAGS), len(_MOVES))
+    probabilities: dict[tuple[int, int, int], float] = defaultdict(float)
+    rewards: dict[tuple[int, int, int], float] = {}
+    for flags in range(1 << len(_FLAGS)):
+        for place, mark in _MARKS.items():
+            state = _state(flags, place)
+            if mark == "G":
+                probabilities |= {(state, action, 0): 1.0 for action in range(len(_MOVES))}
+                continue
+            for direction in range(len(_MOVES)):
+                following, reward = _move(flags, place, direction)
+                for turn, chance in ((0, 1 - _SLIP), (-1, _SLIP / 2), (1, _SLIP / 2)):
+                    action = (direction + turn) % len(_MOVES)
+                    probabilities[state, action, following] += chance
+                if reward:
+                    rewards |= {(state, action, following): reward for action in range(len(_MOVES))}
+    transitions = SparseTable.from_dict(*shape, probabilities, "transitions")
+    return SingleMDP(
+        transitions,
+        alike_actions(transitions),
+        SparseTable.from_dict(*shape, rewards, "rewards"),
+        description="Dearden's maze with flags",
+    )
+
+
+def _state(flags: int, place: tuple[int, int]) -> int:
+    return len(_CELLS) * flags + _CELLS[place]
+
+
+def _move(flags: int, place: tuple[int, int], direction: int) -> tuple[int, int]:
+    """The next state and its reward, if nothing slips."""
+    down, right = _MOVES[direction]
+    target = (place[0] + down, place[1] + right)
+    if target not in _MARKS:
+        target = place
+    flags |= _FLAGS.get(target, 0)
+    return _state(flags, target), flags.bit_count() if _MARKS[target] == "G" else 0

@@ -1,0 +1,35 @@
+"""Random sparse MDPs of any size, after Garnet (Archibald, McKinnon and Thomas, 1995).
+
+Each pair has a few possible next states, drawn once without replacement; how likely they are is
+uniform and differs from MDP to MDP. Each pair's reward is known: it is drawn once, uniformly from 0
+to 1, and paid on its possible transitions. `seed` decides what is drawn once.
+"""
+
+import numpy as np
+
+from ..checks import whole
+from ..errors import InvalidInput
+from ..prior import FlatDirichlet
+from ..sparse import SparseTable
+from ..streams import generator
+
+
+def random_sparse(
+    states: int = 50, actions: int = 4, successors: int = 3, seed: int = 0
+) -> FlatDirichlet:
+    """Random sparse MDPs."""
+    states, actions = whole(states, "states", least=1), whole(actions, "actions", least=1)
+    successors = whole(successors, "successors", least=1)
+    if successors > states:
+        raise InvalidInput(f"successors = {successors}: must be at most the {states} states")
+    rng = generator("random sparse", states, actions, successors, whole(seed, "seed", least=0))
+    pairs = states * actions
+    following = np.array([rng.choice(states, successors, replace=False) for _ in range(pairs)])
+    state, action = np.divmod(np.repeat(np.arange(pairs), successors), actions)
+    places = (states, actions, state, action, following.ravel())
+    rewards = np.repeat(rng.random(pairs), successors)
+    return FlatDirichlet(
+        SparseTable.from_entries(*places, np.ones(len(state)), "counts"),
+        SparseTable.from_entries(*places, rewards, "rewards"),
+        description="Random MDPs, few transitions possible",
+    )

@@ -1,0 +1,30 @@
+"""RiverSwim (Strehl and Littman, 2008), as in Osband, Russo and Van Roy (2013).
+
+States in a row along a river, six by default. The first action swims left with the current, and
+always succeeds; the second swims right: it succeeds with probability 0.35, stays with 0.6 and is
+carried left with 0.05; at the left end it succeeds with 0.6, and at the right end stays with 0.6.
+Swimming left at the left end pays 0.005, swimming right at the right end 1. Agents know the river
+and the rewards of both actions, but not where these lead.
+"""
+
+import numpy as np
+
+from ..checks import whole
+from ..single import SingleMDP, alike_actions
+from ..sparse import SparseTable
+
+
+def river_swim(size: int = 6) -> SingleMDP:
+    """RiverSwim."""
+    size = whole(size, "size", least=2)
+    transitions, rewards = np.zeros((size, 2, size)), np.zeros((size, 2, size))
+    for state in range(size):
+        transitions[state, 0, max(state - 1, 0)] = 1
+        if 0 < state < size - 1:
+            transitions[state, 1, state - 1 : state + 2] = (0.05, 0.6, 0.35)
+    transitions[0, 1, :2] = (0.4, 0.6)
+    transitions[-1, 1, -2:] = (0.4, 0.6)
+    rewards[0, 0] = 0.005
+    rewards[-1, 1] = 1
+    counts = alike_actions(SparseTable.from_dense(transitions, "transitions"))
+    return SingleMDP(transitions, counts, rewards, description="RiverSwim, against the current")

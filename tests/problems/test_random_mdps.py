@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+
+from brlbench.errors import InvalidInput
+from brlbench.experiment import Experiment
+from brlbench.problems import distribution, parameters_of
+from brlbench.streams import generator
+
+
+def test_dense() -> None:
+    problem = distribution("Dense:states=7,actions=2")
+    assert (problem.counts.to_dense() == 1).all()
+    rewards = problem.rewards.mean.to_dense()
+    assert rewards.shape == (7, 2, 7)
+    assert (rewards == rewards[:, :, :1]).all()  # of the pair
+    assert 0 <= rewards.min() < rewards.max() < 1
+
+
+def test_sparse() -> None:
+    problem = distribution("Sparse:states=500,actions=3,successors=4")
+    assert (np.diff(problem.counts.row_start) == 4).all()
+    assert (problem.counts.values == 1).all()
+    rewards = problem.rewards.mean.at(problem.counts).reshape(-1, 4)
+    assert (rewards == rewards[:, :1]).all()
+    assert abs(rewards.mean() - 0.5) < 4 * (1 / 12 / len(rewards)) ** 0.5
+    # Every state is as likely a successor as any other.
+    expected = 500 * 3 * 4 / 500
+    statistic = ((np.bincount(problem.counts.next_state) - expected) ** 2 / expected).sum()
+    assert 400 < statistic < 600
+
+
+@pytest.mark.parametrize("name", ["Dense", "Sparse"])
+def test_the_seed_decides_what_is_drawn_once(name: str) -> None:
+    digests = {distribution(f"{name}:seed={seed}").digest for seed in range(4)}
+    assert len(digests) == 4
+    assert distribution(f"{name}:seed=0").digest == distribution(name).digest
+
+
+@pytest.mark.parametrize("name", ["Dense:states=12,actions=3", "Sparse:states=12"])
+def test_optimal_values(name: str) -> None:
+    """Against plain value iteration."""
+    mdp = distribution(name).sample(generator("random mdps", name))
+    transitions, rewards = mdp.transitions.to_dense(), mdp.rewards.mean.to_dense()
+    value = np.zeros(mdp.num_states)
+    for _ in range(800):
+        value = (transitions * (rewards + 0.95 * value)).sum(axis=2).max(axis=1)
+    np.testing.assert_allclose(mdp.solve(0.95).value, value, rtol=1e-12)
+
+
+def test_large_ones_are_kept_sparse() -> None:
+    problem = distribution("Sparse:states=20000,actions=2,successors=2")
+    assert len(problem.counts.values) == len(problem.rewards.mean.values) == 80_000
+
+
+def test_parameters() -> None:
+    assert parameters_of("Sparse") == {"states": 50, "actions": 4, "successors": 3, "seed": 0}
+    assert parameters_of("GC") == {}
+    assert distribution("Sparse:states=50,seed=2").name == "Sparse:seed=2"
+    assert Experiment("uniform:DeepSea:size=3", "DeepSea:size=3").name == (
+        "DeepSea:size=3 from uniform:DeepSea:size=3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("GC:size=3", "GC: unknown parameter 'size': it has none"),
+        ("DeepSea:sise=3", "DeepSea: unknown parameter 'sise' (did you mean 'size'?): its "
+         "parameters are size"),
+        ("DeepSea:3", "'3' is not a parameter: must be name=value"),
+        ("DeepSea:size=three", "DeepSea: size = 'three': must be a whole number, at least 2"),
+        ("RiverSwim:size=1", "RiverSwim: size = 1: must be a whole number, at least 2"),
+        ("Dense:states=0", "Dense: states = 0: must be a whole number, at least 1"),
+        ("Sparse:states=2", "Sparse: successors = 3: must be at most the 2 states"),
+        ("Sparse:seed=-1", "Sparse: seed = -1: must be a whole number, at least 0"),
+        ("around:GC", "'around:GC': must be around:, the sum of each pair's counts, a colon, and "
+         "a distribution, as in around:20:Chain"),
+    ],
+)  # fmt: skip
+def test_refused(source: str, message: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        distribution(source)
+    assert str(caught.value) == message

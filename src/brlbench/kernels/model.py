@@ -85,13 +85,14 @@ def scale(model: Model) -> float:
 @inlined
 def q_value(model: Model, pair: int) -> float:
     """The value of a pair, from the values of the states."""
-    counts = model.counts
-    first = counts.row_start[pair]
-    future = counts.background[pair] * model.norms[0]
-    for entry in range(first, first + counts.row_length[pair]):
-        future += counts.entry_count[entry] * model.value[counts.entry_next[entry]]
-    expected = (counts.reward_sum[pair] + model.discount * future) / counts.total[pair]
-    return expected + model.bonus[pair]
+    counts, place = model.counts, np.uint64(pair)
+    first = counts.row_start[place]
+    future = counts.background[place] * model.norms[0]
+    for entry in range(first, first + counts.row_length[place]):
+        at = np.uint64(entry)
+        future += counts.entry_count[at] * model.value[np.uint64(counts.entry_next[at])]
+    expected = (counts.reward_sum[place] + model.discount * future) / counts.total[place]
+    return expected + model.bonus[place]
 
 
 @inlined
@@ -173,18 +174,17 @@ def look(model: Model) -> tuple[float, bool]:
     margin = SWITCH * scale(model)
     residual, better = 0.0, False
     for x in range(len(model.policy)):
-        first = x * actions
-        kept = first + model.policy[x]
-        for pair in range(first, first + actions):
-            model.q[pair] = q_value(model, pair)
-        best = kept
-        for pair in range(first, first + actions):
-            if model.q[pair] > model.q[best]:
-                best = pair
-        residual = max(residual, abs(model.q[kept] - model.value[x]))
-        if model.q[best] > model.q[kept] + margin:
+        first, best, highest = x * actions, 0, -np.inf
+        for u in range(actions):
+            q = q_value(model, first + u)
+            model.q[np.uint64(first + u)] = q
+            if q > highest:
+                best, highest = u, q
+        kept = model.q[np.uint64(first + model.policy[x])]
+        residual = max(residual, abs(kept - model.value[x]))
+        if highest > kept + margin:
             better = True
-            model.pending[x] = best - first
+            model.pending[x] = best
         else:
             model.pending[x] = model.policy[x]
     return residual, better

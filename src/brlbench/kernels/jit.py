@@ -57,7 +57,7 @@ def _has_only_ours(kind: Any) -> bool:
     return all(map(_has_only_ours, getattr(kind, "types", ())))
 
 
-class _Cache(FunctionCache):
+class _Cache(FunctionCache):  # type: ignore[misc]
     """Machine code on disk, but none that was made for types from outside."""
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -1,0 +1,140 @@
+"""The documentation builds without a warning, its links lead somewhere, and its code runs."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import brlbench as bb
+from run_page import blocks
+from slurm_cluster import needs_slurm, running_slurm
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
+WITH_CODE = [name for name in PAGES if blocks((DOCS / name).read_text())]
+
+# What takes long, or needs what a test has not, is made smaller; all else runs as it is printed.
+SMALLER = {
+    "index.md": [("scripts/demo", "brlbench demo --mdps 3 --output demo-results"), ("scripts/test", ":")],
+    "tutorials/slurm.md": [
+        ('partition = "batch"', 'partition = "main"'),
+        ('memory = "8GB"', 'memory = "500MB"\ninterface = "lo"\ncheck_seconds = 0.3'),
+        ("cores = 4", "cores = 1"),
+        ("workers = 200", "workers = 2"),
+        (" --detach", ""),
+    ],
+}  # fmt: skip
+
+
+class Page(HTMLParser):
+    """What a page is linked to, and what can be linked to in it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        for key, value in attributes:
+            if value is not None and key in ("id", "name"):
+                self.anchors.add(value)
+            elif value is not None and key in ("href", "src"):
+                (self.links if tag == "a" else self.loaded).append(value)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("docs") / "site"
+    command = ["-W", "ignore", "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    yield folder
+
+
+def test_links_and_anchors_lead_somewhere(site: Path) -> None:
+    pages = {path: Page(path) for path in site.rglob("*.html")}
+    wrong = []
+    for path, page in pages.items():
+        for link in page.links + page.loaded:
+            parts = urlsplit(link)
+            if parts.scheme in ("http", "https", "mailto") or path.name == "404.html":
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if target.is_dir():
+                target /= "index.html"
+            known = pages[target].anchors if target in pages else set()
+            if not target.exists() or (parts.fragment and unquote(parts.fragment) not in known):
+                wrong.append(f"{path.relative_to(site)}: {link}")
+    assert wrong == []
+
+
+def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        assert [link for link in Page(path).loaded if "//" in link] == []
+    for path in site.rglob("*.css"):
+        assert re.findall(r"url\(['\"]?(?:https?:)?//|@import", path.read_text()) == []
+
+
+def test_formulas_are_shown_without_scripts(site: Path) -> None:
+    text = (site / "protocol.html").read_text()
+    assert "<math" in text
+    assert "arithmatex" not in text
+
+
+def test_every_algorithm_problem_and_public_name_is_documented(site: Path) -> None:
+    for name in bb.AGENTS:
+        assert (DOCS / f"algorithms/{name}.md").exists()
+    for name in bb.PROBLEMS:
+        assert f"problem-{name}.svg" in (site / f"problems/{name}.html").read_text()
+    anchors = Page(site / "api.html").anchors
+    for name in bb.__all__:
+        assert any(anchor.endswith(f".{name}") for anchor in anchors), name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=needs_slurm) if name == "tutorials/slurm.md" else name
+        for name in WITH_CODE
+    ],
+)
+def test_code_runs(name: str, tmp_path: Path) -> None:
+    page = (DOCS / name).read_text()
+    if "latexmk" in page and shutil.which("latexmk") is None and os.environ.get("CI") != "true":
+        pytest.skip("latexmk is not installed")
+    for printed, smaller in SMALLER.get(name, []):
+        assert printed in page
+        page = page.replace(printed, smaller)
+    with running_slurm() if name == "tutorials/slurm.md" else nullcontext():
+        done = subprocess.run(
+            [sys.executable, "-W", "error", str(ROOT / "tests/run_page.py"), name],
+            input=page,
+            cwd=tmp_path,
+            env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+        )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+
+
+def test_no_block_is_overlooked() -> None:
+    for name in PAGES:
+        page = (DOCS / name).read_text()
+        assert 2 * len(blocks(page)) == len(re.findall("^ *```", page, re.MULTILINE)), name

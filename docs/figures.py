@@ -214,7 +214,8 @@ def transitions(name: str) -> Figure:
     """The states of a problem, and an arrow for each transition that some action makes possible."""
     made = bb.distribution(name)
     places = LAYOUTS.get(name, circle)(made.num_states)
-    span = np.ptp(places, axis=0) + 2.4
+    size = np.ptp(places, axis=0)
+    span = size + 2.4 + 0.15 * size.max()  # with room for bent arrows
     with drawing():
         figure = Figure(figsize=tuple(span * min(0.75, 7 / span.max())), layout="constrained")
         axes = figure.subplots()
@@ -346,8 +347,8 @@ def learning() -> Figure:
         left.set(xlabel="decision", ylabel="mean reward (of ten decisions)", ylim=(0, None))
         figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=4)
         steps = np.arange(250)
-        for discount in (0.9, 0.95, 0.99):
-            right.plot(steps, discount**steps, label=f"discount {discount}")
+        for discount, look in zip((0.9, 0.95, 0.99), looks.values(), strict=False):
+            right.plot(steps, discount**steps, color=look["color"], label=f"discount {discount}")
         right.set(xlabel="decision", ylabel="weight of its reward")
         right.legend()
         for panel in (left, right):
@@ -451,7 +452,7 @@ def save(figure: Figure, path: Path) -> None:
     """Write a figure; the same figure makes the same file."""
     with drawing(), matplotlib.rc_context({"svg.hashsalt": path.stem}):
         settle(figure)
-        figure.savefig(path, metadata={"Date": None})
+        figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
 
 
 def main(wanted: list[str]) -> None:

@@ -215,7 +215,9 @@ def transitions(name: str) -> Figure:
     made = bb.distribution(name)
     places = LAYOUTS.get(name, circle)(made.num_states)
     size = np.ptp(places, axis=0)
-    span = size + 2.4 + 0.15 * size.max()  # with room for bent arrows
+    low, high = places.min(axis=0) - 0.9, places.max(axis=0) + 0.9
+    high[1] += max(0.0, 0.15 * size[0] - size[1])  # room for arrows that are bent upwards
+    span = high - low
     with drawing():
         figure = Figure(figsize=tuple(span * min(0.75, 7 / span.max())), layout="constrained")
         axes = figure.subplots()
@@ -242,8 +244,7 @@ def transitions(name: str) -> Figure:
                 _draw_loop(axes, discs[x], reward, places.mean(axis=0))
             else:
                 _draw_arrow(axes, discs[x], discs[y], reward)
-        axes.autoscale_view()
-        axes.margins(0.06)
+        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     return figure
 
 

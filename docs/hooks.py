@@ -13,15 +13,22 @@ from typing import Any
 
 import latex2mathml.converter
 import numpy as np
+import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 import brlbench as bb
 from brlbench.agents.parameters import rules
 from brlbench.analysis.statistics import ci95
+from brlbench.cli import app
 from brlbench.report.words import format_score
 
 _MDPS = 100  # for the values of a problem
+# What latex2mathml takes for names, which have no space around them.
+_RELATIONS = {
+    "<mi>&#x0007E;</mi>": "<mo>&#x0223C;</mo>",
+    "<mi>&#x000B1;</mi>": "<mo>&#x000B1;</mo>",
+}
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -62,6 +69,8 @@ def on_page_content(html: str, **_: Any) -> str:
 def _mathml(found: re.Match[str]) -> str:
     display = "inline" if found[2] == "(" else "block"
     made = latex2mathml.converter.convert(unescape(found[3]), display=display)
+    for wrong, right in _RELATIONS.items():
+        made = made.replace(wrong, right)
     return made if display == "inline" else f'<div class="formula">{made}</div>'
 
 
@@ -149,9 +158,24 @@ def _facts(made: bb.FlatDirichlet) -> list[tuple[str, str]]:
     ]
 
 
-def api() -> str:
-    """All public names of the package, in its order."""
-    return "\n\n".join(f"::: brlbench.{bb._MODULES[name]}.{name}" for name in bb.__all__)
+def api(names: str) -> str:
+    """Public names of the package, given with commas between them."""
+    return "\n\n".join(f"::: brlbench.{name}" for name in names.split(","))
+
+
+def commands() -> str:
+    """All commands of the command line, with their arguments and options."""
+    parts = []
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        text = re.sub(r"\[/?bold\]", "`", inspect.cleandoc(command.help))
+        rows = [(f"`{_usage(given)}`", given.help or "") for given in command.params]
+        parts += [f"## brlbench {name}", text, _table(("", ""), rows) if rows else ""]
+    return "\n\n".join(parts)
+
+
+def _usage(given: Any) -> str:
+    is_option = given.opts[0].startswith("-")
+    return ", ".join(given.opts) if is_option else str(given.name).upper()
 
 
 def _docstring(made: Any) -> str:
@@ -164,5 +188,5 @@ def _first_sentence(made: Any) -> str:
 
 
 _GENERATED: dict[str, Callable[..., str]] = {
-    made.__name__: made for made in (agents, parameters, notes, problems, problem, api)
+    made.__name__: made for made in (agents, parameters, notes, problems, problem, api, commands)
 }

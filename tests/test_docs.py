@@ -112,7 +112,7 @@ def test_every_algorithm_problem_and_public_name_is_documented(site: Path) -> No
         assert f"problem-{name}.svg" in (site / f"problems/{name}.html").read_text()
     anchors = Page(site / "api.html").anchors
     for name in bb.__all__:
-        assert any(anchor.endswith(f".{name}") for anchor in anchors), name
+        assert f"brlbench.{name}" in anchors
 
 
 @pytest.mark.parametrize(

@@ -133,13 +133,27 @@ def _draw_sweep(
         result = bb.evaluate(agent, experiment)
         scores.append(normalised(result.mean, low, high))
         widths.append(result.ci95 / (high - low))
-        online = float(result.nanoseconds.mean()) * 1e-9
-        times.append(result.offline_seconds if algorithm in _SEARCHING else online)
+        times.append(_training(result) if algorithm in _SEARCHING else _decision(result))
     places = _place(column, sweep)
     column[0].errorbar(places, scores, widths, **look, markersize=4, capsize=2, label=problem)
     column[1].plot(places, times, **look, markersize=4)
     column[1].set_xlabel(sweep.parameter)
     return times
+
+
+def _training(result: bb.Result) -> float:
+    return min(result.offline_seconds, result.offline_cpu_seconds)
+
+
+def _decision(result: bb.Result) -> float:
+    """Seconds a decision, in the median trajectory.
+
+    Other programs on the core add to wall time, and the environment to the processor's time: what
+    is less is nearer to the truth.
+    """
+    wall = result.nanoseconds.sum(axis=2)
+    trajectory = np.median(np.minimum(wall, result.cpu_nanoseconds))
+    return float(trajectory * 1e-9 / result.rewards.shape[2])
 
 
 def _place(column: Any, sweep: Sweep) -> list[float]:
@@ -403,8 +417,8 @@ def selection() -> Figure:
     agents = [bb.make_agent("epsilon-greedy", epsilon=0.3 + i * 1e-12) for i in range(max(sizes))]
     reported = []  # [seeds, sizes, 2]: above what all agents have on the same MDPs
     truths = []
-    for seed in range(30):
-        experiment = bb.Experiment("GC", "GC", num_mdps=60, seed=seed)
+    for seed in range(100):
+        experiment = bb.Experiment("GC", "GC", num_mdps=60, horizon=100, seed=seed)
         returns = np.array([bb.evaluate(agent, experiment).returns for agent in agents])
         truths.append(returns.mean())
         reported.append([_reported(returns, size) for size in sizes])
@@ -429,14 +443,15 @@ def selection() -> Figure:
 
 def _reported(returns: Floats, size: int) -> tuple[float, float]:
     """The scores of the best of each `size` agents, less the mean of all: honest, and flattered."""
-    gains = []
+    halves = returns[:, ::2], returns[:, 1::2]
+    honest, flattered = [], []
     for first in range(0, len(returns), size):
-        some = returns[first : first + size]
-        best, chosen = some.mean(axis=1).argmax(), some[:, ::2].mean(axis=1).argmax()
-        gains.append((some[chosen, 1::2].mean() - returns[:, 1::2].mean(),
-                      some[best].mean() - returns.mean()))  # fmt: skip
-    honest, flattered = np.mean(gains, axis=0).tolist()
-    return honest, flattered
+        some = slice(first, first + size)
+        flattered.append(returns[some].mean(axis=1).max() - returns.mean())
+        for choosing, testing in (halves, halves[::-1]):
+            chosen = choosing[some].mean(axis=1).argmax()
+            honest.append(testing[some][chosen].mean() - testing.mean())
+    return float(np.mean(honest)), float(np.mean(flattered))
 
 
 def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:

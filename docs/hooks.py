@@ -169,7 +169,11 @@ def commands() -> str:
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
         text = re.sub(r"\[/?bold\]", "`", inspect.cleandoc(command.help))
         rows = [(f"`{_usage(given)}`", given.help or "") for given in command.params]
-        parts += [f"## brlbench {name}", text, _table(("", ""), rows) if rows else ""]
+        parts += [
+            f"## brlbench {name}",
+            text,
+            _table(("argument or option", "meaning"), rows) if rows else "",
+        ]
     return "\n\n".join(parts)
 
 

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import latex2mathml.converter
@@ -121,10 +122,15 @@ def problems() -> str:
 def problem(name: str) -> str:
     """A problem's description, its drawing and its numbers."""
     made = bb.distribution(name)
+    drawing = f"figures/problem-{name}.svg"
     return "\n\n".join(
         [
             _docstring(bb.PROBLEMS[name]),
-            f"![The possible transitions of {name}](../figures/problem-{name}.svg)",
+            *(
+                [f"![The possible transitions of {name}](../{drawing})"]
+                if (Path(__file__).parent / drawing).exists()
+                else []
+            ),
             f'Use it as `bb.distribution("{name}")`, and a prior that knows nothing of its '
             f'transitions as `bb.distribution("uniform:{name}")`.',
             _table(("", name), _facts(made)),

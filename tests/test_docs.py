@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from selenium.webdriver import Chrome
 
 import brlbench as bb
 from run_page import blocks
@@ -20,6 +21,7 @@ from slurm_cluster import needs_slurm, running_slurm
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
+MOST_DRAWN = 1500  # possible transitions; problems with more have no drawing
 WITH_CODE = [
     name
     for name in PAGES
@@ -40,6 +42,16 @@ SMALLER = {
         (" --detach", ""),
     ],
 }  # fmt: skip
+
+
+# How wide the page is, its colours, and images that did not load.
+SHOWN = """
+return [
+  document.documentElement.scrollWidth,
+  document.body.dataset.mdColorScheme,
+  [...document.images].filter((image) => !image.naturalWidth).map((image) => image.src),
+]
+"""
 
 
 class Page(HTMLParser):
@@ -109,10 +121,30 @@ def test_every_algorithm_problem_and_public_name_is_documented(site: Path) -> No
     for name in bb.AGENTS:
         assert (DOCS / f"algorithms/{name}.md").exists()
     for name in bb.PROBLEMS:
-        assert f"problem-{name}.svg" in (site / f"problems/{name}.html").read_text()
+        few = len(bb.distribution(name).counts.values) <= MOST_DRAWN
+        page = (site / f"problems/{name}.html").read_text()
+        assert (f"problem-{name}.svg" in page) == few
     anchors = Page(site / "api.html").anchors
     for name in bb.__all__:
         assert f"brlbench.{name}" in anchors
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_fit_the_screen(site: Path, browser: Chrome, width: int, scheme: str) -> None:
+    size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    preferred = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": preferred})
+    browser.get((site / "index.html").as_uri())
+    browser.execute_script("localStorage.clear()")
+    wrong = []
+    for path in sorted(site.rglob("*.html")):
+        browser.get(path.as_uri())
+        shown = browser.execute_script(SHOWN)
+        if shown != [width, {"light": "default", "dark": "slate"}[scheme], []]:
+            wrong.append((path.name, shown))
+    assert wrong == []
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch
+from matplotlib.patheffects import withStroke
 
 import brlbench as bb
 from brlbench import machine
@@ -220,6 +221,7 @@ LAYOUTS: dict[str, Callable[[int], Floats]] = {
     "Grid": square,
 }
 _MOST_DRAWN = 1500  # possible transitions; problems with more have no drawing
+_MOST_REWARDS = 30  # arrows that pay; where more do, the highest reward only is shown
 _RADIUS = 0.3  # of a state's disc
 _NEAR = 2.2  # arrows between states that are farther apart are bent more
 
@@ -263,12 +265,15 @@ def transitions(name: str) -> Figure:
 
 
 def _arrows(made: bb.FlatDirichlet) -> list[tuple[int, int, float]]:
-    """State, next state and the largest reward of any action between them."""
-    counts, rewards = made.counts, made.rewards.mean.at(made.counts)
+    """State, next state and the reward to be shown: the largest of any action between them."""
     best: dict[tuple[int, int], float] = {}
-    for pair, y, reward in zip(counts.pair, counts.next_state, rewards, strict=True):
+    rewards = made.rewards.mean.at(made.counts)
+    for pair, y, reward in zip(made.counts.pair, made.counts.next_state, rewards, strict=True):
         key = (int(pair) // made.num_actions, int(y))
         best[key] = max(best.get(key, -math.inf), float(reward))
+    if sum(reward != 0 for reward in best.values()) > _MOST_REWARDS:
+        highest = max(best.values())
+        best = {key: reward * (reward == highest) for key, reward in best.items()}
     return [(x, y, reward) for (x, y), reward in best.items()]
 
 
@@ -304,14 +309,9 @@ def _arrow_look(reward: float) -> dict[str, Any]:
 def _write_reward(axes: Axes, place: Floats, reward: float) -> None:
     if reward:
         axes.text(
-            place[0],
-            place[1],
-            f"{reward:+g}",
-            color=_REWARDED,
-            fontsize=8,
-            ha="center",
-            va="center",
-        )
+            place[0], place[1], f"{reward:+.3g}", color=_REWARDED, fontsize=8, ha="center",
+            va="center", zorder=5, path_effects=[withStroke(linewidth=2, foreground="white")],
+        )  # fmt: skip
 
 
 def _turned(vector: Floats, angle: float) -> Floats:

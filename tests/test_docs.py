@@ -1,12 +1,10 @@
-"""The documentation builds without a warning, its links lead somewhere, and its code runs."""
+"""The documentation builds without a warning, its links lead somewhere, and it can be looked at."""
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -15,34 +13,10 @@ import pytest
 from selenium.webdriver import Chrome
 
 import brlbench as bb
-from run_page import blocks
-from slurm_cluster import needs_slurm, running_slurm
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
 MOST_DRAWN = 1500  # possible transitions; problems with more have no drawing
-WITH_CODE = [
-    name
-    for name in PAGES
-    if any(block.language != "pseudo" for block in blocks((DOCS / name).read_text()))
-]
-
-# What takes long, or needs what a test has not, is made smaller; all else runs as it is printed.
-SMALLER = {
-    "index.md": [
-        ("scripts/demo\n", "brlbench demo --mdps 3 --output demo-results\n"),
-        ("scripts/test\n", ""),
-    ],
-    "tutorials/slurm.md": [
-        ('partition = "batch"', 'partition = "main"'),
-        ('memory = "8GB"', 'memory = "500MB"\ninterface = "lo"\ncheck_seconds = 0.3'),
-        ("cores = 4", "cores = 1"),
-        ("workers = 200", "workers = 2"),
-        (" --detach", ""),
-    ],
-}  # fmt: skip
-
 
 # Whether nothing is too wide, the colours, and images that did not load.
 SHOWN = """
@@ -150,36 +124,3 @@ def test_pages_fit_the_screen(
         if shown != [True, palette, []] and path.name != "404.html":
             wrong.append((path.name, shown))
     assert wrong == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=needs_slurm) if name == "tutorials/slurm.md" else name
-        for name in WITH_CODE
-    ],
-)
-def test_code_runs(name: str, tmp_path: Path) -> None:
-    page = (DOCS / name).read_text()
-    if "latexmk" in page and shutil.which("latexmk") is None and os.environ.get("CI") != "true":
-        pytest.skip("latexmk is not installed")
-    for printed, smaller in SMALLER.get(name, []):
-        assert printed in page
-        page = page.replace(printed, smaller)
-    with running_slurm() if name == "tutorials/slurm.md" else nullcontext():
-        done = subprocess.run(
-            [sys.executable, "-W", "error", str(ROOT / "tests/run_page.py"), name],
-            input=page,
-            cwd=tmp_path,
-            env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-            capture_output=True,
-            text=True,
-        )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-
-
-def test_no_block_is_overlooked() -> None:
-    for name in PAGES:
-        page = (DOCS / name).read_text()
-        assert 2 * len(blocks(page)) == len(re.findall("^ *```", page, re.MULTILINE)), name

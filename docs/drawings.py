@@ -37,11 +37,9 @@ def square(states: int) -> Floats:
 
 def two_loops(states: int) -> Floats:
     """State 0 in the middle, one half of the others on each side."""
-    half = states // 2
-    loop = circle(half + 1)
-    left = loop * (1, -1) - loop[0] * (1, -1)
-    right = loop - loop[0]
-    return np.concatenate([[[0.0, 0.0]], -left[1:] * (1, -1), right[1:]])
+    loop = circle(states // 2 + 1)
+    loop -= loop[0]
+    return np.concatenate([loop[:1], -loop[1:], loop[1:]])
 
 
 # How the states of a problem are placed; on a circle if nothing else is said.
@@ -77,20 +75,13 @@ def transitions(name: str) -> Figure:
         ]  # fmt: skip
         for state, disc in enumerate(discs):
             axes.add_patch(disc)
-            axes.text(
-                disc.center[0],
-                disc.center[1],
-                str(state),
-                ha="center",
-                va="center",
-                zorder=4,
-                fontsize=8,
-            )
-        for x, y, reward in _arrows(made):
-            if x == y:
-                _draw_loop(axes, discs[x], reward, places.mean(axis=0))
+            x, y = disc.center
+            axes.text(x, y, str(state), ha="center", va="center", zorder=4, fontsize=8)
+        for state, following, reward in _arrows(made):
+            if state == following:
+                _draw_loop(axes, discs[state], reward, places.mean(axis=0))
             else:
-                _draw_arrow(axes, discs[x], discs[y], reward)
+                _draw_arrow(axes, discs[state], discs[following], reward)
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     return figure
 

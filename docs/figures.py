@@ -112,13 +112,9 @@ def effects(algorithm: str) -> Figure:
         for panel in panels.flat:
             panel.grid(alpha=0.25)
         panels[0, 0].legend()
-        _sign(figure, f"{_num_mdps(algorithm)} MDPs, bars: 95% intervals; ")
+        made_with = f"{_num_mdps(algorithm)} MDPs, bars: 95% intervals"
+        figure.supxlabel(f"{made_with}; one core of {machine.describe()['processor']}", fontsize=7)
     return figure
-
-
-def _sign(figure: Figure, text: str = "") -> None:
-    """Say below a figure what its times were measured on."""
-    figure.supxlabel(f"{text}one core of {machine.describe()['processor']}", fontsize=7)
 
 
 def _draw_sweep(

@@ -101,7 +101,7 @@ def parameters(algorithm: str) -> str:
 
 
 def _written(value: Any) -> str:
-    return "none" if value is None else str(value).lower() if value in (True, False) else str(value)
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 def notes(algorithm: str) -> str:
@@ -122,15 +122,12 @@ def problems() -> str:
 def problem(name: str) -> str:
     """A problem's description, its drawing and its numbers."""
     made = bb.distribution(name)
-    drawing = f"figures/problem-{name}.svg"
+    file = f"figures/problem-{name}.svg"
+    is_drawn = (Path(__file__).parent / file).exists()
     return "\n\n".join(
         [
             _docstring(bb.PROBLEMS[name]),
-            *(
-                [f"![The possible transitions of {name}](../{drawing})"]
-                if (Path(__file__).parent / drawing).exists()
-                else []
-            ),
+            f"![The possible transitions of {name}](../{file})" if is_drawn else "",
             f'Use it as `bb.distribution("{name}")`, and a prior that knows nothing of its '
             f'transitions as `bb.distribution("uniform:{name}")`.',
             _table(("", name), _facts(made)),
@@ -189,7 +186,7 @@ def _usage(given: Any) -> str:
 
 
 def _docstring(made: Any) -> str:
-    """The docstring of the module that defines something, without its title line's full stop."""
+    """The docstring of the module that defines something."""
     return inspect.getdoc(sys.modules[made.__module__]) or ""
 
 

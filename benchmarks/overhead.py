@@ -1,7 +1,6 @@
 """What the protocol itself takes, with timing on: agents that do next to nothing.
 
-Compiled, that is `random`, with one random word a decision. An agent of this folder's own would not
-do: Numba's index of machine code would name its class, and `brlbench` could not read the index.
+Compiled, that is `random`, with one random word a decision.
 
 "Recorded" is what is added to the times of every agent, "in all" also has the environment's step
 and the record. The bound of what is recorded is two intervals between readings of the clock and

@@ -50,6 +50,52 @@ print(json.dumps({
 }))
 """
 
+# A compiled agent of a user's, which always takes one action.
+OWN = """
+from typing import NamedTuple
+import numpy as np
+from brlbench.agents.base import CompiledAgent, new_rng
+from brlbench.kernels.jit import kernel
+from brlbench.kernels.rng import Words
+from brlbench.kernels.trajectory import register
+
+class Arrays(NamedTuple):
+    rng: Words
+    action: int
+
+@kernel
+def chosen(agent):
+    return agent.action
+
+def start(agent, x): pass
+def act(agent, x): return chosen(agent) + OFFSET
+def observe(agent, x, u, y, r): pass
+
+register(Arrays, start=start, act=act, observe=observe)
+
+class Own(CompiledAgent):
+    name = "own"
+    def __init__(self): pass
+    def small(self): return self
+    def prepare(self, prior, task, rng): return Arrays(new_rng(), 1)
+"""
+
+PLAY_OWN = """
+import json
+import brlbench as bb
+import own
+experiment = bb.Experiment("GC", "GC", num_mdps=1, horizon=3)
+print(json.dumps({"actions": bb.evaluate(own.Own(), experiment).actions.ravel().tolist()}))
+"""
+
+PLAY_RANDOM = """
+import json
+import brlbench as bb
+from brlbench.kernels import trajectory
+bb.evaluate(bb.make_agent("random"), bb.Experiment("GC", "GC", num_mdps=1, horizon=3))
+print(json.dumps({"hits": len(trajectory.play.stats.cache_hits)}))
+"""
+
 
 def run(script: str, **environment: str) -> dict[str, Any]:
     done = subprocess.run(
@@ -94,13 +140,28 @@ def test_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
 
 
 def test_a_second_process_compiles_nothing() -> None:
-    tests = str(Path(__file__).parents[1])
-    path = os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])
+    path = search_path(Path(__file__).parents[1])
     run(PLAY, PYTHONPATH=path)
     second = run(PLAY, PYTHONPATH=path)
     assert second["compiled"] == []
     assert second["misses"] == 0
     assert second["hits"] > 0
+
+
+def test_agents_from_outside_leave_no_trace_and_are_never_stale(tmp_path: Path) -> None:
+    cache = {"BRLBENCH_CACHE_DIR": str(tmp_path / "cache")}
+    module = tmp_path / "own.py"
+    for offset in (0, 1):
+        module.write_text(OWN.replace("OFFSET", str(offset)))
+        played = run(PLAY_OWN, PYTHONPATH=search_path(tmp_path), **cache)
+        assert played["actions"] == [1 + offset] * 3
+    module.unlink()
+    assert run(PLAY_RANDOM, **cache)["hits"] == 0
+    assert run(PLAY_RANDOM, **cache)["hits"] > 0
+
+
+def search_path(folder: Path) -> str:
+    return os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 def test_a_folder_that_cannot_be_written_is_replaced(tmp_path: Path) -> None:

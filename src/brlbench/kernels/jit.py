@@ -2,7 +2,10 @@
 
 Numba notices changes only in the file of the function it loads from its cache, not in the helpers
 which that function calls. The cache is therefore kept in a folder named after a digest of all
-files here and of the versions that matter: an edit anywhere means another folder.
+files here and of the versions that matter: an edit anywhere means another folder. Nothing is kept
+of what comes from outside of this package, such as a user's compiled agent: edits there would be
+missed, and the index of a function that was compiled for a user's type can be read only where that
+type can be imported.
 """
 
 import hashlib
@@ -10,10 +13,11 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.caching import FunctionCache
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -41,6 +45,26 @@ def _cache_folder() -> Path:
 CACHE_FOLDER = _cache_folder()
 
 
+def _is_ours(thing: Any) -> bool:
+    """Whether a function or a class is defined in this package."""
+    return str(thing.__module__).startswith(f"{__package__}.")
+
+
+def _has_only_ours(kind: Any) -> bool:
+    """Whether a type is made of this package's NamedTuples and of what Numba has itself."""
+    if hasattr(kind, "instance_class") and not _is_ours(kind.instance_class):
+        return False
+    return all(map(_has_only_ours, getattr(kind, "types", ())))
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """Machine code on disk, but none that was made for types from outside."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if all(map(_has_only_ours, sig)):
+            super().save_overload(sig, data)
+
+
 def _compiler(**options: bool) -> Callable[[Function], Function]:
     # Without reference counts (_nrt) passing a tuple of many arrays costs nothing; the price is
     # that compiled code can't make arrays.
@@ -48,9 +72,9 @@ def _compiler(**options: bool) -> Callable[[Function], Function]:
         previous = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(CACHE_FOLDER)
         try:
-            compiled = numba.njit(
-                cache=True, nogil=True, error_model="numpy", _nrt=False, **options
-            )(function)
+            compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, **options)(function)
+            if _is_ours(function):
+                compiled._cache = _Cache(function)  # what cache=True does, but for the class
         finally:
             numba.config.CACHE_DIR = previous
         return cast(Function, compiled)

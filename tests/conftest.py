@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from page_browser import PROGRAMS, Page, start
 from selenium.webdriver import Chrome
+
+from page_browser import PROGRAMS, Page, start
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,343 @@
+"""Make the documentation's figures, all or those named: `scripts/figures bamcp problem-GC`.
+
+Scores are the same on every machine; times are measured, on one core, and say on which.
+"""
+
+import math
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+import numpy as np
+from drawings import MOST_DRAWN, transitions
+from matplotlib.figure import Figure
+
+import brlbench as bb
+from brlbench import machine
+from brlbench.analysis.statistics import ci95, normalised
+from brlbench.report.axes import LogAxis
+from brlbench.report.figures import drawing, score_against_time, settle, styles
+from brlbench.report.loading import load
+from brlbench.report.map import best_algorithms_map
+from brlbench.report.tables import answer
+from brlbench.sparse import Floats
+from brlbench.store import write_result
+
+FOLDER = Path(__file__).parent / "figures"
+_PLAIN = "#0072B2"  # as in report.figures
+
+# Effects of parameters: score and time for a few values of each, all others at their defaults.
+
+
+class Sweep(NamedTuple):
+    """Values of one parameter, with others that are not at their defaults."""
+
+    parameter: str
+    values: tuple[Any, ...]
+    others: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+
+
+SWEEPS: dict[str, tuple[Sweep, ...]] = {
+    "epsilon-greedy": (Sweep("epsilon", (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)),),
+    "soft-max": (Sweep("tau", (0.01, 0.05, 0.2, 0.5, 1.0, 5.0, 25.0)),),
+    "vdbe": (
+        Sweep("sigma", (0.01, 0.1, 1.0, 10.0, 100.0)),
+        Sweep("delta", (0.01, 0.03, 0.1, 0.3, 1.0)),
+        Sweep("initial_epsilon", (0.0, 0.25, 0.5, 0.75, 1.0)),
+    ),
+    "beb": (
+        Sweep("beta", (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)),
+        Sweep("bonus", ("pair", "transition")),
+        Sweep("ties", ("first", "random")),
+    ),
+    "formula": (
+        Sweep(
+            "formula",
+            ("Qmean", "Quniform", "Qself", "Qmean + Quniform", "Qmean / Quniform"),
+        ),
+    ),
+    "opps-ds": (
+        Sweep("draws", (12, 50, 200, 1000, 5000)),
+        Sweep("formulas", ("F2", "F3", "F4"), {"draws": 2000}),
+        Sweep("exploration", (1.0, 10.0, 100.0, 660.0, 10_000.0)),
+    ),
+    "opps-cs": (
+        Sweep("strategy", ("epsilon-greedy", "soft-max", "vdbe", "w * Qmean + Qself")),
+        Sweep("evaluations", (3, 10, 30, 100)),
+        Sweep("mdps_per_evaluation", (2, 10, 50, 200)),
+    ),
+    "bamcp": (
+        Sweep("simulations", (1, 10, 100, 1000)),
+        Sweep("depth", (2, 5, 15, 30), {"simulations": 100}),
+        Sweep("exploration", (0.0, 1.0, 3.0, 10.0), {"simulations": 100}),
+    ),
+    "bfs3": (
+        Sweep("simulations", (1, 10, 30, 100)),
+        Sweep("branching", (1, 2, 5, 15), {"simulations": 15}),
+        Sweep("depth", (2, 5, 15, 30), {"simulations": 15}),
+    ),
+    "boss": (Sweep("samples", (1, 2, 5, 10, 20)), Sweep("visits", (1, 3, 10, 30, 100))),
+    "sboss": (
+        Sweep("epsilon", (1.0, 0.1, 0.01, 0.001)),
+        Sweep("delta", (0.01, 0.1, 1.0, 3.0, 9.0)),
+    ),
+    "psrl": (
+        Sweep("resample", (0.01, 0.05, 0.2, 0.5, 1.0)),
+        Sweep("every", (1, 3, 10, 30, 100)),
+    ),
+}
+_MDPS = {"bamcp": 50, "bfs3": 50, "opps-ds": 100, "opps-cs": 100}  # 200 for agents that are quick
+_SEARCHING = ("opps-ds", "opps-cs")  # whose time is spent offline
+_LOOKS = styles(["GC", "Grid"])
+
+
+def effects(algorithm: str) -> Figure:
+    """Score above, time below, a column a parameter."""
+    sweeps = SWEEPS[algorithm]
+    with drawing():
+        figure = Figure(figsize=(1.0 + 2.3 * len(sweeps), 4.4), layout="constrained")
+        panels = figure.subplots(2, len(sweeps), squeeze=False, sharey="row")
+        times = []
+        for column, sweep in zip(panels.T, sweeps, strict=True):
+            for problem, look in _LOOKS.items():
+                times += _draw_sweep(column, algorithm, sweep, problem, look)
+        what = "training" if algorithm in _SEARCHING else "a decision"
+        panels[0, 0].set_ylabel("score\n(0: random, 1: optimal)")
+        panels[1, 0].set_ylabel(f"time of {what}\n(log scale)")
+        LogAxis.of(times).set_up(panels[1, 0], "y")
+        for panel in panels.flat:
+            panel.grid(alpha=0.25)
+        panels[0, 0].legend()
+        made_with = f"{_num_mdps(algorithm)} MDPs, bars: 95% intervals"
+        figure.supxlabel(f"{made_with}; one core of {machine.describe()['processor']}", fontsize=7)
+    return figure
+
+
+def _draw_sweep(
+    column: Any, algorithm: str, sweep: Sweep, problem: str, look: dict[str, Any]
+) -> list[float]:
+    """Draw one parameter's effect in one problem; return the times."""
+    experiment, (low, high) = _problem(problem, _num_mdps(algorithm))
+    scores, widths, times = [], [], []
+    for value in sweep.values:
+        agent = bb.make_agent(algorithm, **sweep.others, **{sweep.parameter: value})
+        result = bb.evaluate(agent, experiment)
+        scores.append(normalised(result.mean, low, high))
+        widths.append(result.ci95 / (high - low))
+        times.append(_training(result) if algorithm in _SEARCHING else _decision(result))
+    places = _place(column, sweep)
+    column[0].errorbar(places, scores, widths, **look, markersize=4, capsize=2, label=problem)
+    column[1].plot(places, times, **look, markersize=4)
+    column[1].set_xlabel(sweep.parameter)
+    return times
+
+
+def _training(result: bb.Result) -> float:
+    return min(result.offline_seconds, result.offline_cpu_seconds)
+
+
+def _decision(result: bb.Result) -> float:
+    """Seconds a decision, in the median trajectory.
+
+    Other programs on the core add to wall time, and the environment to the processor's time: what
+    is less is nearer to the truth.
+    """
+    wall = result.nanoseconds.sum(axis=2)
+    trajectory = np.median(np.minimum(wall, result.cpu_nanoseconds))
+    return float(trajectory * 1e-9 / result.rewards.shape[2])
+
+
+def _place(column: Any, sweep: Sweep) -> list[float]:
+    """Where values are on the horizontal axis; words and numbers of all sizes have one each."""
+    values = sweep.values
+    if not isinstance(values[0], str) and max(values) <= 10 * min(v for v in values if v > 0):
+        return list(values)
+    words = isinstance(values[0], str)
+    labels = [value if words else f"{value:g}" for value in values]
+    for panel, shown in zip(column, ([""] * len(values), labels), strict=True):
+        panel.set_xticks(
+            range(len(values)), shown, rotation=35 * words, ha="right" if words else "center"
+        )
+    return list(range(len(values)))
+
+
+def _num_mdps(algorithm: str) -> int:
+    return _MDPS.get(algorithm, 200)
+
+
+@cache
+def _problem(name: str, num_mdps: int) -> tuple[bb.Experiment, tuple[float, float]]:
+    """An experiment, and the scores of the random and the optimal agents in it."""
+    experiment = bb.Experiment(name, name, num_mdps=num_mdps)
+    ends = (bb.evaluate(bb.make_agent(end), experiment).mean for end in ("random", "optimal"))
+    low, high = ends
+    return experiment, (low, high)
+
+
+# The protocol and its statistics, on GC.
+
+AGENTS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("random", {}),
+    ("optimal", {}),
+    *(("epsilon-greedy", {"epsilon": value}) for value in (0.0, 0.1, 0.3)),
+    *(("beb", {"beta": value}) for value in (0.5, 2.5)),
+    *(("opps-ds", {"draws": value}) for value in (50, 1000)),
+    ("psrl", {}),
+    ("boss", {}),
+    *(("bamcp", {"simulations": value}) for value in (10, 100)),
+)
+
+
+@cache
+def _results() -> dict[str, bb.Result]:
+    """A small study on GC."""
+    experiment = bb.Experiment("GC", "GC", num_mdps=300)
+    results = [bb.evaluate(bb.make_agent(name, **given), experiment) for name, given in AGENTS]
+    return {result.label: result for result in results}
+
+
+def learning() -> Figure:
+    """The mean reward at every step: how fast agents learn, and what the discount leaves of it."""
+    shown = {
+        "optimal": "optimal",
+        "epsilon-greedy(epsilon=0.0)": "epsilon-greedy, 0",
+        "epsilon-greedy(epsilon=0.3)": "epsilon-greedy, 0.3",
+        "random": "random",
+    }
+    looks = styles(list(shown))
+    with drawing():
+        figure = Figure(figsize=(6.5, 3.2), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        for label, name in shown.items():
+            mean = _results()[label].rewards.mean(axis=(0, 1))
+            smooth = mean.reshape(-1, 10).mean(axis=1)
+            left.plot(5 + 10 * np.arange(25), smooth, label=name, **looks[label], markersize=3)
+        left.set(xlabel="decision", ylabel="mean reward (of ten decisions)", ylim=(0, None))
+        figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=4)
+        steps = np.arange(250)
+        for discount, look in zip((0.9, 0.95, 0.99), looks.values(), strict=False):
+            right.plot(steps, discount**steps, color=look["color"], label=f"discount {discount}")
+        right.set(xlabel="decision", ylabel="weight of its reward")
+        right.legend()
+        for panel in (left, right):
+            panel.grid(alpha=0.25)
+    return figure
+
+
+def _answer() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        for i, result in enumerate(_results().values()):
+            write_result(Path(folder) / f"{i}.parquet", result)
+        return answer(load(Path(folder)).experiments[0])
+
+
+def scores() -> Figure:
+    """The report's figure of scores against online time."""
+    return score_against_time(_answer(), "mean")
+
+
+def best_map() -> Figure:
+    """The report's map of the best algorithms."""
+    return best_algorithms_map(_answer())
+
+
+def paired() -> Figure:
+    """Returns of two agents on the same MDPs, and the intervals of their difference."""
+    one, other = (_results()[f"epsilon-greedy(epsilon={e})"].returns for e in (0.0, 0.3))
+    difference = one - other
+    apart = 2 * math.sqrt(one.var(ddof=1) / len(one) + other.var(ddof=1) / len(other))
+    with drawing():
+        figure = Figure(figsize=(6.5, 3.0), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        left.scatter(other, one, s=8, alpha=0.6, color=_PLAIN, linewidths=0)
+        ends = [min(one.min(), other.min()), max(one.max(), other.max())]
+        left.plot(ends, ends, color="0.4", linestyle="--", linewidth=1)
+        left.set(xlabel="return with epsilon = 0.3", ylabel="return with epsilon = 0")
+        left.set_title("one point an MDP of GC", loc="left", fontsize=9)
+        for place, width in enumerate((ci95(difference), apart)):
+            right.errorbar(difference.mean(), place, xerr=width, fmt="o", color=_PLAIN, capsize=4)
+        right.axvline(0, color="0.4", linestyle="--", linewidth=1)
+        right.set(yticks=(0, 1), yticklabels=("paired", "as if on\nother MDPs"), ylim=(-0.6, 1.6))
+        right.set_xlabel("difference of scores, with 95% interval")
+        right.grid(alpha=0.25, axis="x")
+    return figure
+
+
+def selection() -> Figure:
+    """What choosing the best of many equal agents does to its score."""
+    sizes = (1, 2, 4, 8, 16, 32)
+    # Agents that differ only in their random streams: epsilons that no decision can tell apart.
+    agents = [bb.make_agent("epsilon-greedy", epsilon=0.3 + i * 1e-12) for i in range(max(sizes))]
+    reported = []  # [seeds, sizes, 2]: above what all agents have on the same MDPs
+    truths = []
+    for seed in range(100):
+        experiment = bb.Experiment("GC", "GC", num_mdps=60, horizon=100, seed=seed)
+        returns = np.array([bb.evaluate(agent, experiment).returns for agent in agents])
+        truths.append(returns.mean())
+        reported.append([_reported(returns, size) for size in sizes])
+    truth = float(np.mean(truths))
+    honest, flattered = (truth + np.mean(reported, axis=0)).T
+    with drawing():
+        figure = Figure(figsize=(5, 3.0), layout="constrained")
+        axes = figure.subplots()
+        looks = styles(["same", "other"])
+        axes.plot(sizes, flattered, **looks["other"], label="chosen and scored on the same MDPs")
+        axes.plot(sizes, honest, **looks["same"], label="chosen on one half, scored on the other")
+        axes.axhline(truth, color="0.4", linestyle="--", linewidth=1, label="what all of them are")
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(sizes, [str(size) for size in sizes])
+        axes.set(
+            xlabel="number of equal agents to choose from", ylabel="score reported (GC, N = 60)"
+        )
+        axes.legend()
+        axes.grid(alpha=0.25)
+    return figure
+
+
+def _reported(returns: Floats, size: int) -> tuple[float, float]:
+    """The scores of the best of each `size` agents, less the mean of all: honest, and flattered."""
+    halves = returns[:, ::2], returns[:, 1::2]
+    honest, flattered = [], []
+    for first in range(0, len(returns), size):
+        some = slice(first, first + size)
+        flattered.append(returns[some].mean(axis=1).max() - returns.mean())
+        for choosing, testing in (halves, halves[::-1]):
+            chosen = choosing[some].mean(axis=1).argmax()
+            honest.append(testing[some][chosen].mean() - testing.mean())
+    return float(np.mean(honest)), float(np.mean(flattered))
+
+
+def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
+    """Names of files, and what draws them."""
+    for name in bb.PROBLEMS:
+        if len(bb.distribution(name).counts.values) <= MOST_DRAWN:
+            yield f"problem-{name}", partial(transitions, name)
+    for algorithm in SWEEPS:
+        yield algorithm, partial(effects, algorithm)
+    for draw in (learning, scores, best_map, paired, selection):
+        yield draw.__name__.replace("_", "-"), draw
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure; the same figure makes the same file."""
+    with drawing(), matplotlib.rc_context({"svg.hashsalt": path.stem}):
+        settle(figure)
+        figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
+
+
+def main(wanted: list[str]) -> None:
+    """Make all figures, or some."""
+    known = dict(figures())
+    for name in wanted or known:
+        if name not in known:
+            raise SystemExit(f"there is no figure {name}: the figures are {', '.join(known)}")
+        save(known[name](), FOLDER / f"{name}.svg")
+        print(f"made {FOLDER / name}.svg")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,199 @@
+"""What the site's pages get from the library: tables, notes, drawings, formulas; see mkdocs.yml.
+
+A line `{{ name }}` or `{{ name argument }}` of a page is replaced by what the function of that name
+returns.
+"""
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import latex2mathml.converter
+import numpy as np
+import typer
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+import brlbench as bb
+from brlbench.agents.parameters import rules
+from brlbench.analysis.statistics import ci95
+from brlbench.cli import app
+from brlbench.report.words import format_score
+
+_MDPS = 100  # for the values of a problem
+# What latex2mathml takes for names, which have no space around them.
+_RELATIONS = {
+    "<mi>&#x0007E;</mi>": "<mo>&#x0223C;</mo>",
+    "<mi>&#x000B1;</mi>": "<mo>&#x000B1;</mo>",
+}
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """List a page for each algorithm and each problem."""
+    for section in config.nav or []:
+        for title, names in (("Algorithms", bb.AGENTS), ("Problems", bb.PROBLEMS)):
+            if title in section:
+                section[title] += [{name: f"{title.lower()}/{name}.md"} for name in names]
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    """Make a page of each problem that has none."""
+    for name in bb.PROBLEMS:
+        path = f"problems/{name}.md"
+        if files.get_file_from_path(path) is None:
+            title = bb.distribution(name).description or name
+            text = f"# {title}\n\n{{{{ problem {name} }}}}\n"
+            files.append(File.generated(config, path, content=text))
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Fill in what the library knows."""
+    return re.sub(
+        r"^\{\{ (\w+) ?(\S*) \}\}$",
+        lambda found: _GENERATED[found[1]](*filter(None, [found[2]])),
+        markdown,
+        flags=re.MULTILINE,
+    )
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Turn TeX into MathML, which browsers show without any script."""
+    return re.sub(
+        r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', _mathml, html, flags=re.DOTALL
+    )
+
+
+def _mathml(found: re.Match[str]) -> str:
+    display = "inline" if found[2] == "(" else "block"
+    made = latex2mathml.converter.convert(unescape(found[3]), display=display)
+    for wrong, right in _RELATIONS.items():
+        made = made.replace(wrong, right)
+    return made if display == "inline" else f'<div class="formula">{made}</div>'
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def agents() -> str:
+    """All algorithms."""
+    rows = [(f"[`{name}`]({name}.md)", _first_sentence(made)) for name, made in bb.AGENTS.items()]
+    return _table(("name", "what it does"), rows)
+
+
+def parameters(algorithm: str) -> str:
+    """The parameters of an algorithm."""
+    made: Any = bb.AGENTS[algorithm]
+    known = rules(made)
+    if not known:
+        return f"`{algorithm}` has no parameters."
+    rows = [
+        (f"`{name}`", f"`{_written(getattr(made, name, None))}`", rule.meaning, rule.allowed)
+        for name, rule in known.items()
+    ]
+    return _table(("parameter", "default", "meaning", "may be"), rows)
+
+
+def _written(value: Any) -> str:
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def notes(algorithm: str) -> str:
+    """What the algorithm's module says: its reference, its settings and its deviations."""
+    return _docstring(bb.AGENTS[algorithm])
+
+
+def problems() -> str:
+    """All problems."""
+    rows = []
+    for name in bb.PROBLEMS:
+        made = bb.distribution(name)
+        sizes = (str(made.num_states), str(made.num_actions), str(len(made.counts.values)))
+        rows.append((f"[`{name}`]({name}.md)", made.description, *sizes))
+    return _table(("name", "problem", "states", "actions", "possible transitions"), rows)
+
+
+def problem(name: str) -> str:
+    """A problem's description, its drawing and its numbers."""
+    made = bb.distribution(name)
+    file = f"figures/problem-{name}.svg"
+    is_drawn = (Path(__file__).parent / file).exists()
+    return "\n\n".join(
+        [
+            _docstring(bb.PROBLEMS[name]),
+            f"![The possible transitions of {name}](../{file})" if is_drawn else "",
+            f'Use it as `bb.distribution("{name}")`, and a prior that knows nothing of its '
+            f'transitions as `bb.distribution("uniform:{name}")`.',
+            _table(("", name), _facts(made)),
+        ]
+    )
+
+
+def _facts(made: bb.FlatDirichlet) -> list[tuple[str, str]]:
+    experiment = bb.Experiment(made, made, num_mdps=_MDPS)
+    any_action = np.full((made.num_states, made.num_actions), 1 / made.num_actions)
+    optimal: list[float] = []
+    random: list[float] = []
+    for i in range(_MDPS):
+        mdp = experiment.mdp(i)
+        policies = (mdp.solve(experiment.discount).policy, any_action)
+        for values, policy in zip((optimal, random), policies, strict=True):
+            values.append(mdp.expected_return(policy, experiment.discount, experiment.horizon))
+    rewards = made.rewards.mean.at(made.counts)
+    return [
+        ("states, actions", f"{made.num_states}, {made.num_actions}"),
+        ("possible transitions", f"{len(made.counts.values)} of {np.prod(made.counts.shape)}"),
+        ("rewards", f"{rewards.min():g} to {rewards.max():g}"),
+        ("start", ", ".join(str(x) for x in np.flatnonzero(made.start)[:10])),
+        *(
+            (
+                f"expected return of {who}, mean of {_MDPS} MDPs",
+                format_score(float(np.mean(values)), ci95(values)),
+            )
+            for who, values in (("random actions", random), ("the optimal policy", optimal))
+        ),
+    ]
+
+
+def api(names: str) -> str:
+    """Public names of the package, given with commas between them."""
+    return "\n\n".join(f"::: brlbench.{name}" for name in names.split(","))
+
+
+def commands() -> str:
+    """All commands of the command line, with their arguments and options."""
+    parts = []
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        text = re.sub(r"\[/?bold\]", "`", inspect.cleandoc(command.help))
+        rows = [(f"`{_usage(given)}`", given.help or "") for given in command.params]
+        parts += [
+            f"## brlbench {name}",
+            text,
+            _table(("argument or option", "meaning"), rows) if rows else "",
+        ]
+    return "\n\n".join(parts)
+
+
+def _usage(given: Any) -> str:
+    is_option = given.opts[0].startswith("-")
+    return ", ".join(given.opts) if is_option else str(given.name).upper()
+
+
+def _docstring(made: Any) -> str:
+    """The docstring of the module that defines something."""
+    return inspect.getdoc(sys.modules[made.__module__]) or ""
+
+
+def _first_sentence(made: Any) -> str:
+    return (inspect.getdoc(made) or "").partition("\n\n")[0].replace("\n", " ")
+
+
+_GENERATED: dict[str, Callable[..., str]] = {
+    made.__name__: made for made in (agents, parameters, notes, problems, problem, api, commands)
+}

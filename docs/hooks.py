@@ -5,6 +5,7 @@ returns.
 """
 
 import inspect
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -15,6 +16,7 @@ from typing import Any
 import latex2mathml.converter
 import numpy as np
 import typer
+from benchmarks.tables import ratio_table
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
@@ -185,6 +187,13 @@ def _usage(given: Any) -> str:
     return ", ".join(given.opts) if is_option else str(given.name).upper()
 
 
+def ratios() -> str:
+    """How many times faster than the original agents were when that was measured last."""
+    measured = json.loads((Path(__file__).parents[1] / "benchmarks/measured.json").read_text())
+    where, day = measured["machine"]["processor"], measured["date"][:10]
+    return f"{ratio_table(measured['figures'])}\nMeasured on {where}, {day}."
+
+
 def _docstring(made: Any) -> str:
     """The docstring of the module that defines something."""
     return inspect.getdoc(sys.modules[made.__module__]) or ""
@@ -195,5 +204,6 @@ def _first_sentence(made: Any) -> str:
 
 
 _GENERATED: dict[str, Callable[..., str]] = {
-    made.__name__: made for made in (agents, parameters, notes, problems, problem, api, commands)
+    made.__name__: made
+    for made in (agents, parameters, notes, problems, problem, api, commands, ratios)
 }

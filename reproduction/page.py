@@ -15,7 +15,7 @@ from brlbench.result import label_of
 
 from .conclusions import Ranking, check_claims
 from .exponents import INFLUENCES, exponents
-from .published import PublishedRow
+from .published import PublishedRow, published_rows
 from .verdicts import CLOSE, Compared, compare_rows, constant_policies
 
 FOLDER = Path(__file__).parent
@@ -48,6 +48,7 @@ def make_page() -> str:
         beyond=[each for each in without_defect if not each.is_close],
         farthest=max((abs(each.z) for each in without_defect), default=0.0),
         limit=CLOSE,
+        missing=[row for row in published_rows() if all(each.row != row for each in compared)],
         soft_max=_beside_constant("soft-max", compared),
         sboss=[_sboss(each) for each in compared if each.row.algorithm == "sboss"],
         rankings=[Ranking(experiment) for experiment in experiments],

@@ -1,18 +1,17 @@
 """A verdict on every published row."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
 from brlbench import streams
-from brlbench.experiment import Experiment
-from brlbench.frozen import HASHES, frozen_set
+from brlbench.analysis.statistics import ci95
+from brlbench.frozen import frozen_set
 from brlbench.report.data import Entry, ExperimentData
+from brlbench.sparse import Floats
 
-from .constant import first_action_values
 from .published import WITH_DEFECTS, PublishedRow, apart, published_rows
 from .selection import optimism
 
@@ -116,17 +115,22 @@ class ConstantPolicy:
 
 def constant_policies(algorithm: str) -> list[ConstantPolicy]:
     """The constant policy beside every published row of an algorithm."""
-    values = {}
-    for name in HASHES:
-        experiment: Experiment = frozen_set(name)
-        if experiment.prior.digest == experiment.test.digest:
-            values[experiment.test.name] = first_action_values(experiment)
     return [
-        ConstantPolicy(
-            row,
-            float(values[row.test].mean()),
-            float(values[row.test].std(ddof=1)) / math.sqrt(len(values[row.test])),
-        )
+        ConstantPolicy(row, float(values.mean()), ci95(values) / 2)
         for row in published_rows()
         if row.algorithm == algorithm
+        for values in [first_action_values(row.test)]
     ]
+
+
+@cache
+def first_action_values(problem: str) -> Floats:
+    """The exact expected returns [N] of always taking the first action, on a frozen set."""
+    experiment = frozen_set(f"{problem}/accurate/v1")
+    always_first = [0] * experiment.test.num_states
+    return np.array(
+        [
+            experiment.mdp(i).expected_return(always_first, experiment.discount, experiment.horizon)
+            for i in range(experiment.num_mdps)
+        ]
+    )

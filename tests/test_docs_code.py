@@ -28,6 +28,9 @@ SMALLER = {
         ("scripts/demo\n", "brlbench demo --mdps 3 --output demo-results\n"),
         ("scripts/test\n", ""),
     ],
+    "reproduction.md": [
+        ("reproduction/results.parquet", str(ROOT / "reproduction/results.parquet")),
+    ],
     "tutorials/slurm.md": [
         ('partition = "batch"', 'partition = "main"'),
         ('memory = "8GB"', 'memory = "500MB"\ninterface = "lo"\ncheck_seconds = 0.3'),

@@ -37,7 +37,9 @@ def roots(
         agent.start(0, np.random.default_rng(seed))
         agent.act(0)
         arrays = agent.arrays
-        values = arrays.q if algorithm == "bfs3" else arrays.tree.edge_value[: prior.num_actions]
+        values = (
+            arrays.q if algorithm == "bfs3" else arrays.tree.edges["value"][: prior.num_actions]
+        )
         found.append(values.copy())
     return np.array(found)
 
@@ -67,7 +69,7 @@ def test_the_root_of_bfs3(name: str, discount: float, horizon: int) -> None:
     """One step and a search of one less; what all its leaves are worth is taken off."""
     prior, task = PRIORS[name], Task(discount, horizon)
     settings = {"simulations": 2001 * 300, "branching": 2001, "depth": horizon - 1}
-    values = roots("bfs3", prior, task, 10, **settings)
+    values = roots("bfs3", prior, task, 20, **settings)
     rewards = prior.rewards.mean.at(prior.counts)
     leaves = discount**horizon * rewards.max() / (1 - discount)
     assert_near(values - leaves, bayes_optimal_value(prior, discount, horizon))

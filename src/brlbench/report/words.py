@@ -17,7 +17,7 @@ _FEATURES = {
 
 def format_score(mean: float, half_width: float) -> str:
     """A score and its interval, with two decimals or as many as the interval needs."""
-    small = 0 < half_width < 0.01
+    small = 1e-9 * abs(mean) < half_width < 0.01  # below that it is rounding
     decimals = min(9, 1 - math.floor(math.log10(half_width))) if small else 2
     if math.isnan(half_width):  # of a single MDP
         return f"{mean:.2f}"

@@ -40,24 +40,20 @@ class Ranking:
     def _comparison(self) -> Comparison:
         return Comparison([entry.contender() for entry in self.entries], LEVEL, honest=True)
 
+    def _best(self, offline: float, online: float) -> list[int]:
+        found = self._comparison.within(offline, online)
+        return [] if found is None else found.best_of_algorithm
+
     def best(self, offline: float = math.inf, online: float = math.inf) -> list[Entry]:
         """The best agent of each algorithm within bounds, the best first."""
-        found = self._comparison.within(offline, online)
-        return [] if found is None else [self.entries[i] for i in found.best_of_algorithm]
+        return [self.entries[i] for i in self._best(offline, online)]
 
     def top(self, offline: float = math.inf, online: float = math.inf) -> list[Entry]:
         """The best agent within bounds, and those not significantly worse."""
-        best = self.best(offline, online)
-        if not best:
-            return []
-        first, *others = best
-        tested = slice(1, None, 2)
-        p_values = [
-            paired_z_test(first.returns[tested], other.returns[tested]).p_value for other in others
-        ]
-        adjusted = holm(p_values)
-        kept = [other for other, p in zip(others, adjusted, strict=True) if p >= 1 - LEVEL]
-        return [first, *kept]
+        best, tested = self._best(offline, online), self._comparison.testing
+        adjusted = holm([paired_z_test(tested[best[0]], tested[i]).p_value for i in best[1:]])
+        others = [i for i, p in zip(best[1:], adjusted, strict=True) if p >= 1 - LEVEL]
+        return [self.entries[i] for i in [*best[:1], *others]]
 
     def names(self, offline: float = math.inf, online: float = math.inf) -> list[str]:
         """The algorithms of `top`."""
@@ -93,10 +89,13 @@ def check_claims(experiments: Sequence[ExperimentData]) -> list[Claim]:
     return [
         _always("With an accurate prior, OPPS-DS is always among the best.", accurate, "opps-ds"),
         _always("With an accurate prior, BEB does as well as OPPS-DS.", accurate, "beb"),
-        _among("On GC, BFS3 catches up with enough online time.", accurate, "bfs3", ["GC"]),
-        _among("On GDL, BAMCP catches up with enough online time.", accurate, "bamcp", ["GDL"]),
-        _never("On Grid, neither BFS3 nor BAMCP keeps up.", accurate, ["bfs3", "bamcp"], ["Grid"]),
-        _never("Soft-max never reaches the top.", accurate, ["soft-max"], list(accurate)),
+        _always("On GC, BFS3 catches up with enough online time.",
+                _only_on("GC", accurate), "bfs3"),
+        _always("On GDL, BAMCP catches up with enough online time.",
+                _only_on("GDL", accurate), "bamcp"),
+        _never("On Grid, neither BFS3 nor BAMCP keeps up.",
+               _only_on("Grid", accurate), "bfs3", "bamcp"),
+        _never("Soft-max never reaches the top.", accurate, "soft-max"),
         _first("SBOSS is the quickest to do better than random.", accurate, "sboss"),
         _always("With a wrong prior, OPPS-DS is always among the best.", inaccurate, "opps-ds"),
         _alone("With a wrong prior, OPPS-DS beats all others in two of three experiments.",
@@ -111,12 +110,12 @@ def check_claims(experiments: Sequence[ExperimentData]) -> list[Claim]:
 Rankings = dict[str, Ranking]
 
 
-def _tops(rankings: Rankings) -> dict[str, list[str]]:
-    return {name: ranking.names() for name, ranking in rankings.items()}
+def _only_on(name: str, rankings: Rankings) -> Rankings:
+    return {name: rankings[name]}
 
 
 def _claim(text: str, rankings: Rankings, test: Callable[[dict[str, list[str]]], bool]) -> Claim:
-    tops = _tops(rankings)
+    tops = {name: ranking.names() for name, ranking in rankings.items()}
     return Claim(text, test(tops), "; ".join(f"{k}: {', '.join(v)}" for k, v in tops.items()))
 
 
@@ -124,15 +123,9 @@ def _always(text: str, rankings: Rankings, algorithm: str) -> Claim:
     return _claim(text, rankings, lambda tops: all(algorithm in top for top in tops.values()))
 
 
-def _among(text: str, rankings: Rankings, algorithm: str, names: list[str]) -> Claim:
-    some = {name: rankings[name] for name in names}
-    return _claim(text, some, lambda tops: all(algorithm in top for top in tops.values()))
-
-
-def _never(text: str, rankings: Rankings, algorithms: list[str], names: list[str]) -> Claim:
-    some = {name: rankings[name] for name in names}
+def _never(text: str, rankings: Rankings, *algorithms: str) -> Claim:
     return _claim(
-        text, some, lambda tops: not any(a in top for a in algorithms for top in tops.values())
+        text, rankings, lambda tops: not any(a in top for a in algorithms for top in tops.values())
     )
 
 

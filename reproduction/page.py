@@ -24,6 +24,9 @@ RESULTS, MORE, TIMES = (
 )
 ONLINE = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, math.inf)
 OFFLINE = (1e-2, math.inf)
+# Parameters that the paper does not name.
+_SETTINGS = ("ties", "bonus", "exploration", "rollout_epsilon", "reuse_tree", "skip_complete",
+             "batch")  # fmt: skip
 _NEVER_AGAIN = 3.47  # the most that the mean of a pair with two outcomes can move, see sboss
 
 
@@ -129,7 +132,3 @@ def _agent(of: Entry | PublishedRow | Compared) -> str:
     if isinstance(of, Compared):
         return label_of(of.row.algorithm, of.row.parameters)
     return label_of(of.algorithm, {k: v for k, v in of.parameters.items() if k not in _SETTINGS})
-
-
-_SETTINGS = ("ties", "bonus", "exploration", "rollout_epsilon", "learning_rate", "reuse_tree",
-             "skip_complete", "batch")  # fmt: skip

@@ -3,13 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from brlbench.kernels import bfs3, rng, urn
-from brlbench.kernels.bfs3 import Bfs3
-from brlbench.kernels.counts import Counts
-from brlbench.kernels.fsss import ALL_SPECIAL
+from brlbench.kernels import bfs3, outcomes, path_belief, rng
+from brlbench.kernels.fsss import NO_EDGE, Bfs3
 from brlbench.kernels.jit import kernel
+from brlbench.kernels.path_belief import NO_ENTRY
 from brlbench.kernels.rng import Words
-from brlbench.kernels.urn import Urn
 
 Integers = NDArray[np.int64]
 
@@ -22,64 +20,33 @@ def draw_binomial(state: Words, trials: int, probability: float, out: Integers) 
 
 
 @kernel
-def draw_next(kept: Counts, beside: Urn, pair: int, state: Words) -> int:
-    """`draw`."""
-    return urn.draw(kept, beside, pair, state)
-
-
-@kernel
-def push_draw(kept: Counts, beside: Urn, pair: int, y: int) -> None:
-    """`push`."""
-    urn.push(kept, beside, pair, y)
-
-
-@kernel
-def undo_draws(beside: Urn, draws: int) -> None:
-    """`undo`."""
-    urn.undo(beside, draws)
-
-
-@kernel
-def draw_sequences(
-    kept: Counts,
-    beside: Urn,
-    pairs: Integers,  # [L]
-    state: Words,
-    out: Integers,  # [n, L]
-) -> None:
-    """Draw a next state of each pair in turn, each draw counting for the next; many times."""
-    for i in range(out.shape[0]):
-        for j in range(len(pairs)):
-            out[i, j] = urn.draw(kept, beside, pairs[j], state)
-            urn.push(kept, beside, pairs[j], out[i, j])
-        urn.undo(beside, 0)
-
-
-@kernel
 def expand_often(agent: Bfs3, x: int, out: Integers) -> None:
     """The number of draws of each next state, out [n, A, S], in new nodes at the same history."""
-    actions, tree = agent.counts.num_actions, agent.tree
+    actions, tree = agent.belief.counts.num_actions, agent.tree
     for n in range(out.shape[0]):
-        agent.tree.size[0] = agent.tree.size[1] = 0
+        tree.size[:] = 0
         bfs3.expand(agent, x)
         for u in range(actions):
-            if agent.num_special[x * actions + u] != ALL_SPECIAL:
-                bfs3.draw_outcomes(agent, u)
-            for i in range(tree.edge[u].first, tree.edge[u].end):
+            if tree.arm[u].edge == NO_EDGE:
+                tree.arm[u].edge = outcomes.draw_edge(agent, u, x * actions + u)
+            edge = tree.edge[tree.arm[u].edge]
+            for i in range(edge.first, edge.end):
                 out[n, u, tree.outcome[i].next_state] += tree.outcome[i].times
 
 
 @kernel
 def upper_bound(agent: Bfs3, x: int) -> float:
-    """`upper_bound`."""
+    """`upper_bound`, in an empty tree."""
+    agent.tree.size[:] = 0
     return bfs3.upper_bound(agent, x)
 
 
 @kernel
 def more_rollouts(agent: Bfs3, number: int) -> None:
-    """`rollout`, whether the search is complete or not."""
+    """Roll-outs from the root and back to it, whether the search is complete or not."""
     for _ in range(number):
-        bfs3.rollout(agent)
+        bfs3.descend(agent, 0)
+        bfs3.ascend(agent, True)
 
 
 @kernel
@@ -89,12 +56,28 @@ def expand(agent: Bfs3, x: int) -> int:
 
 
 @kernel
-def draw_outcomes(agent: Bfs3, e: int) -> None:
-    """`draw_outcomes`."""
-    bfs3.draw_outcomes(agent, e)
+def draw_edge(agent: Bfs3, arm: int, pair: int) -> int:
+    """`draw_edge`."""
+    return outcomes.draw_edge(agent, arm, pair)
 
 
 @kernel
-def count(agent: Bfs3, pair: int, y: int, times: int) -> None:
+def count(agent: Bfs3, pair: int, y: int) -> None:
     """`count`."""
-    bfs3.count(agent, pair, y, bfs3.entry_of(agent, pair, y), times)
+    path_belief.count(agent.belief, pair, y, entry_of(agent, pair, y))
+
+
+@kernel
+def take_back(agent: Bfs3, pair: int, y: int) -> None:
+    """`take_back`."""
+    path_belief.take_back(agent.belief, pair, entry_of(agent, pair, y))
+
+
+@kernel
+def entry_of(agent: Bfs3, pair: int, y: int) -> int:
+    """The entry of a next state, if it has one."""
+    row = agent.belief.pair[pair].row
+    for entry in range(row, row + agent.belief.pair[pair].length):
+        if agent.belief.entry[entry].next_state == y:
+            return entry
+    return NO_ENTRY

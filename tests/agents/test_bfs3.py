@@ -14,17 +14,19 @@ from brlbench.agents.model import copy
 from brlbench.errors import AgentError, InvalidInput
 from brlbench.execution import evaluate
 from brlbench.experiment import Experiment
-from brlbench.kernels.fsss import ALL_SPECIAL, NO_NODE, NOT_TAKEN
+from brlbench.kernels.fsss import NO_EDGE, NO_NODE
+from brlbench.kernels.path_belief import ALL_SPECIAL
 from brlbench.prior import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.sparse import Floats
 from compiled import new_rng
 from compiled_planning import (
     count,
-    draw_outcomes,
+    draw_edge,
     expand,
     expand_often,
     more_rollouts,
+    take_back,
     upper_bound,
 )
 from laws import assert_law, assert_same_frequencies, assert_same_law, z_scores
@@ -103,7 +105,7 @@ def test_next_states_are_multinomial(
     agent = trained(prior, simulations=1, branching=branching, depth=6)
     show(agent, prior, observed)
     for x, u, y in path:
-        count(agent.arrays, 2 * x + u, y, 1)
+        count(agent.arrays, 2 * x + u, y)
     drawn = np.zeros((30_000, 2, 3), np.int64)
     expand_often(agent.arrays, 0, drawn)
     means = prior.posterior(observed + path).mean().transitions.to_dense()[0]
@@ -121,54 +123,60 @@ class Bounds(NamedTuple):
     """A search from the same seed after some roll-outs."""
 
     root: tuple[float, float]
-    lower: Floats  # [nodes * A]
+    lower: Floats  # of arms
     upper: Floats
     outcomes: list[tuple[int, int]]  # next state and number of draws of each
     rng: list[int]
 
 
 def bounds(agent: Bfs3, rollouts: int, seed: int) -> Bounds:
-    arrays, actions = agent.arrays._replace(rollouts=rollouts), agent.arrays.counts.num_actions
+    arrays = agent.arrays._replace(rollouts=rollouts)
     arrays.rng[:] = np.random.default_rng(seed).integers(0, 2**64, 4, dtype=np.uint64)
     upper = upper_bound(arrays, 0)
+    found = kept(arrays)
+    assert found.root[1] == upper
+    return found
+
+
+def kept(arrays: Any) -> Bounds:
     tree = arrays.tree
-    nodes, outcomes = tree.size.tolist()
+    nodes, _, outcomes = tree.size.tolist()
     drawn = tree.outcome[["next_state", "times"]][:outcomes].tolist()
-    edges = tree.edge[: nodes * actions].copy()
-    root = (float(edges.lower[:actions].max()), upper)
-    return Bounds(root, edges.lower, edges.upper, drawn, arrays.rng.tolist())
+    arms = tree.arm[: nodes * arrays.belief.counts.num_actions].copy()
+    root = (float(tree.node[0].lower), float(tree.node[0].upper))
+    return Bounds(root, arms.lower, arms.upper, drawn, arrays.rng.tolist())
 
 
 def complete(agent: Any, node: int, level: int) -> dict[int, tuple[float, float]]:
-    """Draw all that is not drawn yet below a node; return the values of all edges there.
+    """Draw all that is not drawn yet below a node; return the values of all arms there.
 
     These are the values of the whole sampled tree if all its leaves are worth as little, or as
     much, as can be; by recursion, without any of the bounds that the search has found.
     """
-    tree, counts = agent.tree, agent.counts
+    tree, counts = agent.tree, agent.belief.counts
     actions, states = counts.num_actions, counts.num_states
-    rewards = agent.rewards.reshape(-1, states)
+    rewards = agent.belief.rewards.reshape(-1, states)
     values: dict[int, tuple[float, float]] = {}
-    for e in range(node * actions, (node + 1) * actions):
-        edge = tree.edge[e]
-        pair = int(edge.pair)
-        if edge.widest == NOT_TAKEN and agent.num_special[pair] != ALL_SPECIAL:
-            draw_outcomes(agent, e)
+    for a in range(node * actions, (node + 1) * actions):
+        pair = a + (int(tree.node[node].state) - node) * actions
+        if tree.arm[a].edge == NO_EDGE:
+            tree.arm[a].edge = draw_edge(agent, a, pair)
+        edge = tree.edge[tree.arm[a].edge]
         total = np.zeros(2)
         for outcome in tree.outcome[edge.first : edge.end]:
             y, later = int(outcome.next_state), (agent.value_min, agent.value_max)
             if level + 1 < agent.depth:
-                count(agent, pair, y, 1)
+                count(agent, pair, y)
                 if outcome.child == NO_NODE:
                     outcome.child = expand(agent, y)
                 child = int(outcome.child)
                 values |= complete(agent, child, level + 1)
-                below = [values[e] for e in range(child * actions, (child + 1) * actions)]
+                below = [values[a] for a in range(child * actions, (child + 1) * actions)]
                 later = (max(low for low, _ in below), max(high for _, high in below))
-                count(agent, pair, y, -1)
+                take_back(agent, pair, y)
             total += outcome.times * (rewards[pair, y] + agent.discount * np.array(later))
         low, high = (total / agent.branching).tolist()
-        values[e] = (low, high)
+        values[a] = (low, high)
     return values
 
 
@@ -181,11 +189,11 @@ def test_bounds_bracket_the_value_of_the_sampled_tree(
     prior = PRIORS[name]
     agent = trained(prior, discount, simulations=branching * 400, branching=branching, depth=4)
     show(agent, prior, OBSERVED[name])
-    count(agent.arrays, 0, 0, 1)  # the transition above the root
+    count(agent.arrays, 0, 0)  # the transition above the root
     for seed in range(5):
         partial = [bounds(agent, rollouts, seed) for rollouts in (1, 2, 3, 4, 8, 16, 32, 64, 400)]
         values = complete(agent.arrays, 0, 0)
-        low, high = np.array([values[edge] for edge in range(len(values))]).T
+        low, high = np.array([values[arm] for arm in range(len(values))]).T
         tiny = 1e-9 * np.abs(high).max()
         for some in partial:
             assert some.outcomes == partial[-1].outcomes[: len(some.outcomes)]
@@ -196,6 +204,32 @@ def test_bounds_bracket_the_value_of_the_sampled_tree(
             assert (fewer.upper >= more.upper[: len(fewer.upper)] - tiny).all()
         actions = prior.num_actions
         assert partial[-1].root == pytest.approx((low[:actions].max(), high[:actions].max()))
+
+
+@pytest.mark.parametrize("skip_complete", [True, False])
+@pytest.mark.parametrize("branching", [1, 2, 5, 15])
+@pytest.mark.parametrize("problem", ["chain", "uneven", "GC", "Grid", "uniform:Grid"])
+def test_where_roll_outs_begin_changes_nothing(
+    problem: str, branching: int, skip_complete: bool
+) -> None:
+    """At the deepest node whose floors allow it, or at the root as the pseudo-code says."""
+    prior = PRIORS[problem] if problem in PRIORS else distribution(problem)
+    settings: Any = {"branching": branching, "depth": 12, "skip_complete": skip_complete}
+    agent = trained(prior, 0.95, simulations=branching * 300, **settings)
+    count(agent.arrays, 0, 0)
+    for seed in range(5):
+        for rollouts in (2, 10, 50, 300):
+            agent.arrays.made[0] = 0
+            one = bounds(agent, rollouts, seed)
+            made = int(agent.arrays.made[0])
+            bounds(agent, 1, seed)
+            more_rollouts(agent.arrays, made - 1)
+            other = kept(agent.arrays)
+            assert (other.outcomes, other.rng) == (one.outcomes, one.rng)
+            tiny = 1e-11 * np.abs(one.upper).max()
+            np.testing.assert_allclose(other.lower, one.lower, rtol=0, atol=tiny)
+            np.testing.assert_allclose(other.upper, one.upper, rtol=0, atol=tiny)
+            assert other.root == pytest.approx(one.root, rel=0, abs=tiny)
 
 
 @pytest.mark.parametrize("skip_complete", [True, False])
@@ -215,7 +249,7 @@ def test_a_search_stops_when_it_can_go_no_further(
         done = bounds(agent, 10**12, seed)
         assert len(done.lower) <= prior.num_actions * sum(edges**level for level in range(depth))
         more_rollouts(agent.arrays, 20)
-        assert agent.arrays.tree.edge.upper[: prior.num_actions].max() == done.root[1]
+        assert agent.arrays.tree.node[0].upper == pytest.approx(done.root[1], rel=1e-12)
         searches = (bounds(agent, rollouts, seed) for rollouts in itertools.count(1))
         enough = next(n for n, some in enumerate(searches, 1) if same(some, done))
         if skip_complete or branching == 1:
@@ -281,15 +315,15 @@ def test_roll_outs_are_shared(simulations: int, branching: int, rollouts: int) -
 def test_a_search_leaves_the_belief_as_it_was() -> None:
     agent = trained(CHAIN, simulations=30, branching=3, depth=5)
     show(agent, CHAIN, OBSERVED["chain"])
-    before = copy(agent.arrays)
+    before = copy(agent.arrays.belief)
     agent.act(0)
+    after = agent.arrays.belief
     for name in ("counts", "initial"):
-        for one, other in zip(getattr(agent.arrays, name), getattr(before, name), strict=True):
+        for one, other in zip(getattr(after, name), getattr(before, name), strict=True):
             np.testing.assert_array_equal(one, other)
-    for name in ("pair", "entry"):
-        np.testing.assert_array_equal(getattr(agent.arrays, name), getattr(before, name))
-    for name in ("extra", "entry_extra", "newest", "size"):
-        np.testing.assert_array_equal(getattr(agent.arrays.urn, name), getattr(before.urn, name))
+    np.testing.assert_array_equal(after.pair, before.pair)
+    np.testing.assert_array_equal(after.entry, before.entry)
+    assert not agent.arrays.tally.any()
 
 
 def test_one_step_of_search() -> None:
@@ -342,15 +376,15 @@ def test_trees_that_do_not_fit_are_refused() -> None:
 def test_a_reward_that_was_sure_can_turn_out_otherwise() -> None:
     """The pair (2, 1) of the chain; the next trajectory begins without what was seen in this."""
     agent = trained(CHAIN, simulations=5, branching=3, depth=3)
-    assert agent.arrays.num_special.tolist() == [1, 1, 1, 1, 1, 0]
+    assert agent.arrays.belief.num_special.tolist() == [1, 1, 1, 1, 1, 0]
     agent.observe(2, 1, 0, 1.07)
-    assert agent.arrays.num_special[5] == 0
+    assert agent.arrays.belief.num_special[5] == 0
     agent.observe(2, 1, 1, 0.0)
-    assert agent.arrays.num_special[5] == 1
+    assert agent.arrays.belief.num_special[5] == 1
     agent.observe(2, 1, 2, 0.0)  # for two there is no room
-    assert agent.arrays.num_special[5] == ALL_SPECIAL
+    assert agent.arrays.belief.num_special[5] == ALL_SPECIAL
     agent.start(0, np.random.default_rng(0))
-    assert agent.arrays.num_special[5] == 0
+    assert agent.arrays.belief.num_special[5] == 0
 
 
 def test_transitions_that_were_impossible() -> None:
@@ -359,7 +393,7 @@ def test_transitions_that_were_impossible() -> None:
     evaluate(agent, Experiment("GC", distribution("GC").uniform(), num_mdps=3, horizon=60))
     arrays = trained(distribution("GC"), simulations=1, branching=40, depth=2).arrays
     drawn = np.zeros((200, 3, 5), np.int64)
-    count(arrays, 0, 3, 1)
+    count(arrays, 0, 3)
     arrays.rng[:] = new_rng()
     expand_often(arrays, 0, drawn)
     share = drawn[:, 0] / 40

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InvalidInput
 from ..prior import FlatDirichlet
@@ -33,7 +34,7 @@ from .base import CompiledAgent, Task, new_rng
 from .parameters import flag, whole
 
 if TYPE_CHECKING:  # importing kernels takes long
-    from ..kernels.counts import Counts
+    from ..kernels.path_belief import PathBelief
 
 _STEP = 25.0  # nanoseconds that a step of a roll-out takes, or more
 _MAX_ENTRIES = 16  # with more states, the rows of a uniform prior are a background
@@ -60,13 +61,7 @@ class Bfs3(CompiledAgent):
         """Make room for one tree."""
         from ..kernels import bfs3 as kernels
         from ..kernels import fsss
-        from .model import build_counts, copy
-        from .planning import (
-            build_deadline,
-            build_urn,
-            reward_table,
-            simulations_in_time,
-        )
+        from .planning import build_deadline, simulations_in_time
 
         actions = prior.num_actions
         rollouts = max(1, self.simulations // self.branching)
@@ -74,7 +69,7 @@ class Bfs3(CompiledAgent):
             each = self.depth * actions * min(self.branching, prior.num_states)
             most = simulations_in_time(rollouts, _STEP * self.depth, task)
             rollouts = min(most, max(1, _MAX_IN_TIME // each))
-        nodes = rollouts * (self.depth - 1) + 1
+        nodes = rollouts * (self.depth - 1) + 2
         outcomes = nodes * actions * min(self.branching, prior.num_states)
         if outcomes > _MAX_NUMBERS:
             raise InvalidInput(
@@ -87,34 +82,25 @@ class Bfs3(CompiledAgent):
         value_max = float(rewards.max()) / (1 - task.discount)
         to_leaves = np.power(task.discount, np.arange(self.depth, -1, -1.0))
         complete = (value_max - value_min) * (to_leaves * (1 + 1e-9) + _ROUNDING)
-        counts = build_counts(prior, task.horizon, prior.num_states > _MAX_ENTRIES)
-        common, num_special = _put_special_first(counts, prior)
-        pairs = np.zeros(len(common), fsss.PAIR).view(np.recarray)
-        pairs.background, pairs.common_reward = counts.background, common
-        most_special = max(1, int(num_special.max()))
+        belief = _build_belief(prior, task, self.depth + 1)
         tree = fsss.Tree(
-            size=np.zeros(2, np.int64),
-            best=np.zeros(nodes, np.int64),
+            size=np.zeros(3, np.int64),
+            node=np.recarray(nodes, fsss.NODE),
+            arm=np.recarray(nodes * actions, fsss.ARM),
+            special_times=np.zeros(nodes * actions * belief.most_special, np.int32),
             edge=np.recarray(nodes * actions, fsss.EDGE),
-            special_times=np.zeros(nodes * actions * most_special, np.int64),
             outcome=np.recarray(outcomes + 1, fsss.OUTCOME),
         )
         return kernels.Bfs3(
             rng=new_rng(),
-            counts=copy(counts),
-            initial=counts,
-            pair=pairs,
-            entry=np.zeros(len(counts.entry_count), fsss.ENTRY).view(np.recarray),
-            urn=build_urn(counts, self.depth + 1),
+            belief=belief,
             tree=tree,
-            place=np.zeros(prior.num_states, np.int64),
+            loose=np.zeros(self.branching, np.int64),
+            tally=np.zeros(prior.num_states, np.int64),
             path=np.zeros(self.depth, np.int64),
-            path_node=np.zeros(self.depth, np.int64),
+            upper_floor=np.zeros(self.depth),
+            gap_floor=np.zeros(self.depth),
             q=np.zeros(actions),
-            rewards=reward_table(prior),
-            num_special=num_special.copy(),
-            initial_num_special=num_special,
-            most_special=most_special,
             complete=complete,
             skipped=complete if self.skip_complete else np.full(self.depth + 1, -np.inf),
             made=np.zeros(1, np.int64),
@@ -125,6 +111,10 @@ class Bfs3(CompiledAgent):
             depth=self.depth,
             value_min=value_min,
             value_max=value_max,
+            per_draw=1 / self.branching,
+            share=task.discount / self.branching,
+            stretch=self.branching / task.discount / np.maximum(1, np.arange(self.branching + 1)),
+            rounding=_ROUNDING * max(abs(value_min), abs(value_max)),
         )
 
     def small(self) -> "Bfs3":
@@ -132,24 +122,49 @@ class Bfs3(CompiledAgent):
         return replace(self, simulations=1, branching=1, depth=2)
 
 
-def _put_special_first(counts: "Counts", prior: FlatDirichlet) -> tuple[Floats, Integers]:
-    """Order the entries of rows; return each pair's common reward and number of special entries."""
-    from ..kernels.fsss import ALL_SPECIAL
+def _build_belief(prior: FlatDirichlet, task: Task, steps: int) -> "PathBelief":
+    """The prior, with room for what is learned, and for paths of so many steps."""
+    from ..kernels.path_belief import ENTRY, PAIR, PathBelief
+    from .model import build_counts, copy
+    from .planning import reward_table
+
+    common, special, num_special = _special(prior)
+    counts = build_counts(prior, task.horizon, prior.num_states > _MAX_ENTRIES, special)
+    pairs = np.zeros(len(common), PAIR).view(np.recarray)
+    pairs.background, pairs.common_reward = counts.background, common
+    return PathBelief(
+        counts=copy(counts),
+        initial=counts,
+        pair=pairs,
+        entry=np.zeros(len(counts.entry_count), ENTRY).view(np.recarray),
+        path_length=steps,
+        unlisted=np.zeros(len(common) * steps, np.int32),
+        rewards=reward_table(prior),
+        num_special=num_special.copy(),
+        initial_num_special=num_special,
+        most_special=max(1, int(num_special.max())),
+    )
+
+
+def _special(prior: FlatDirichlet) -> tuple[Floats, NDArray[np.bool_], Integers]:
+    """Each pair's common reward, the transitions with another one, and how many they are.
+
+    Where they are too many, none is marked.
+    """
+    from ..kernels.path_belief import ALL_SPECIAL
 
     rewards, bounds = prior.rewards.mean.at(prior.counts), prior.counts.row_start
     common, number = rewards[bounds[:-1]], np.zeros(len(bounds) - 1, np.int64)
+    special = np.zeros(len(rewards), np.bool_)
     lowest, highest = (f.reduceat(rewards, bounds[:-1]) for f in (np.minimum, np.maximum))
     for pair in np.flatnonzero(lowest < highest):
-        row = rewards[bounds[pair] : bounds[pair + 1]]
-        values, times = np.unique(row, return_counts=True)
+        row = slice(bounds[pair], bounds[pair + 1])
+        values, times = np.unique(rewards[row], return_counts=True)
         common[pair] = values[times.argmax()]
-        special = row != common[pair]
-        number[pair] = np.count_nonzero(special)
-        if counts.background[pair] > 0 or number[pair] > _MAX_SPECIAL:
+        is_special = rewards[row] != common[pair]
+        number[pair] = np.count_nonzero(is_special)
+        if number[pair] > _MAX_SPECIAL:
             number[pair] = ALL_SPECIAL
         else:
-            order = counts.row_start[pair] + np.argsort(~special, kind="stable")
-            entries = slice(counts.row_start[pair], counts.row_start[pair] + len(row))
-            for array in (counts.entry_next, counts.entry_count):
-                array[entries] = array[order]
-    return common, number
+            special[row] = is_special
+    return common, special, number

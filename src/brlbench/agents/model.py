@@ -3,6 +3,7 @@
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels import model as kernels
 from ..kernels.counts import Counts
@@ -15,6 +16,7 @@ from .base import Task
 # Beyond this many states an inverse takes too much memory and time, and sweeps take over.
 MAX_INVERSE_STATES = 1000
 
+Booleans = NDArray[np.bool_]
 Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
 
@@ -30,10 +32,14 @@ def copy(arrays: Arrays) -> Arrays:
     )  # fmt: skip
 
 
-def build_counts(prior: FlatDirichlet, horizon: int, background: bool = True) -> Counts:
+def build_counts(
+    prior: FlatDirichlet, horizon: int, background: bool = True, listed: Booleans | None = None
+) -> Counts:
     """The prior's counts, with room for the next states that `horizon` transitions can add.
 
-    Without `background`, rows whose counts are all alike have entries like the others.
+    Without `background`, rows whose counts are all alike have entries like the others. With it,
+    they have entries, of no count yet, for those of the prior's transitions that are `listed`;
+    in all rows these come first.
     """
     table, rewards = prior.counts, prior.rewards.mean
     lengths = np.diff(table.row_start)
@@ -41,14 +47,18 @@ def build_counts(prior: FlatDirichlet, horizon: int, background: bool = True) ->
     lowest = np.minimum.reduceat(table.values, first)
     alike = lowest == np.maximum.reduceat(table.values, first)
     uniform = background & (lengths == prior.num_states) & alike
-    kept = ~uniform[table.pair]
-    entries = int(kept.sum())
-    row_length = np.where(uniform, 0, lengths)
+    in_uniform = uniform[table.pair]
+    listed = np.zeros(len(in_uniform), np.bool_) if listed is None else listed
+    kept = np.flatnonzero(~in_uniform | listed)
+    kept = kept[np.lexsort((~listed[kept], table.pair[kept]))]
+    entries = len(kept)
+    row_length = np.bincount(table.pair[kept], minlength=len(lengths))
     # A row moves to twice its length plus two when it is full, at the worst at every transition.
     growing = row_length[row_length < prior.num_states]
     room = entries + horizon * (2 * int(growing.max(initial=0)) + 8)
     next_state, count = np.zeros(room, np.int64), np.zeros(room)
-    next_state[:entries], count[:entries] = table.next_state[kept], table.values[kept]
+    next_state[:entries] = table.next_state[kept]
+    count[:entries] = np.where(in_uniform, 0.0, table.values)[kept]
     reward_sum = table.replace(table.values * rewards.at(table)).row_sums()
     return Counts(
         num_states=prior.num_states,

@@ -6,7 +6,6 @@ from ..kernels.alias import Alias
 from ..kernels.copying_urn import CopyingUrn
 from ..kernels.counts import Counts
 from ..kernels.deadline import SIZE, Deadline
-from ..kernels.urn import NONE, Urn
 from ..prior import FlatDirichlet
 from ..sparse import Floats
 from .base import Task
@@ -15,22 +14,6 @@ from .base import Task
 _MAX_FULL_TABLE = 1 << 20
 # Nanoseconds from one look at the clock to the next; a look takes 26.
 _BETWEEN_LOOKS = 1500
-
-
-def build_urn(counts: Counts, limit: int) -> Urn:
-    """An empty urn beside some counts, for at most `limit` draws."""
-    pairs = len(counts.total)
-    return Urn(
-        extra=np.zeros(pairs),
-        entry_extra=np.zeros(len(counts.entry_count)),
-        newest=np.full(pairs, NONE),
-        older=np.zeros(limit, np.int64),
-        drawn=np.zeros(limit, np.int64),
-        times=np.zeros(limit),
-        log_pair=np.zeros(limit, np.int64),
-        log_place=np.zeros(limit, np.int64),
-        size=np.zeros(2, np.int64),
-    )
 
 
 def build_alias(cells: int) -> Alias:

@@ -1,4 +1,8 @@
-"""What BFS3's search (forward-search sparse sampling, FSSS) keeps: its belief and its tree.
+"""What BFS3's search keeps (forward-search sparse sampling, FSSS): its belief and its tree.
+
+A node is a history; its arms are the actions there. An arm that was taken has an edge, with the
+next states that were drawn for it; equal ones are kept once, as one outcome. An outcome that was
+followed has a child, the node of the longer history.
 
 What is used together is kept together, in records: one address, one part of the cache.
 """
@@ -8,48 +12,49 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .deadline import Deadline
+from .path_belief import PathBelief
+from .rng import Words
+
+Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Records = np.recarray[Any, Any]
 
 NO_NODE = -1
-NO_ENTRY = -1
-NOT_TAKEN = -1
-ALL_SPECIAL = -1
+NO_EDGE = -1
+NOT_CHOSEN = -1
 
-PAIR = np.dtype(
+NODE = np.dtype(
     [
-        ("total", "f8"),  # sum of all counts
-        ("extra", "f8"),  # draws on the path
-        ("background", "f8"),
-        ("common_reward", "f8"),
-        ("row", "i4"),  # its first entry
-        ("length", "i4"),
-        ("num_special", "i8"),  # or ALL_SPECIAL: a new node draws all next states
+        ("lower", "f8"),  # bounds of its value: the highest of its arms
+        ("upper", "f8"),
+        ("rival_lower", "f8"),  # the highest of all arms but the best
+        ("rival_upper", "f8"),
+        ("best", "i4"),  # the arm with the highest upper bound
+        ("state", "i4"),
     ]
 )
-ENTRY = np.dtype(
-    [
-        ("count", "f8"),
-        ("extra", "f8"),  # draws on the path
-        ("reward", "f8"),
-        ("next_state", "i8"),
-    ]
-)
-EDGE = np.dtype(
+ARM = np.dtype(
     [
         ("reward", "f8"),  # mean of the drawn transitions
         ("lower", "f8"),
         ("upper", "f8"),
-        ("pair", "i4"),
+        ("edge", "i8"),  # or NO_EDGE
+    ]
+)
+EDGE = np.dtype(
+    [
+        ("rest_lower", "f8"),  # the arm's bounds without what comes from the widest outcome
+        ("rest_upper", "f8"),
+        ("rival_gap", "f8"),  # down to this gap the widest outcome stays the widest
         ("first", "i4"),  # the outcomes are first:end
         ("end", "i4"),
-        ("widest", "i4"),  # the outcome to follow, or NOT_TAKEN
+        ("widest", "i4"),  # the outcome to follow, or NOT_CHOSEN
+        ("pair", "i4"),
     ]
 )
 OUTCOME = np.dtype(
     [
-        ("lower", "f8"),
-        ("upper", "f8"),
         ("next_state", "i4"),
         ("entry", "i4"),  # or NO_ENTRY
         ("times", "i4"),  # how often it was drawn
@@ -59,10 +64,39 @@ OUTCOME = np.dtype(
 
 
 class Tree(NamedTuple):
-    """The tree below one root; M nodes and E outcomes fit, H special next states a pair."""
+    """The tree; H is how many special next states a pair may have."""
 
-    size: Integers  # [2]; nodes and outcomes
-    best: Integers  # [M]; the edge with the highest upper bound
-    edge: Records  # [M * A] of EDGE; at `node * A + action`
-    special_times: Integers  # [M * A * H]; how often each special next state was drawn
-    outcome: Records  # [E] of OUTCOME
+    size: Integers  # [3]; nodes, edges and outcomes
+    node: Records  # of NODE
+    arm: Records  # of ARM; at `node * A + action`
+    special_times: NDArray[np.int32]  # [arms * H]; how often each special next state was drawn
+    edge: Records  # of EDGE
+    outcome: Records  # of OUTCOME
+
+
+class Bfs3(NamedTuple):
+    """The agent's state; D is the depth."""
+
+    rng: Words
+    belief: PathBelief
+    tree: Tree
+    loose: Integers  # [C]; work space: draws of an edge that are not sorted by next state
+    tally: Integers  # [S]; how many they are of each next state; zero between edges
+    path: Integers  # [D]; the node of each level
+    upper_floor: Floats  # [D]; by level, see above
+    gap_floor: Floats  # [D]
+    q: Floats  # [A]
+    complete: Floats  # [D + 1]; by level, the gap of bounds in which only the leaves' is left
+    skipped: Floats  # [D + 1]; the same, or less than any gap if nothing is passed over
+    made: Integers  # [1]; roll-outs of the last decision
+    deadline: Deadline
+    discount: float
+    rollouts: int
+    branching: int
+    depth: int
+    value_min: float
+    value_max: float
+    per_draw: float  # 1 / C
+    share: float  # of one draw's value in its arm's: discount / C
+    stretch: Floats  # [C + 1]; one over the share of an outcome, by how often it was drawn
+    rounding: float  # more than what rounding makes of a bound

@@ -11,6 +11,7 @@ from .jit import inlined
 Words = NDArray[np.uint64]
 State = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
+_1 = np.uint64(1)
 _7 = np.uint64(7)
 _11 = np.uint64(11)
 _17 = np.uint64(17)
@@ -19,12 +20,14 @@ _23 = np.uint64(23)
 _27 = np.uint64(27)
 _30 = np.uint64(30)
 _31 = np.uint64(31)
+_32 = np.uint64(32)
 _41 = np.uint64(41)
 _45 = np.uint64(45)
 _56 = np.uint64(56)
 LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
 _HIGH_BITS = np.uint64(0x8080808080808080)
 _ONES = np.uint64(0x0101010101010101)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
@@ -85,6 +88,18 @@ def uniform(rng: Words) -> float:
 def below(rng: Words, end: int) -> int:
     """A uniform whole number in [0, end)."""
     return int(uniform(rng) * end)
+
+
+@inlined
+def two_below(rng: Words, end: int) -> tuple[int, int]:
+    """Two uniform whole numbers in [0, end), which is below 2^32, from one word (Lemire, 2019)."""
+    while True:
+        word, size = next_word(rng), np.uint64(end)
+        high, low = (word >> _32) * size, (word & _LOW_HALF) * size
+        rest = min(high & _LOW_HALF, low & _LOW_HALF)
+        # Of what would make some numbers more likely, nothing is used.
+        if rest >= size or rest >= (_LOW_HALF + _1) % size:
+            return signed(high >> _32), signed(low >> _32)
 
 
 @inlined

@@ -42,6 +42,13 @@ def draw_below(state: Words, end: int, out: Integers) -> None:
 
 
 @kernel
+def draw_two_below(state: Words, end: int, out: Integers) -> None:
+    """`two_below`, many times."""
+    for i in range(0, len(out), 2):
+        out[i], out[i + 1] = rng.two_below(state, end)
+
+
+@kernel
 def keyed_words(keys: Words, rows: Integers, columns: Integers, out: Words) -> None:
     """`keyed_word` of each key, row and column."""
     for i in range(len(out)):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import scipy.stats
+from numpy.typing import NDArray
 
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
@@ -109,14 +110,43 @@ def test_next_states_are_multinomial(
     drawn = np.zeros((30_000, 2, 3), np.int64)
     expand_often(agent.arrays, 0, drawn)
     means = prior.posterior(observed + path).mean().transitions.to_dense()[0]
-    assert (drawn.sum(axis=2) == branching).all()
-    cells = compositions(branching, 3)
     for u in (0, 1):
-        code = drawn[:, u] @ np.array([(branching + 1) ** 2, branching + 1, 1])
-        frequencies = np.bincount(code, minlength=(branching + 1) ** 3)
-        observed_cells = [frequencies[np.dot(c, [(branching + 1) ** 2, branching + 1, 1])]
-                          for c in cells]  # fmt: skip
-        assert_law(observed_cells, scipy.stats.multinomial.pmf(cells, branching, means[u]))
+        assert_multinomial(drawn[:, u], branching, means[u])
+
+
+def assert_multinomial(drawn: NDArray[np.int64], number: int, chances: Floats) -> None:
+    """Rows of numbers of three kinds, which sum to a number of draws."""
+    assert (drawn.sum(axis=1) == number).all()
+    cells, code = np.array(compositions(number, 3)), (number + 1) ** np.array([2, 1, 0])
+    frequencies = np.bincount(drawn @ code, minlength=(number + 1) ** 3)
+    assert_law(frequencies[cells @ code], scipy.stats.multinomial.pmf(cells, number, chances))
+
+
+@pytest.mark.parametrize("path", [[], [2, 17, 5, 9, 5, 9, 9]])
+@pytest.mark.parametrize("branching", [1, 2, 5, 15, 40])
+@pytest.mark.parametrize("num_special", [0, 2, 9])
+def test_next_states_of_a_uniform_prior_are_multinomial(
+    num_special: int, branching: int, path: list[int]
+) -> None:
+    """With so many states that those without an entry share a background."""
+    counts, rewards = np.full((18, 1, 18), 0.4), np.zeros((18, 1, 18))
+    rewards[0, 0, :num_special] = np.arange(1, num_special + 1)
+    prior = FlatDirichlet(counts, rewards)
+    agent = trained(prior, simulations=1, branching=branching, depth=8)
+    observed = [1, 17, 17, 12]
+    for y in observed:
+        agent.observe(0, 0, y, rewards[0, 0, y])
+    for y in path:
+        count(agent.arrays, 0, y)
+    drawn = np.zeros((30_000, 1, 18), np.int64)
+    expand_often(agent.arrays, 0, drawn)
+    means = prior.posterior([(0, 0, y) for y in observed + path]).mean().transitions
+    chances = means.to_dense()[0, 0]
+    assert (drawn.sum(axis=(1, 2)) == branching).all()
+    for two in ([0, 5], [1, 17], [2, 12], [9, 16]):
+        numbers, some = drawn[:, 0, two], chances[two]
+        grouped = np.column_stack([numbers, branching - numbers.sum(axis=1)])
+        assert_multinomial(grouped, branching, np.append(some, 1 - some.sum()))
 
 
 class Bounds(NamedTuple):

@@ -93,6 +93,20 @@ def test_a_uniform_prior_needs_no_entries() -> None:
 
 
 @reproducible
+@given(priors(), st.booleans(), st.data())
+def test_listed_transitions_have_the_first_entries(
+    prior: FlatDirichlet, background: bool, data: st.DataObject
+) -> None:
+    number = len(prior.counts.values)
+    listed = np.array(data.draw(st.lists(st.booleans(), min_size=number, max_size=number)))
+    counts = build_counts(prior, 10, background, listed)
+    np.testing.assert_array_equal(dense(counts), prior.counts.to_dense())
+    for pair, first in enumerate(counts.row_start):
+        expected = prior.counts.next_state[listed & (prior.counts.pair == pair)]
+        np.testing.assert_array_equal(counts.entry_next[first : first + len(expected)], expected)
+
+
+@reproducible
 @given(priors(), st.integers(1, 40))
 def test_there_is_room_for_as_many_transitions_as_announced(
     prior: FlatDirichlet, horizon: int

@@ -4,7 +4,15 @@ import scipy.stats
 
 from brlbench.kernels.rng import Words
 from brlbench.sparse import Floats, Integers
-from compiled import draw_below, draw_uniform, draw_words, keyed_words, new_rng, units
+from compiled import (
+    draw_below,
+    draw_two_below,
+    draw_uniform,
+    draw_words,
+    keyed_words,
+    new_rng,
+    units,
+)
 
 MASK = 2**64 - 1
 NUMBER = 200_000
@@ -126,6 +134,26 @@ def test_whole_numbers_below(end: int) -> None:
     observed = np.bincount(numbers, minlength=end)
     assert len(observed) == end
     assert end == 1 or chi_square(observed) > 1e-3
+
+
+@pytest.mark.parametrize("end", [1, 2, 3, 25, 64, 1000])
+def test_two_numbers_below(end: int) -> None:
+    numbers = np.zeros(NUMBER, np.int64)
+    draw_two_below(new_rng(), end, numbers)
+    for half in (numbers[::2], numbers[1::2]):
+        observed = np.bincount(half, minlength=end)
+        assert len(observed) == end
+        assert end == 1 or chi_square(observed) > 1e-3
+    repeated = int(np.count_nonzero(numbers[::2] == numbers[1::2]))
+    assert scipy.stats.binomtest(repeated, NUMBER // 2, 1 / end).pvalue > 1e-3
+
+
+def test_no_number_is_favoured_by_the_size_of_a_word() -> None:
+    """If all words were used, a half of these numbers would be of the form 3n."""
+    numbers = np.zeros(NUMBER, np.int64)
+    draw_two_below(new_rng(), 3 << 30, numbers)
+    assert chi_square(np.bincount(numbers % 3)) > 1e-3
+    assert chi_square(np.bincount(numbers >> 30)) > 1e-3
 
 
 @pytest.mark.parametrize("varying", ["key", "row", "column"])

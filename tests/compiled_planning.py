@@ -25,10 +25,10 @@ def expand_often(agent: Bfs3, x: int, out: Integers) -> None:
     actions, tree = agent.belief.counts.num_actions, agent.tree
     for n in range(out.shape[0]):
         tree.size[:] = 0
-        bfs3.expand(agent, x)
+        bfs3.make_arms(agent, bfs3.expand(agent, x))
         for u in range(actions):
             if tree.arm[u].edge == NO_EDGE:
-                tree.arm[u].edge = outcomes.draw_edge(agent, u, x * actions + u)
+                tree.arm[u].edge = outcomes.draw_edge(agent, u, x * actions + u, 0.0)
             edge = tree.edge[tree.arm[u].edge]
             for i in range(edge.first, edge.end):
                 out[n, u, tree.outcome[i].next_state] += tree.outcome[i].times
@@ -56,9 +56,16 @@ def expand(agent: Bfs3, x: int) -> int:
 
 
 @kernel
+def make_all_arms(agent: Bfs3) -> None:
+    """Have all nodes keep in their arms what they know of them."""
+    for n in range(agent.tree.size[0]):
+        bfs3.make_arms(agent, n)
+
+
+@kernel
 def draw_edge(agent: Bfs3, arm: int, pair: int) -> int:
-    """`draw_edge`."""
-    return outcomes.draw_edge(agent, arm, pair)
+    """`draw_edge`, of an arm."""
+    return outcomes.draw_edge(agent, arm, pair, agent.tree.arm[arm].reward)
 
 
 @kernel

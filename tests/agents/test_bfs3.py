@@ -26,6 +26,7 @@ from compiled_planning import (
     draw_edge,
     expand,
     expand_often,
+    make_all_arms,
     more_rollouts,
     take_back,
     upper_bound,
@@ -169,12 +170,16 @@ def bounds(agent: Bfs3, rollouts: int, seed: int) -> Bounds:
 
 
 def kept(arrays: Any) -> Bounds:
+    make_all_arms(arrays)
     tree = arrays.tree
     nodes, _, outcomes = tree.size.tolist()
     drawn = tree.outcome[["next_state", "times"]][:outcomes].tolist()
-    arms = tree.arm[: nodes * arrays.belief.counts.num_actions].copy()
+    arms = tree.arm[: nodes * arrays.belief.counts.num_actions]
+    edges, taken = tree.edge[arms.edge], arms.edge != NO_EDGE
+    lower = np.where(taken, edges.lower, arms.reward + arrays.discount * arrays.value_min)
+    upper = np.where(taken, edges.upper, arms.reward + arrays.discount * arrays.value_max)
     root = (float(tree.node[0].lower), float(tree.node[0].upper))
-    return Bounds(root, arms.lower, arms.upper, drawn, arrays.rng.tolist())
+    return Bounds(root, lower, upper, drawn, arrays.rng.tolist())
 
 
 def complete(agent: Any, node: int, level: int) -> dict[int, tuple[float, float]]:
@@ -187,6 +192,7 @@ def complete(agent: Any, node: int, level: int) -> dict[int, tuple[float, float]
     actions, states = counts.num_actions, counts.num_states
     rewards = agent.belief.rewards.reshape(-1, states)
     values: dict[int, tuple[float, float]] = {}
+    make_all_arms(agent)
     for a in range(node * actions, (node + 1) * actions):
         pair = a + (int(tree.node[node].state) - node) * actions
         if tree.arm[a].edge == NO_EDGE:

@@ -124,7 +124,7 @@ class Bfs3(CompiledAgent):
 
 def _build_belief(prior: FlatDirichlet, task: Task, steps: int) -> "PathBelief":
     """The prior, with room for what is learned, and for paths of so many steps."""
-    from ..kernels.path_belief import ENTRY, PAIR, PathBelief
+    from ..kernels.path_belief import ENTRY, PAIR, STATE, PathBelief
     from .model import build_counts, copy
     from .planning import reward_table
 
@@ -137,6 +137,7 @@ def _build_belief(prior: FlatDirichlet, task: Task, steps: int) -> "PathBelief":
         initial=counts,
         pair=pairs,
         entry=np.zeros(len(counts.entry_count), ENTRY).view(np.recarray),
+        state=np.zeros(prior.num_states, STATE).view(np.recarray),
         path_length=steps,
         unlisted=np.zeros(len(common) * steps, np.int32),
         rewards=reward_table(prior),

@@ -19,7 +19,7 @@ from .deadline import OBSERVE, START, begin, is_over, now, share, took
 from .fsss import NO_EDGE, NO_NODE, NOT_CHOSEN
 from .fsss import Bfs3 as Bfs3
 from .jit import cold, inlined
-from .outcomes import draw_edge, draw_special, sum_of_rewards
+from .outcomes import draw_all, draw_edge, draw_special
 from .path_belief import ALL_SPECIAL, count, learn, reset, take_back
 from .trajectory import register
 
@@ -27,52 +27,88 @@ from .trajectory import register
 @inlined
 def expand(agent: Bfs3, x: int) -> int:
     """A new node, with no more drawn than its arms' rewards."""
-    tree, actions = agent.tree, agent.belief.counts.num_actions
-    n = tree.size[0]
-    tree.size[0] = n + 1
-    best, highest, rival = 0, -np.inf, -np.inf
-    for u in range(actions):
-        a, pair = n * actions + u, agent.belief.pair[at(x * actions + u)]
-        arm = tree.arm[at(a)]
-        arm.edge = NO_EDGE
-        mean = pair.common_reward
-        if pair.num_special > 0:
-            mean = draw_special(agent, a, pair) * agent.per_draw
-        elif pair.num_special == ALL_SPECIAL:
-            arm.edge = draw_edge(agent, a, x * actions + u)
-            mean = sum_of_rewards(agent, arm.edge) * agent.per_draw
-        arm.reward = mean
-        arm.lower = mean + agent.discount * agent.value_min
-        arm.upper = mean + agent.discount * agent.value_max
-        rival = max(rival, min(highest, mean))
-        best = a if mean > highest else best
-        highest = max(highest, mean)
-    node = tree.node[at(n)]
-    node.lower = highest + agent.discount * agent.value_min
-    node.upper = highest + agent.discount * agent.value_max
+    state, n = agent.belief.state[at(x)], agent.tree.size[0]
+    agent.tree.size[0] = n + 1
+    node = agent.tree.node[at(n)]
+    node.state = x
+    best, reward, rival = state.best, state.reward, state.rival_reward
+    node.has_arms, node.edge = 0, NO_EDGE
+    if not state.is_plain:
+        best, reward, rival = draw_arms(agent, n, x)
+        node.has_arms, node.edge = 1, arm_of(agent, n, best).edge
+    node.best = best
+    node.lower = reward + agent.discount * agent.value_min
+    node.upper = reward + agent.discount * agent.value_max
     node.rival_lower = rival + agent.discount * agent.value_min
     node.rival_upper = rival + agent.discount * agent.value_max
-    node.best, node.state = best, x
     return n
+
+
+@inlined
+def arm_of(agent: Bfs3, n: int, u: int) -> Any:
+    """An arm of a node."""
+    return agent.tree.arm[at(n * agent.belief.counts.num_actions + u)]
+
+
+@inlined
+def draw_arms(agent: Bfs3, n: int, x: int) -> tuple[int, float, float]:
+    """Draw the rewards of all arms; return the first with the highest, this, and the next one."""
+    actions = agent.belief.counts.num_actions
+    best, highest, rival = 0, -np.inf, -np.inf
+    for u in range(actions):
+        arm, pair = arm_of(agent, n, u), agent.belief.pair[at(x * actions + u)]
+        arm.edge, arm.reward = NO_EDGE, pair.common_reward
+        if pair.num_special > 0:
+            arm.reward = draw_special(agent, n * actions + u, pair) * agent.per_draw
+        elif pair.num_special == ALL_SPECIAL:
+            arm.edge = draw_all(agent, n * actions + u, x * actions + u)
+            arm.reward = agent.tree.edge[at(arm.edge)].reward
+        rival = max(rival, min(highest, arm.reward))
+        best = u if arm.reward > highest else best
+        highest = max(highest, arm.reward)
+    return best, highest, rival
+
+
+@inlined
+def last_best(u: int) -> int:
+    """The mark of a best action that may be best no more; and the other way round."""
+    return -1 - u
+
+
+@inlined
+def make_arms(agent: Bfs3, n: int) -> None:
+    """Have the arms of a node know what it knows; new ones have the common rewards."""
+    node, actions = agent.tree.node[at(n)], agent.belief.counts.num_actions
+    if not node.has_arms:
+        node.has_arms = 1
+        for u in range(actions):
+            arm, pair = arm_of(agent, n, u), agent.belief.pair[at(node.state * actions + u)]
+            arm.edge, arm.reward = NO_EDGE, pair.common_reward
+    best = node.best if node.best >= 0 else last_best(node.best)
+    arm_of(agent, n, best).edge = node.edge
 
 
 @inlined
 def choose_arm(agent: Bfs3, n: int) -> None:
     """Find the first arm with the highest upper bound, up to rounding, and how high others are."""
-    tree, actions = agent.tree, agent.belief.counts.num_actions
-    best, upper, rival_upper = n * actions, -np.inf, -np.inf
-    for a in range(n * actions, (n + 1) * actions):
-        arm = tree.arm[at(a)]
-        rival_upper = max(rival_upper, min(upper, arm.upper))
-        best = a if arm.upper > upper + agent.rounding else best
-        upper = max(upper, arm.upper)
-    rival_lower = -np.inf
-    for a in range(n * actions, (n + 1) * actions):
-        if a != best:
-            rival_lower = max(rival_lower, tree.arm[at(a)].lower)
-    node = tree.node[at(n)]
+    make_arms(agent, n)
+    best, upper, rival_upper, rival_lower = 0, -np.inf, -np.inf, -np.inf
+    best_lower = -np.inf
+    for u in range(agent.belief.counts.num_actions):
+        arm = arm_of(agent, n, u)
+        low = arm.reward + agent.discount * agent.value_min
+        high = arm.reward + agent.discount * agent.value_max
+        if arm.edge != NO_EDGE:
+            edge = agent.tree.edge[at(arm.edge)]
+            low, high = edge.lower, edge.upper
+        rival_upper = max(rival_upper, min(upper, high))
+        if high > upper + agent.rounding:
+            best, best_lower, low = u, low, best_lower
+        rival_lower = max(rival_lower, low)
+        upper = max(upper, high)
+    node = agent.tree.node[at(n)]
     node.rival_lower, node.rival_upper = rival_lower, rival_upper
-    node.best = best
+    node.best, node.edge = best, arm_of(agent, n, best).edge
 
 
 @inlined
@@ -85,7 +121,7 @@ def bounds_of(agent: Bfs3, outcome: Any) -> tuple[float, float]:
 
 
 @inlined
-def choose_outcome(agent: Bfs3, arm: Any, edge: Any, level: int) -> None:
+def choose_outcome(agent: Bfs3, edge: Any, level: int) -> None:
     """Find the outcome to follow, and keep what is needed as long as it stays this one.
 
     It is the one that leaves most of the uncertainty, of those not passed over; where several
@@ -107,14 +143,14 @@ def choose_outcome(agent: Bfs3, arm: Any, edge: Any, level: int) -> None:
                 best, best_state, widest = i, outcome.next_state, weighted
     outcome = agent.tree.outcome[at(best)]
     low, high = bounds_of(agent, outcome)
-    edge.rest_lower = arm.reward + agent.share * (lower - outcome.times * low)
-    edge.rest_upper = arm.reward + agent.share * (upper - outcome.times * high)
+    edge.rest_lower = edge.reward + agent.share * (lower - outcome.times * low)
+    edge.rest_upper = edge.reward + agent.share * (upper - outcome.times * high)
     edge.rival_gap = max(skipped, (rival + tie) / outcome.times)
     edge.widest = best
 
 
 @inlined
-def choose_first(agent: Bfs3, arm: Any, edge: Any, level: int) -> None:
+def choose_first(agent: Bfs3, edge: Any, level: int) -> None:
     """The same where nothing is known yet below any outcome: the one that was drawn most often."""
     states = agent.belief.counts.num_states
     best, times, rival, highest = edge.first, 0, 0, 0
@@ -126,32 +162,41 @@ def choose_first(agent: Bfs3, arm: Any, edge: Any, level: int) -> None:
         best = i if rank > highest else best
         highest = max(highest, rank)
     weight, gap = agent.share * times, agent.value_max - agent.value_min
-    edge.rest_lower = arm.lower - weight * agent.value_min
-    edge.rest_upper = arm.upper - weight * agent.value_max
+    edge.rest_lower = edge.lower - weight * agent.value_min
+    edge.rest_upper = edge.upper - weight * agent.value_max
     rival_gap = agent.share * rival * agent.stretch[at(times)] * gap + agent.rounding
     edge.rival_gap = max(agent.skipped[at(level + 1)], rival_gap)
     edge.widest = best
 
 
 @inlined
+def take(agent: Bfs3, n: int, level: int) -> None:
+    """Take the best arm of a node for the first time."""
+    node, actions = agent.tree.node[at(n)], agent.belief.counts.num_actions
+    pair = node.state * actions + node.best
+    reward = agent.belief.pair[at(pair)].common_reward
+    if node.has_arms:
+        reward = arm_of(agent, n, node.best).reward
+    node.edge = draw_edge(agent, n * actions + node.best, pair, reward)
+    choose_first(agent, agent.tree.edge[at(node.edge)], level)
+
+
+@inlined
 def descend(agent: Bfs3, level: int) -> None:
     """Follow the highest upper bounds from the path's node at a level to the full depth."""
-    tree, belief, n = agent.tree, agent.belief, agent.path[at(level)]
+    tree, n = agent.tree, agent.path[at(level)]
     for here in range(level, agent.depth - 1):
         node = tree.node[at(n)]
-        if node.best == NOT_CHOSEN:
+        if node.best < 0:
             choose_arm(agent, n)
-        arm = tree.arm[at(node.best)]
-        if arm.edge == NO_EDGE:
-            pair = node.best + (node.state - n) * belief.counts.num_actions
-            arm.edge = draw_edge(agent, node.best, pair)
-            choose_first(agent, arm, tree.edge[at(arm.edge)], here)
-        edge = tree.edge[at(arm.edge)]
+        if node.edge == NO_EDGE:
+            take(agent, n, here)
+        edge = tree.edge[at(node.edge)]
         if edge.widest == NOT_CHOSEN:
-            choose_outcome(agent, arm, edge, here)
+            choose_outcome(agent, edge, here)
         outcome = tree.outcome[at(edge.widest)]
-        set_floors(agent, here, node, arm, edge, outcome)
-        count(belief, edge.pair, outcome.next_state, outcome.entry)
+        set_floors(agent, here, node, edge, outcome)
+        count(agent.belief, edge.pair, outcome.next_state, outcome.entry)
         if outcome.child == NO_NODE:
             outcome.child = expand(agent, outcome.next_state)
         n = outcome.child
@@ -159,7 +204,7 @@ def descend(agent: Bfs3, level: int) -> None:
 
 
 @inlined
-def set_floors(agent: Bfs3, level: int, node: Any, arm: Any, edge: Any, outcome: Any) -> None:
+def set_floors(agent: Bfs3, level: int, node: Any, edge: Any, outcome: Any) -> None:
     """Tell the node below an outcome how far its bounds may fall before the path changes above it.
 
     By so much may the arm's upper bound fall (until another arm is better, or the node's own upper
@@ -170,8 +215,8 @@ def set_floors(agent: Bfs3, level: int, node: Any, arm: Any, edge: Any, outcome:
     least = max(node.rival_upper + agent.rounding, agent.upper_floor[at(level)])
     least = max(least, node.rival_lower + agent.gap_floor[at(level)])
     stretch = agent.stretch[at(outcome.times)]
-    fall = stretch * (arm.upper - least - agent.rounding)
-    loss = stretch * (arm.upper - arm.lower - agent.gap_floor[at(level)] - agent.rounding)
+    fall = stretch * (edge.upper - least - agent.rounding)
+    loss = stretch * (edge.upper - edge.lower - agent.gap_floor[at(level)] - agent.rounding)
     gap_floor = max(upper - lower - loss, edge.rival_gap) + agent.rounding
     agent.upper_floor[at(level + 1)] = upper - fall + agent.rounding
     agent.gap_floor[at(level + 1)] = gap_floor
@@ -189,18 +234,17 @@ def ascend(agent: Bfs3, to_the_root: bool) -> int:
             break
         level -= 1
         above = tree.node[at(agent.path[at(level)])]
-        arm = tree.arm[at(above.best)]
-        edge = tree.edge[at(arm.edge)]
+        edge = tree.edge[at(above.edge)]
         outcome = tree.outcome[at(edge.widest)]
         take_back(agent.belief, edge.pair, outcome.entry)
-        arm.lower = edge.rest_lower + agent.share * outcome.times * node.lower
-        arm.upper = edge.rest_upper + agent.share * outcome.times * node.upper
+        edge.lower = edge.rest_lower + agent.share * outcome.times * node.lower
+        edge.upper = edge.rest_upper + agent.share * outcome.times * node.upper
         if gap <= edge.rival_gap:
             edge.widest = NOT_CHOSEN
-        above.lower = max(arm.lower, above.rival_lower)
-        above.upper = max(arm.upper, above.rival_upper)
-        if arm.upper <= above.rival_upper + agent.rounding:
-            above.best = NOT_CHOSEN
+        above.lower = max(edge.lower, above.rival_lower)
+        above.upper = max(edge.upper, above.rival_upper)
+        if edge.upper <= above.rival_upper + agent.rounding:
+            above.best = last_best(above.best)
         node = above
     return level
 
@@ -233,10 +277,11 @@ def search(agent: Bfs3, x: int) -> int:
     end, left = begin(agent.deadline), actions * agent.branching
     agent.made[0] = 0
     tree.size[:] = 0
-    expand(agent, x)
+    make_arms(agent, expand(agent, x))
     for u in range(actions):
-        if tree.arm[u].edge == NO_EDGE:
-            tree.arm[u].edge = draw_edge(agent, u, x * actions + u)
+        arm = tree.arm[u]
+        if arm.edge == NO_EDGE:
+            arm.edge = draw_edge(agent, u, x * actions + u, arm.reward)
     nodes, edges, outcomes = tree.size
     scale = 0.0
     for u in range(actions):
@@ -270,7 +315,7 @@ def act(agent: Bfs3, x: int) -> int:
 def observe(agent: Bfs3, x: int, u: int, y: int, r: float) -> None:
     """Count the transition."""
     began = now(agent.deadline)
-    learn(agent.belief, x * agent.belief.counts.num_actions + u, y)
+    learn(agent.belief, x, u, y)
     took(agent.deadline, OBSERVE, began)
 
 

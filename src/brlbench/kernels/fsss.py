@@ -30,21 +30,24 @@ NODE = np.dtype(
         ("upper", "f8"),
         ("rival_lower", "f8"),  # the highest of all arms but the best
         ("rival_upper", "f8"),
-        ("best", "i4"),  # the arm with the highest upper bound
+        ("best", "i4"),  # the action with the highest upper bound; or a mark, see `last_best`
+        ("edge", "i4"),  # of that arm, or NO_EDGE
         ("state", "i4"),
+        ("has_arms", "i4"),  # if not, nothing had to be drawn for them, and only the best was taken
     ]
 )
 ARM = np.dtype(
     [
         ("reward", "f8"),  # mean of the drawn transitions
-        ("lower", "f8"),
-        ("upper", "f8"),
         ("edge", "i8"),  # or NO_EDGE
     ]
 )
 EDGE = np.dtype(
     [
-        ("rest_lower", "f8"),  # the arm's bounds without what comes from the widest outcome
+        ("reward", "f8"),  # its arm's
+        ("lower", "f8"),  # bounds of its arm's value
+        ("upper", "f8"),
+        ("rest_lower", "f8"),  # the same without what comes from the widest outcome
         ("rest_upper", "f8"),
         ("rival_gap", "f8"),  # down to this gap the widest outcome stays the widest
         ("first", "i4"),  # the outcomes are first:end

@@ -34,7 +34,7 @@ def draw_special(agent: Bfs3, arm: int, pair: Any) -> float:
 
 
 @inlined
-def draw_edge(agent: Bfs3, arm: int, pair_index: int) -> int:
+def draw_edge(agent: Bfs3, arm: int, pair_index: int, reward: float) -> int:
     """Draw the next states of an arm, except how often special ones come, which is known.
 
     Of the others, the listed ones have entries. The loose ones come from the background or are
@@ -66,8 +66,17 @@ def draw_edge(agent: Bfs3, arm: int, pair_index: int) -> int:
         end = add_outcome(agent, end, agent.loose[at(i)], NO_ENTRY, 0)
     edge = tree.edge[at(e)]
     edge.first, edge.end, edge.widest, edge.pair = first, end, NOT_CHOSEN, pair_index
+    set_reward(agent, edge, reward)
     tree.size[1], tree.size[2] = e + 1, end
     return e
+
+
+@inlined
+def set_reward(agent: Bfs3, edge: Any, reward: float) -> None:
+    """The mean reward of an edge, and its bounds as long as nothing more is known."""
+    edge.reward = reward
+    edge.lower = reward + agent.discount * agent.value_min
+    edge.upper = reward + agent.discount * agent.value_max
 
 
 @inlined
@@ -132,10 +141,12 @@ def add_outcome(agent: Bfs3, end: int, y: int, entry: int, times: int) -> int:
 
 
 @inlined
-def sum_of_rewards(agent: Bfs3, e: int) -> float:
-    """Of all draws of an edge."""
-    edge, total = agent.tree.edge[at(e)], 0.0
+def draw_all(agent: Bfs3, arm: int, pair_index: int) -> int:
+    """Draw all next states of an arm of which too many are special to draw these first."""
+    e, total = draw_edge(agent, arm, pair_index, 0.0), 0.0
+    edge = agent.tree.edge[at(e)]
     for i in range(edge.first, edge.end):
         outcome = agent.tree.outcome[at(i)]
-        total += outcome.times * reward_at(agent.belief, edge.pair, outcome.next_state)
-    return total
+        total += outcome.times * reward_at(agent.belief, pair_index, outcome.next_state)
+    set_reward(agent, edge, total * agent.per_draw)
+    return e

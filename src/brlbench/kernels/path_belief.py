@@ -41,6 +41,15 @@ ENTRY = np.dtype(
     ]
 )
 
+STATE = np.dtype(
+    [
+        ("reward", "f8"),  # the highest common reward of its pairs
+        ("rival_reward", "f8"),  # of all but the first with the highest
+        ("best", "i4"),  # its action
+        ("is_plain", "i4"),  # whether it has no special next states
+    ]
+)
+
 
 class PathBelief(NamedTuple):
     """Counts, and once more as the search uses them."""
@@ -49,6 +58,7 @@ class PathBelief(NamedTuple):
     initial: Counts
     pair: Records  # [P] of PAIR
     entry: Records  # [pool] of ENTRY
+    state: Records  # [S] of STATE
     path_length: int  # L, at most
     unlisted: NDArray[np.int32]  # [P * L]; by pair: next states without an entry on the path
     rewards: Floats  # [P * S], or empty where that is too much
@@ -94,22 +104,26 @@ def reset(belief: PathBelief) -> None:
     restore(belief.counts, belief.initial)
     copy_vector(belief.num_special, belief.initial_num_special)
     for pair in range(len(belief.pair)):
-        refresh(belief, pair)
+        refresh_pair(belief, pair)
+    for x in range(belief.counts.num_states):
+        refresh_state(belief, x)
 
 
 @cold
-def learn(belief: PathBelief, pair: int, y: int) -> None:
+def learn(belief: PathBelief, x: int, u: int, y: int) -> None:
     """Count a real transition, which may be one that was thought impossible."""
+    pair = x * belief.counts.num_actions + u
     length = belief.counts.row_length[pair]
     add(belief.counts, pair, y)
     is_new = belief.counts.row_length[pair] > length
     if is_new and reward_at(belief, pair, y) != belief.pair[pair].common_reward:
         make_special(belief, pair)
-    refresh(belief, pair)
+    refresh_pair(belief, pair)
+    refresh_state(belief, x)
 
 
 @cold
-def refresh(belief: PathBelief, pair: int) -> None:
+def refresh_pair(belief: PathBelief, pair: int) -> None:
     """Bring the search's own copy of a row up to date."""
     counts, kept = belief.counts, belief.pair[pair]
     kept.total = counts.total[pair]
@@ -120,6 +134,21 @@ def refresh(belief: PathBelief, pair: int) -> None:
         entry = belief.entry[e]
         entry.count, entry.next_state = counts.entry_count[e], counts.entry_next[e]
         entry.reward = reward_at(belief, pair, entry.next_state)
+
+
+@cold
+def refresh_state(belief: PathBelief, x: int) -> None:
+    """Bring what is known of a state without drawing up to date."""
+    state, actions = belief.state[x], belief.counts.num_actions
+    state.reward = state.rival_reward = -np.inf
+    state.is_plain = 1
+    for u in range(actions):
+        pair = belief.pair[x * actions + u]
+        state.is_plain &= pair.num_special == 0
+        if pair.common_reward > state.reward:
+            state.best, state.rival_reward, state.reward = u, state.reward, pair.common_reward
+        else:
+            state.rival_reward = max(state.rival_reward, pair.common_reward)
 
 
 @cold

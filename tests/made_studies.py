@@ -63,6 +63,60 @@ class Troubled(Slow):
         return super().act(state)
 """
 
+SMALL = """
+title = "A small one"
+
+[defaults]
+num_mdps = 6
+horizon = 5
+
+[[experiments]]
+test = "GC"
+
+[[experiments]]
+test = "GC"
+prior = "uniform:GC"
+trajectories = 2
+
+[[agents]]
+algorithm = "epsilon-greedy"
+parameters.epsilon = [0.0, 0.5]
+
+[[agents]]
+algorithm = "opps-ds"
+parameters.draws = 20
+
+[[agents]]
+algorithm = "test_agents:Slow"
+parameters.luck = [1, 2]
+"""
+
+# Some seconds of work in small parts.
+LONG = """
+[defaults]
+num_mdps = 15
+horizon = 10
+
+[[experiments]]
+test = "GC"
+
+[[experiments]]
+test = "GDL"
+
+[[agents]]
+algorithm = "test_agents:Slow"
+parameters.luck = [1, 2, 3]
+parameters.seconds = [0.002, 0.01]
+
+[[agents]]
+algorithm = "epsilon-greedy"
+parameters.epsilon = [0.0, 0.5]
+
+[execution]
+part = "0.2s"
+workers = 2
+"""
+
 
 def write_study(folder: Path, text: str, name: str = "study.toml") -> Path:
     """A study file with the agents above beside it."""

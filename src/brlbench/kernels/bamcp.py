@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .alias import Alias, build, pick
 from .choice import greedy
 from .copying_urn import CopyingUrn, draw, learn, push, rebuild_all, undo
-from .counts import Counts, restore, reward_of
+from .counts import Counts, known_reward, restore
 from .deadline import OBSERVE, START, Deadline, begin, is_over, now, took
 from .jit import cold, inlined
 from .rng import Words, advance, below, load, next_word, store
@@ -79,14 +79,6 @@ class Bamcp(NamedTuple):
     rollout_epsilon: float
     learning_rate: float
     reuse_tree: bool
-
-
-@inlined
-def reward(agent: Bamcp, pair: int, y: int) -> float:
-    """The known reward of a transition."""
-    if len(agent.rewards) > 0:
-        return agent.rewards[np.uint64(pair * agent.counts.num_states + y)]
-    return reward_of(agent.counts, pair, y)
 
 
 @inlined
@@ -163,7 +155,7 @@ def rollout(agent: Bamcp, x: int, done: int) -> float:
         other_word, state = advance(state)
         x = draw(agent.counts, agent.urn, pair, word, other_word)
         push(agent.urn, i, pair, x)
-        total += weight * reward(agent, pair, x)
+        total += weight * known_reward(agent.counts, agent.rewards, pair, x)
         weight *= agent.discount
     store(agent.rng, state)
     return total
@@ -180,7 +172,7 @@ def simulate(agent: Bamcp, x: int) -> None:
         x = draw(agent.counts, agent.urn, pair, next_word(agent.rng), next_word(agent.rng))
         push(agent.urn, length, pair, x)
         agent.path[length] = edge
-        agent.path_reward[length] = reward(agent, pair, x)
+        agent.path_reward[length] = known_reward(agent.counts, agent.rewards, pair, x)
         length += 1
         tried = tree.edges[np.uint64(edge)]["visits"] > 0
         if tried:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import copy_start, copy_vector
+from .arrays import at, copy_start, copy_vector
 from .jit import cold, inlined
 
 Floats = NDArray[np.float64]
@@ -64,6 +64,14 @@ def reward_of(counts: Counts, pair: int, y: int) -> float:
     if low < counts.reward_start[pair + 1] and counts.reward_next[low] == y:
         return counts.reward[low]
     return 0.0
+
+
+@inlined
+def known_reward(counts: Counts, table: Floats, pair: int, y: int) -> float:
+    """The same from a table of all, [P * S], or as above if that is empty."""
+    if len(table) > 0:
+        return table[at(pair * counts.num_states + y)]
+    return reward_of(counts, pair, y)
 
 
 @inlined

@@ -10,10 +10,11 @@ Numbers of draws are multinomial: binomial, next state after next state, or what
 from typing import Any
 
 from .arrays import at
+from .counts import known_reward
 from .fsss import NO_NODE, NOT_CHOSEN, Bfs3
 from .jit import inlined
 from .multinomial import NOTHING_SHARED, new_draws, share_next
-from .path_belief import NO_ENTRY, PathBelief, reward_at
+from .path_belief import NO_ENTRY, PathBelief
 from .rng import below, binomial, two_below
 
 
@@ -143,10 +144,12 @@ def add_outcome(agent: Bfs3, end: int, y: int, entry: int, times: int) -> int:
 @inlined
 def draw_all(agent: Bfs3, arm: int, pair_index: int) -> int:
     """Draw all next states of an arm of which too many are special to draw these first."""
-    e, total = draw_edge(agent, arm, pair_index, 0.0), 0.0
+    belief, total = agent.belief, 0.0
+    e = draw_edge(agent, arm, pair_index, 0.0)
     edge = agent.tree.edge[at(e)]
     for i in range(edge.first, edge.end):
         outcome = agent.tree.outcome[at(i)]
-        total += outcome.times * reward_at(agent.belief, pair_index, outcome.next_state)
+        y = outcome.next_state
+        total += outcome.times * known_reward(belief.counts, belief.rewards, pair_index, y)
     set_reward(agent, edge, total * agent.per_draw)
     return e

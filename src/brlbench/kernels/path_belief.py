@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import at, copy_vector
-from .counts import Counts, add, restore, reward_of
+from .counts import Counts, add, known_reward, restore
 from .jit import cold, inlined
 
 Floats = NDArray[np.float64]
@@ -68,14 +68,6 @@ class PathBelief(NamedTuple):
 
 
 @inlined
-def reward_at(belief: PathBelief, pair: int, y: int) -> float:
-    """The known reward of a transition."""
-    if len(belief.rewards) > 0:
-        return belief.rewards[pair * belief.counts.num_states + y]
-    return reward_of(belief.counts, pair, y)
-
-
-@inlined
 def count(belief: PathBelief, pair: int, y: int, entry: int) -> None:
     """Count a transition on the path."""
     kept = belief.pair[at(pair)]
@@ -116,7 +108,10 @@ def learn(belief: PathBelief, x: int, u: int, y: int) -> None:
     length = belief.counts.row_length[pair]
     add(belief.counts, pair, y)
     is_new = belief.counts.row_length[pair] > length
-    if is_new and reward_at(belief, pair, y) != belief.pair[pair].common_reward:
+    if (
+        is_new
+        and known_reward(belief.counts, belief.rewards, pair, y) != belief.pair[pair].common_reward
+    ):
         make_special(belief, pair)
     refresh_pair(belief, pair)
     refresh_state(belief, x)
@@ -133,7 +128,7 @@ def refresh_pair(belief: PathBelief, pair: int) -> None:
     for e in range(kept.row, kept.row + kept.length):
         entry = belief.entry[e]
         entry.count, entry.next_state = counts.entry_count[e], counts.entry_next[e]
-        entry.reward = reward_at(belief, pair, entry.next_state)
+        entry.reward = known_reward(belief.counts, belief.rewards, pair, entry.next_state)
 
 
 @cold

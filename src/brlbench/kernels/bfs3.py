@@ -19,7 +19,7 @@ from .deadline import OBSERVE, START, begin, is_over, now, share, took
 from .fsss import NO_EDGE, NO_NODE, NOT_CHOSEN
 from .fsss import Bfs3 as Bfs3
 from .jit import cold, inlined
-from .outcomes import draw_all, draw_edge, draw_special
+from .outcomes import draw_all, draw_edge, draw_special, first_bounds
 from .path_belief import ALL_SPECIAL, count, learn, reset, take_back
 from .trajectory import register
 
@@ -37,10 +37,8 @@ def expand(agent: Bfs3, x: int) -> int:
         best, reward, rival = draw_arms(agent, n, x)
         node.has_arms, node.edge = 1, arm_of(agent, n, best).edge
     node.best = best
-    node.lower = reward + agent.discount * agent.value_min
-    node.upper = reward + agent.discount * agent.value_max
-    node.rival_lower = rival + agent.discount * agent.value_min
-    node.rival_upper = rival + agent.discount * agent.value_max
+    node.lower, node.upper = first_bounds(agent, reward)
+    node.rival_lower, node.rival_upper = first_bounds(agent, rival)
     return n
 
 
@@ -92,18 +90,16 @@ def make_arms(agent: Bfs3, n: int) -> None:
 def choose_arm(agent: Bfs3, n: int) -> None:
     """Find the first arm with the highest upper bound, up to rounding, and how high others are."""
     make_arms(agent, n)
-    best, upper, rival_upper, rival_lower = 0, -np.inf, -np.inf, -np.inf
-    best_lower = -np.inf
+    best, lower, upper, rival_lower, rival_upper = 0, -np.inf, -np.inf, -np.inf, -np.inf
     for u in range(agent.belief.counts.num_actions):
         arm = arm_of(agent, n, u)
-        low = arm.reward + agent.discount * agent.value_min
-        high = arm.reward + agent.discount * agent.value_max
+        low, high = first_bounds(agent, arm.reward)
         if arm.edge != NO_EDGE:
             edge = agent.tree.edge[at(arm.edge)]
             low, high = edge.lower, edge.upper
         rival_upper = max(rival_upper, min(upper, high))
         if high > upper + agent.rounding:
-            best, best_lower, low = u, low, best_lower
+            best, lower, low = u, low, lower
         rival_lower = max(rival_lower, low)
         upper = max(upper, high)
     node = agent.tree.node[at(n)]
@@ -205,11 +201,12 @@ def descend(agent: Bfs3, level: int) -> None:
 
 @inlined
 def set_floors(agent: Bfs3, level: int, node: Any, edge: Any, outcome: Any) -> None:
-    """Tell the node below an outcome how far its bounds may fall before the path changes above it.
+    """Tell the node below an outcome its floors.
 
-    By so much may the arm's upper bound fall (until another arm is better, or the node's own upper
-    bound or gap are at their floors), and so much of the arm's gap may go; a change of the outcome
-    is one of the arm, weighted. All with a margin for rounding.
+    The path to that node stays as it is while no other arm here is better, no other outcome of
+    the arm is wider, and this node is above its own floors. So the arm's upper bound must stay
+    above `least`, and its gap above this node's floor. When an outcome's bounds change, those of
+    its arm change less, by its share. There is a margin for rounding everywhere.
     """
     lower, upper = bounds_of(agent, outcome)
     least = max(node.rival_upper + agent.rounding, agent.upper_floor[at(level)])

@@ -73,11 +73,16 @@ def draw_edge(agent: Bfs3, arm: int, pair_index: int, reward: float) -> int:
 
 
 @inlined
+def first_bounds(agent: Bfs3, reward: float) -> tuple[float, float]:
+    """Of an arm of which only the mean reward is known."""
+    return reward + agent.discount * agent.value_min, reward + agent.discount * agent.value_max
+
+
+@inlined
 def set_reward(agent: Bfs3, edge: Any, reward: float) -> None:
-    """The mean reward of an edge, and its bounds as long as nothing more is known."""
+    """The mean reward of an edge, of which nothing more is known yet."""
     edge.reward = reward
-    edge.lower = reward + agent.discount * agent.value_min
-    edge.upper = reward + agent.discount * agent.value_max
+    edge.lower, edge.upper = first_bounds(agent, reward)
 
 
 @inlined

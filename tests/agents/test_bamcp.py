@@ -240,20 +240,15 @@ def test_huge_parameters_are_refused(parameters: dict[str, Any], message: str) -
     assert "\n" not in str(caught.value)
 
 
-def test_trees_that_do_not_fit_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("parameter", "value"), [("simulations", 12_000_000), ("depth", 1_000_000)]
+)
+def test_searches_that_do_not_fit_are_refused(parameter: str, value: int) -> None:
     prior = FlatDirichlet(np.ones((2, 200, 2)), 0.0)
     with pytest.raises(InvalidInput) as caught:
-        trained(prior, simulations=12_000_000)
-    assert str(caught.value).startswith("bamcp: simulations = 12000000 ")
-    assert "lower simulations" in str(caught.value)
-
-
-def test_draws_that_do_not_fit_are_refused() -> None:
-    prior = FlatDirichlet(np.ones((2, 200, 2)), 0.0)
-    with pytest.raises(InvalidInput) as caught:
-        trained(prior, depth=1_000_000)
-    assert str(caught.value).startswith("bamcp: depth = 1000000 ")
-    assert "lower depth" in str(caught.value)
+        trained(prior, **{parameter: value})
+    assert str(caught.value).startswith(f"bamcp: {parameter} = {value} ")
+    assert f"lower {parameter}" in str(caught.value)
 
 
 def test_visits_that_can_not_be_counted_are_refused() -> None:

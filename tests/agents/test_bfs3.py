@@ -409,6 +409,12 @@ def test_trees_that_do_not_fit_are_refused() -> None:
     assert str(told.value).startswith(f"bfs3 failed while training: {message}")
 
 
+def test_paths_that_do_not_fit_are_refused() -> None:
+    prior = FlatDirichlet(np.ones((40, 10, 40)), 0.0)
+    with pytest.raises(InvalidInput, match=r"bfs3: depth = 1000000 with 400 pairs .* lower depth"):
+        trained(prior, simulations=1, branching=1, depth=1_000_000)
+
+
 def test_a_reward_that_was_sure_can_turn_out_otherwise() -> None:
     """The pair (2, 1) of the chain; the next trajectory begins without what was seen in this."""
     agent = trained(CHAIN, simulations=5, branching=3, depth=3)

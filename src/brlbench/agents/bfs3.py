@@ -67,7 +67,7 @@ class Bfs3(CompiledAgent):
         rollouts = max(1, self.simulations // self.branching)
         if task.deadline is not None:
             each = self.depth * actions * min(self.branching, prior.num_states)
-            most = simulations_in_time(rollouts, _STEP * self.depth, task)
+            most = simulations_in_time(rollouts, _STEP, task)  # one step may be all that is new
             rollouts = min(most, max(1, _MAX_IN_TIME // each))
         nodes = rollouts * (self.depth - 1) + 2
         outcomes = nodes * actions * min(self.branching, prior.num_states)
@@ -76,6 +76,11 @@ class Bfs3(CompiledAgent):
                 f"bfs3: simulations = {self.simulations} and depth = {self.depth} need "
                 f"{outcomes:.1e} outcomes in memory, at most {_MAX_NUMBERS:.1e} are allowed: "
                 "lower simulations, depth or branching"
+            )
+        if prior.num_states * actions * (self.depth + 1) > _MAX_NUMBERS:
+            raise InvalidInput(
+                f"bfs3: depth = {self.depth} with {prior.num_states * actions} pairs of state and "
+                f"action: their product is more than {_MAX_NUMBERS:.1e}: lower depth"
             )
         rewards = prior.rewards.mean.at(prior.counts)
         value_min = min(0.0, float(rewards.min())) / (1 - task.discount)

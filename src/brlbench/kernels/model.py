@@ -28,6 +28,7 @@ Integers = NDArray[np.int64]
 RESIDUAL = 1e-13
 SWITCH = 1e-12  # an action must be better by this part of the scale, or policies could cycle
 SWEEP_TOLERANCE = 1e-9
+_MANY_PAIRS = 64
 _POLICY_SWEEPS = 8
 _MAX_ROUNDS = 10_000
 
@@ -185,11 +186,14 @@ def improve(model: Model) -> None:
 def look(model: Model) -> tuple[float, bool]:
     """Compute all Q-values; note better actions; return the largest residual and if any is."""
     actions, q = model.counts.num_actions, model.q
-    # Apart, because the second loop can be done for several pairs at once.
-    for pair in range(len(q)):
-        q[np.uint64(pair)] = next_values(model, np.uint64(pair))
-    for pair in range(len(q)):
-        q[np.uint64(pair)] = with_reward(model, np.uint64(pair), q[np.uint64(pair)])
+    if len(q) < _MANY_PAIRS:
+        for pair in range(len(q)):
+            q[np.uint64(pair)] = q_value(model, pair)
+    else:  # the same in two loops, of which the second is done for several pairs at once
+        for pair in range(len(q)):
+            q[np.uint64(pair)] = next_values(model, np.uint64(pair))
+        for pair in range(len(q)):
+            q[np.uint64(pair)] = with_reward(model, np.uint64(pair), q[np.uint64(pair)])
     margin = SWITCH * scale(model)
     residual, better = 0.0, False
     for x in range(len(model.policy)):

@@ -109,7 +109,7 @@ def _edge_of_normal(rng: Words, layer: int, x: float) -> float:
             return x
 
 
-@cold
+@inlined
 def gamma(rng: Words, shape: float) -> float:
     """A gamma variate of scale 1; it may underflow to zero if the shape is small."""
     if shape < 1:

@@ -88,5 +88,6 @@ kernel = _compiler()
 inlined = _compiler(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compile a function that only compiled code calls, into each of its callers."""
 
-cold = _compiler(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+# Said, because Numba would hand the inlining of a caller down to it.
+cold = _compiler(forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compile a function that only compiled code calls, apart, because it is called rarely."""

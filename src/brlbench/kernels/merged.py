@@ -163,7 +163,7 @@ def draw(merged: Merged, rng: Words) -> None:
                 draw_more(merged, pair, rng)
 
 
-@cold
+@inlined
 def draw_more(merged: Merged, pair: int, rng: Words) -> None:
     """Draw the best of the rows that are left, or all of them if they are few."""
     length, left, kept = merged.length[pair], merged.left[pair], merged.kept[pair]

@@ -28,6 +28,7 @@ Integers = NDArray[np.int64]
 RESIDUAL = 1e-13
 SWITCH = 1e-12  # an action must be better by this part of the scale, or policies could cycle
 SWEEP_TOLERANCE = 1e-9
+_MANY_PAIRS = 64
 _POLICY_SWEEPS = 8
 _MAX_ROUNDS = 10_000
 
@@ -85,12 +86,26 @@ def scale(model: Model) -> float:
 @inlined
 def q_value(model: Model, pair: int) -> float:
     """The value of a pair, from the values of the states."""
-    counts, place = model.counts, np.uint64(pair)
+    place = np.uint64(pair)
+    return with_reward(model, place, next_values(model, place))
+
+
+@inlined
+def next_values(model: Model, place: np.uint64) -> float:
+    """The sum of a pair's counts times the values of the next states."""
+    counts = model.counts
     first = counts.row_start[place]
-    future = counts.background[place] * model.norms[0]
+    total = counts.background[place] * model.norms[0]
     for entry in range(first, first + counts.row_length[place]):
         at = np.uint64(entry)
-        future += counts.entry_count[at] * model.value[np.uint64(counts.entry_next[at])]
+        total += counts.entry_count[at] * model.value[np.uint64(counts.entry_next[at])]
+    return total
+
+
+@inlined
+def with_reward(model: Model, place: np.uint64, future: float) -> float:
+    """The value of a pair, from the sum above."""
+    counts = model.counts
     expected = (counts.reward_sum[place] + model.discount * future) / counts.total[place]
     return expected + model.bonus[place]
 
@@ -170,23 +185,30 @@ def improve(model: Model) -> None:
 @inlined
 def look(model: Model) -> tuple[float, bool]:
     """Compute all Q-values; note better actions; return the largest residual and if any is."""
-    actions = model.counts.num_actions
+    actions, q = model.counts.num_actions, model.q
+    if len(q) < _MANY_PAIRS:
+        for pair in range(len(q)):
+            q[np.uint64(pair)] = q_value(model, pair)
+    else:  # the same in two loops, of which the second is done for several pairs at once
+        for pair in range(len(q)):
+            q[np.uint64(pair)] = next_values(model, np.uint64(pair))
+        for pair in range(len(q)):
+            q[np.uint64(pair)] = with_reward(model, np.uint64(pair), q[np.uint64(pair)])
     margin = SWITCH * scale(model)
     residual, better = 0.0, False
     for x in range(len(model.policy)):
-        first, best, highest = x * actions, 0, -np.inf
-        for u in range(actions):
-            q = q_value(model, first + u)
-            model.q[np.uint64(first + u)] = q
-            if q > highest:
-                best, highest = u, q
-        kept = model.q[np.uint64(first + model.policy[x])]
+        first = x * actions
+        kept = q[np.uint64(first + model.policy[x])]
+        highest = kept
+        for pair in range(first, first + actions):
+            highest = max(highest, q[np.uint64(pair)])
         residual = max(residual, abs(kept - model.value[x]))
+        model.pending[x] = model.policy[x]
         if highest > kept + margin:
             better = True
-            model.pending[x] = best
-        else:
-            model.pending[x] = model.policy[x]
+            model.pending[x] = 0
+            while q[np.uint64(first + model.pending[x])] < highest:
+                model.pending[x] += 1
     return residual, better
 
 

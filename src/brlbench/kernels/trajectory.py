@@ -33,6 +33,9 @@ class _Hooks(NamedTuple):
 
 _HOOKS: dict[type, _Hooks] = {}
 
+# A call would write the descriptions of all arrays to the stack: up to half of a short decision.
+_INLINED = {"forceinline": True}
+
 
 def register(
     agent: type,
@@ -81,25 +84,25 @@ def _hooks(agent: Any) -> _Hooks | None:
     return _HOOKS.get(getattr(agent, "instance_class", type(None)))
 
 
-@overload(start, strict=False)
+@overload(start, strict=False, jit_options=_INLINED)
 def _compiled_start(agent: Any, x: Any) -> Any:
     hooks = _hooks(agent)
     return hooks and hooks.start
 
 
-@overload(start_known, strict=False)
+@overload(start_known, strict=False, jit_options=_INLINED)
 def _compiled_start_known(agent: Any, env: Any, x: Any) -> Any:
     hooks = _hooks(agent)
     return hooks and (hooks.start_known or (lambda agent, env, x: start(agent, x)))
 
 
-@overload(act, strict=False)
+@overload(act, strict=False, jit_options=_INLINED)
 def _compiled_act(agent: Any, x: Any) -> Any:
     hooks = _hooks(agent)
     return hooks and hooks.act
 
 
-@overload(observe, strict=False)
+@overload(observe, strict=False, jit_options=_INLINED)
 def _compiled_observe(agent: Any, x: Any, u: Any, y: Any, r: Any) -> Any:
     hooks = _hooks(agent)
     return hooks and hooks.observe

@@ -7,12 +7,13 @@ from rich.table import Table
 
 from ..agents.base import CompiledAgent
 from ..agents.parameters import rules
-from ..problems import distribution, parameters_of
-from ..single import SingleMDP
 
 
 def problem_table(names: Iterable[str]) -> Table:
     """The problems by name, with the sizes they have by default."""
+    from ..problems import distribution, parameters_of  # agents are listed without them
+    from ..single import SingleMDP
+
     table = Table("name", "parameters", "states", "actions", "MDPs", "description")
     for name in names:
         problem = distribution(name)

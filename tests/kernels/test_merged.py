@@ -14,7 +14,8 @@ from brlbench.kernels import gamma
 from brlbench.kernels import merged as kernels
 from brlbench.kernels.choice import TIE
 from brlbench.kernels.jit import kernel
-from brlbench.kernels.merged import MANY_DRAWS, ONE, Initial, Merged
+from brlbench.kernels.merged_rows import MANY_DRAWS, draw_outside, regions_of
+from brlbench.kernels.merged_state import ONE, Initial, Merged, entries_of
 from brlbench.kernels.rng import Words
 from brlbench.prior import FlatDirichlet
 from brlbench.problems import distribution
@@ -38,9 +39,9 @@ def start(merged: Merged, initial: Initial) -> None:
 @kernel
 def draw_rest(merged: Merged, pair: int, rng: Words, rows: Floats) -> None:
     """Fill some room with rows of a pair that are outside of its regions."""
-    shapes = merged.posterior.entry_count[kernels.entries_of(merged, pair)]
-    regions = merged.region[kernels.regions_of(merged, pair, merged.regions[pair])]
-    kernels.draw_outside(rng, shapes, regions, rows)
+    shapes = merged.posterior.entry_count[entries_of(merged, pair)]
+    regions = merged.region[regions_of(merged, pair, merged.regions[pair])]
+    draw_outside(rng, shapes, regions, rows)
 
 
 @kernel

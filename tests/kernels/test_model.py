@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import brlbench.agents.model as builders
 from brlbench.agents.base import Task
 from brlbench.agents.model import build_model, copy, solved_model
-from brlbench.kernels.model import SWEEP_TOLERANCE, Model, solve
+from brlbench.kernels.model import Model, solve
+from brlbench.kernels.tolerances import SWEEP_TOLERANCE
 from brlbench.mdp import MDP, Solution
 from brlbench.prior import FlatDirichlet
 from brlbench.problems import distribution

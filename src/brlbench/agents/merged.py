@@ -4,7 +4,7 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..kernels.counts import Counts
-from ..kernels.merged import MAX_REGIONS, Initial, Merged
+from ..kernels.merged_state import MAX_REGIONS, Initial, Merged
 from ..prior import FlatDirichlet
 from ..sparse import Floats, Integers
 from .base import Task

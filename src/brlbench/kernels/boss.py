@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from . import merged as sampled
 from .choice import first_greedy
-from .merged import Initial, Merged
+from .merged_state import Initial, Merged
 from .rng import Words
 from .trajectory import register
 

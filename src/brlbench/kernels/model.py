@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 from .arrays import copy_matrix, copy_vector
 from .counts import Counts, add, restore
 from .jit import cold, inlined, kernel
+from .tolerances import SWEEP_TOLERANCE, SWITCH
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 RESIDUAL = 1e-13
-SWITCH = 1e-12  # an action must be better by this part of the scale, or policies could cycle
-SWEEP_TOLERANCE = 1e-9
 _MANY_PAIRS = 64
 _POLICY_SWEEPS = 8
 _MAX_ROUNDS = 10_000

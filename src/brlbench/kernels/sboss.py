@@ -15,7 +15,7 @@ from .arrays import copy_start, copy_vector
 from .choice import first_greedy, greedy
 from .counts import Counts
 from .jit import inlined, kernel
-from .merged import Initial, Merged
+from .merged_state import Initial, Merged
 from .rng import Words
 from .trajectory import register
 

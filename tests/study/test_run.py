@@ -226,7 +226,8 @@ def test_a_run_in_the_background(tmp_path: Path) -> None:
     plan = tmp_path / "out/plan.json"
     wait_for(lambda: plan.exists() and read_status(tmp_path / "out").done == 10, seconds=60)
     wait_for(lambda: read_status(tmp_path / "out").owner is None)
-    assert "10 of 10 jobs done" in (tmp_path / "out/run.log").read_text()
+    # The last line is written after the folder is given free.
+    wait_for(lambda: "10 of 10 jobs done" in (tmp_path / "out/run.log").read_text())
 
 
 def test_folder_errors_are_sentences(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What BFS3's search keeps (forward-search sparse sampling, FSSS): its belief and its tree.
+"""What BFS3's search keeps (forward-search sparse sampling, FSSS): its tree, and the rest.
 
 A node is a history; its arms are the actions there. An arm that was taken has an edge, with the
 next states that were drawn for it; equal ones are kept once, as one outcome. An outcome that was
@@ -86,7 +86,7 @@ class Bfs3(NamedTuple):
     loose: Integers  # [C]; work space: draws of an edge that are not sorted by next state
     tally: Integers  # [S]; how many they are of each next state; zero between edges
     path: Integers  # [D]; the node of each level
-    upper_floor: Floats  # [D]; by level, see above
+    upper_floor: Floats  # [D]; by level, see `set_floors`
     gap_floor: Floats  # [D]
     q: Floats  # [A]
     complete: Floats  # [D + 1]; by level, the gap of bounds in which only the leaves' is left

@@ -40,7 +40,6 @@ ENTRY = np.dtype(
         ("next_state", "i8"),
     ]
 )
-
 STATE = np.dtype(
     [
         ("reward", "f8"),  # the highest common reward of its pairs
@@ -108,10 +107,8 @@ def learn(belief: PathBelief, x: int, u: int, y: int) -> None:
     length = belief.counts.row_length[pair]
     add(belief.counts, pair, y)
     is_new = belief.counts.row_length[pair] > length
-    if (
-        is_new
-        and known_reward(belief.counts, belief.rewards, pair, y) != belief.pair[pair].common_reward
-    ):
+    reward = known_reward(belief.counts, belief.rewards, pair, y)
+    if is_new and reward != belief.pair[pair].common_reward:
         make_special(belief, pair)
     refresh_pair(belief, pair)
     refresh_state(belief, x)

@@ -44,7 +44,8 @@ def test_estimates_of_agents_whose_time_is_known(tmp_path: Path) -> None:
     for (seconds, name), one in found.items():
         expected = seconds * 20 * study.experiments[name].num_mdps
         assert one.playing_seconds is not None
-        assert expected <= one.playing_seconds < 2.5 * expected + 0.3  # sleep may take longer
+        # Sleep may take longer, and where it did in the first decisions, the rest seem shorter.
+        assert expected / 1.5 <= one.playing_seconds < 2.5 * expected + 0.3
 
 
 def test_what_is_done_counts_no_more(tmp_path: Path) -> None:
@@ -58,7 +59,7 @@ def test_what_is_done_counts_no_more(tmp_path: Path) -> None:
         found = by_job(estimate(study.jobs, folder, executor, 0.4))
     half = found[0.002, "GC"].playing_seconds
     assert half is not None
-    assert 0.8 <= half < 2.3
+    assert 0.8 / 1.5 <= half < 2.3
 
 
 def test_a_search_is_watched_and_extrapolated(tmp_path: Path) -> None:

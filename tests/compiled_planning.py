@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from brlbench.kernels import bfs3, outcomes, path_belief, rng
-from brlbench.kernels.fsss import NO_EDGE, Bfs3
+from brlbench.kernels import fsss, outcomes, path_belief, rng
+from brlbench.kernels.fsss_state import NO_EDGE, Bfs3
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.path_belief import NO_ENTRY
 from brlbench.kernels.rng import Words
@@ -25,7 +25,7 @@ def expand_often(agent: Bfs3, x: int, out: Integers) -> None:
     actions, tree = agent.belief.counts.num_actions, agent.tree
     for n in range(out.shape[0]):
         tree.size[:] = 0
-        bfs3.make_arms(agent, bfs3.expand(agent, x))
+        fsss.make_arms(agent, fsss.expand(agent, x))
         for u in range(actions):
             if tree.arm[u].edge == NO_EDGE:
                 tree.arm[u].edge = outcomes.draw_edge(agent, u, x * actions + u, 0.0)
@@ -38,28 +38,28 @@ def expand_often(agent: Bfs3, x: int, out: Integers) -> None:
 def upper_bound(agent: Bfs3, x: int) -> float:
     """`upper_bound`, in an empty tree."""
     agent.tree.size[:] = 0
-    return bfs3.upper_bound(agent, x)
+    return fsss.upper_bound(agent, x, agent.rollouts)[0]
 
 
 @kernel
 def more_rollouts(agent: Bfs3, number: int) -> None:
     """Roll-outs from the root and back to it, whether the search is complete or not."""
     for _ in range(number):
-        bfs3.descend(agent, 0)
-        bfs3.ascend(agent, True)
+        fsss.descend(agent, 0)
+        fsss.ascend(agent, True)
 
 
 @kernel
 def expand(agent: Bfs3, x: int) -> int:
     """`expand`."""
-    return bfs3.expand(agent, x)
+    return fsss.expand(agent, x)
 
 
 @kernel
 def make_all_arms(agent: Bfs3) -> None:
     """Have all nodes keep in their arms what they know of them."""
     for n in range(agent.tree.size[0]):
-        bfs3.make_arms(agent, n)
+        fsss.make_arms(agent, n)
 
 
 @kernel

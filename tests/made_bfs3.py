@@ -9,9 +9,14 @@ from brlbench.agents.bfs3 import Bfs3
 from brlbench.prior import FlatDirichlet
 
 
-def trained(prior: FlatDirichlet, discount: float = 0.8, **parameters: Any) -> Bfs3:
+LONG = 1e9  # seconds, a deadline with which all actions are searched to the end
+
+
+def trained(
+    prior: FlatDirichlet, discount: float = 0.8, deadline: float | None = None, **parameters: Any
+) -> Bfs3:
     agent = Bfs3(**parameters)
-    agent.train(prior, Task(discount, 50), np.random.default_rng(0))
+    agent.train(prior, Task(discount, 50, deadline), np.random.default_rng(0))
     agent.start(0, np.random.default_rng(1))
     return agent
 

@@ -13,7 +13,7 @@ from brlbench.agents.model import copy
 from brlbench.errors import AgentError, InvalidInput
 from brlbench.execution import evaluate
 from brlbench.experiment import Experiment
-from brlbench.kernels.fsss import NO_EDGE, NO_NODE
+from brlbench.kernels.fsss_state import NO_EDGE, NO_NODE
 from brlbench.kernels.path_belief import ALL_SPECIAL
 from brlbench.prior import FlatDirichlet
 from brlbench.problems import distribution
@@ -28,7 +28,7 @@ from compiled_planning import (
     upper_bound,
 )
 from laws import assert_same_frequencies, assert_same_law
-from made_bfs3 import show, trained
+from made_bfs3 import LONG, show, trained
 from plain_planners import PlainBfs3
 from planner_cases import CHAIN, OBSERVED, PRIORS, UNIFORM
 
@@ -47,7 +47,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", PRIORS)
 def test_searches_are_those_of_the_pseudo_code(name: str, settings: str, learned: bool) -> None:
     prior = PRIORS[name]
-    agent = trained(prior, **SETTINGS[settings])
+    agent = trained(prior, deadline=LONG, **SETTINGS[settings])
     plain = PlainBfs3(prior, 0.8, **SETTINGS[settings])
     if learned:
         show(agent, prior, OBSERVED[name])
@@ -64,6 +64,29 @@ def test_searches_are_those_of_the_pseudo_code(name: str, settings: str, learned
         expected.append(plain.q)
     assert_same_law(np.array(found), np.array(expected), ["value 0", "value 1"])
     assert_same_frequencies(np.bincount(actions), np.bincount(expected_actions, minlength=2))
+
+
+@pytest.mark.parametrize("branching", [1, 2, 5, 15])
+@pytest.mark.parametrize("problem", [*PRIORS, "GC", "GDL", "Grid", "uniform:Grid"])
+def test_actions_are_given_up_only_if_others_are_better(problem: str, branching: int) -> None:
+    """As a deadline that is far away makes the agent search all of them to the end."""
+    prior = PRIORS[problem] if problem in PRIORS else distribution(problem)
+    settings: Any = {"simulations": 100 * branching, "branching": branching, "depth": 10}
+    agent = trained(prior, 0.95, **settings)
+    thorough = trained(prior, 0.95, deadline=LONG, **settings)
+    rng, state, saved = np.random.default_rng(5), 0, 0
+    for _ in range(100):
+        action = agent.act(state)
+        assert action == thorough.act(state)
+        found, whole = agent.arrays.q, thorough.arrays.q
+        assert found[action] == whole[action]
+        assert (found >= whole).all()
+        saved += thorough.arrays.made[0] - agent.arrays.made[0]
+        transition = (state, action, int(rng.integers(prior.num_states)))
+        show(agent, prior, [transition])
+        show(thorough, prior, [transition])
+        state = transition[2]
+    assert saved > 0 or branching < 5
 
 
 class Bounds(NamedTuple):
@@ -238,7 +261,7 @@ def test_where_nothing_is_unknown_the_value_is_that_of_planning() -> None:
     rewards = rng.normal(size=counts.shape)
     prior = FlatDirichlet(counts, rewards)
     for depth in (1, 2, 5):
-        agent = trained(prior, 0.9, simulations=3 * 3**depth, branching=3, depth=depth)
+        agent = trained(prior, 0.9, LONG, simulations=3 * 3**depth, branching=3, depth=depth)
         value = np.full(5, rewards[counts > 0].max() / (1 - 0.9))
         q = np.zeros((5, 3))
         for _ in range(depth + 1):
@@ -281,7 +304,7 @@ def test_a_search_leaves_the_belief_as_it_was() -> None:
 def test_one_step_of_search() -> None:
     """With depth 1: the reward, the best sampled mean reward after it, and the leaves' value."""
     rewards = UNIFORM.rewards.mean.to_dense()
-    agent = trained(UNIFORM, 0.5, simulations=1, branching=1, depth=1)
+    agent = trained(UNIFORM, 0.5, LONG, simulations=1, branching=1, depth=1)
     possible = {
         first + 0.5 * (max(pair) + 0.5 * agent.arrays.value_max)
         for y, first in enumerate(rewards[0, 0])

@@ -40,6 +40,7 @@ _STEP = 25.0  # nanoseconds that a step of a roll-out takes, or more
 _MAX_ENTRIES = 16  # with more states, the rows of a uniform prior are a background
 _MAX_SPECIAL = 8  # with more special next states, a pair's are all drawn at once
 _ROUNDING = 1e-12  # of bounds, as a part of their range
+_FIRST_LOOK = 8  # an action's roots have this part of their roll-outs at first
 _MAX_NUMBERS = 1 << 27  # about 6 GB in the tree's arrays
 _MAX_IN_TIME = 1 << 24  # the same with a deadline, where more roll-outs than fit are cut off
 
@@ -60,7 +61,7 @@ class Bfs3(CompiledAgent):
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for one tree."""
         from ..kernels import bfs3 as kernels
-        from ..kernels import fsss
+        from ..kernels import fsss_state
         from .planning import build_deadline, simulations_in_time
 
         actions = prior.num_actions
@@ -88,13 +89,13 @@ class Bfs3(CompiledAgent):
         to_leaves = np.power(task.discount, np.arange(self.depth, -1, -1.0))
         complete = (value_max - value_min) * (to_leaves * (1 + 1e-9) + _ROUNDING)
         belief = _build_belief(prior, task, self.depth + 1)
-        tree = fsss.Tree(
+        tree = fsss_state.Tree(
             size=np.zeros(3, np.int64),
-            node=np.recarray(nodes, fsss.NODE),
-            arm=np.recarray(nodes * actions, fsss.ARM),
+            node=np.recarray(nodes, fsss_state.NODE),
+            arm=np.recarray(nodes * actions, fsss_state.ARM),
             special_times=np.zeros(nodes * actions * belief.most_special, np.int32),
-            edge=np.recarray(nodes * actions, fsss.EDGE),
-            outcome=np.recarray(outcomes + 1, fsss.OUTCOME),
+            edge=np.recarray(nodes * actions, fsss_state.EDGE),
+            outcome=np.recarray(outcomes + 1, fsss_state.OUTCOME),
         )
         return kernels.Bfs3(
             rng=new_rng(),
@@ -105,6 +106,8 @@ class Bfs3(CompiledAgent):
             path=np.zeros(self.depth, np.int64),
             upper_floor=np.zeros(self.depth),
             gap_floor=np.zeros(self.depth),
+            root=np.recarray(actions * self.branching, fsss_state.ROOT),
+            turn=np.zeros(actions, np.int64),
             q=np.zeros(actions),
             complete=complete,
             skipped=complete if self.skip_complete else np.full(self.depth + 1, -np.inf),
@@ -112,6 +115,7 @@ class Bfs3(CompiledAgent):
             deadline=build_deadline(task, _STEP * self.depth),
             discount=task.discount,
             rollouts=rollouts,
+            first_look=rollouts // _FIRST_LOOK if task.deadline is None else 0,
             branching=self.branching,
             depth=self.depth,
             value_min=value_min,

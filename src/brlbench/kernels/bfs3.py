@@ -1,300 +1,115 @@
-"""BFS3's search: forward-search sparse sampling (FSSS) over histories.
+"""BFS3's decisions: C next states for each action, and the upper bounds that FSSS finds for them.
 
-A roll-out follows the highest upper bounds and the widest gaps from the root to the full depth, and
-tightens the bounds of all nodes on its way. The next one often begins with the same steps. On the
-way down, each node on the path is therefore told its floors: as long as its upper bound and its gap
-stay above them, everything above it would be chosen once more. The next roll-out begins at the
-deepest node for which that is so. The nodes above learn of the changes when it is left.
+An upper bound falls with every roll-out and never rises. So the action whose values are bounded
+highest is searched first, and others only as long as they may still be the best: most never get
+all their roll-outs. At first an action's roots, the drawn next states, have a part of them; these
+say most. Searching the root again with all of them begins anew, as trees are not kept; a root
+always has the same random numbers, whatever is searched before it.
 
-Each root has a tree of its own, in the same arrays; before it is the tree of the present history.
+With a deadline all actions get the same share of the time.
 """
-
-from typing import Any
 
 import numpy as np
 
 from .arrays import at
-from .choice import greedy
-from .deadline import OBSERVE, START, begin, is_over, now, share, took
-from .fsss import NO_EDGE, NO_NODE, NOT_CHOSEN
-from .fsss import Bfs3 as Bfs3
+from .choice import TIE, greedy
+from .deadline import OBSERVE, START, begin, now, share, took
+from .fsss import expand, make_arms, upper_bound
+from .fsss_state import NO_EDGE
+from .fsss_state import Bfs3 as Bfs3
 from .jit import cold, inlined
-from .outcomes import draw_all, draw_edge, draw_special, first_bounds
-from .path_belief import ALL_SPECIAL, count, learn, reset, take_back
+from .outcomes import draw_edge
+from .path_belief import count, learn, reset, take_back
+from .rng import keyed_word, load, next_word, store
 from .trajectory import register
 
-
-@inlined
-def expand(agent: Bfs3, x: int) -> int:
-    """A new node, with no more drawn than its arms' rewards."""
-    state, n = agent.belief.state[at(x)], agent.tree.size[0]
-    agent.tree.size[0] = n + 1
-    node = agent.tree.node[at(n)]
-    node.state = x
-    best, reward, rival = state.best, state.reward, state.rival_reward
-    node.has_arms, node.edge = 0, NO_EDGE
-    if not state.is_plain:
-        best, reward, rival = draw_arms(agent, n, x)
-        node.has_arms, node.edge = 1, arm_of(agent, n, best).edge
-    node.best = best
-    node.lower, node.upper = first_bounds(agent, reward)
-    node.rival_lower, node.rival_upper = first_bounds(agent, rival)
-    return n
+_NO_ACTION = -1
 
 
 @inlined
-def arm_of(agent: Bfs3, n: int, u: int) -> Any:
-    """An arm of a node."""
-    return agent.tree.arm[at(n * agent.belief.counts.num_actions + u)]
-
-
-@inlined
-def draw_arms(agent: Bfs3, n: int, x: int) -> tuple[int, float, float]:
-    """Draw the rewards of all arms; return the first with the highest, this, and the next one."""
-    actions = agent.belief.counts.num_actions
-    best, highest, rival = 0, -np.inf, -np.inf
+def draw_roots(agent: Bfs3, x: int) -> None:
+    """Draw C next states for each action."""
+    tree, actions = agent.tree, agent.belief.counts.num_actions
+    tree.size[:] = 0
+    make_arms(agent, expand(agent, x))
     for u in range(actions):
-        arm, pair = arm_of(agent, n, u), agent.belief.pair[at(x * actions + u)]
-        arm.edge, arm.reward = NO_EDGE, pair.common_reward
-        if pair.num_special > 0:
-            arm.reward = draw_special(agent, n * actions + u, pair) * agent.per_draw
-        elif pair.num_special == ALL_SPECIAL:
-            arm.edge = draw_all(agent, n * actions + u, x * actions + u)
-            arm.reward = agent.tree.edge[at(arm.edge)].reward
-        rival = max(rival, min(highest, arm.reward))
-        best = u if arm.reward > highest else best
-        highest = max(highest, arm.reward)
-    return best, highest, rival
+        arm, n = tree.arm[u], u * agent.branching
+        if arm.edge == NO_EDGE:
+            arm.edge = draw_edge(agent, u, x * actions + u, arm.reward)
+        edge = tree.edge[arm.edge]
+        for i in range(edge.first, edge.end):
+            for _ in range(tree.outcome[i].times):
+                root = agent.root[n]
+                root.upper, root.outcome, root.is_known = agent.value_max, i, 0
+                n += 1
+        agent.turn[u] = 0 if agent.first_look > 0 else agent.branching
+        agent.q[u] = value(agent, u)
 
 
 @inlined
-def last_best(u: int) -> int:
-    """The mark of a best action that may be best no more; and the other way round."""
-    return -1 - u
+def value(agent: Bfs3, u: int) -> float:
+    """The mean over the roots of an action: reward and discounted bound."""
+    total = 0.0
+    for n in range(u * agent.branching, (u + 1) * agent.branching):
+        total += agent.root[at(n)].upper
+    return agent.tree.arm[u].reward + agent.discount * total / agent.branching
 
 
 @inlined
-def make_arms(agent: Bfs3, n: int) -> None:
-    """Have the arms of a node know what it knows; new ones have the common rewards."""
-    node, actions = agent.tree.node[at(n)], agent.belief.counts.num_actions
-    if not node.has_arms:
-        node.has_arms = 1
-        for u in range(actions):
-            arm, pair = arm_of(agent, n, u), agent.belief.pair[at(node.state * actions + u)]
-            arm.edge, arm.reward = NO_EDGE, pair.common_reward
-    best = node.best if node.best >= 0 else last_best(node.best)
-    arm_of(agent, n, best).edge = node.edge
+def is_searched(agent: Bfs3, u: int) -> bool:
+    """Whether all roots of an action have had all their roll-outs."""
+    return agent.turn[u] == 2 * agent.branching
 
 
 @inlined
-def choose_arm(agent: Bfs3, n: int) -> None:
-    """Find the first arm with the highest upper bound, up to rounding, and how high others are."""
-    make_arms(agent, n)
-    best, lower, upper, rival_lower, rival_upper = 0, -np.inf, -np.inf, -np.inf, -np.inf
-    for u in range(agent.belief.counts.num_actions):
-        arm = arm_of(agent, n, u)
-        low, high = first_bounds(agent, arm.reward)
-        if arm.edge != NO_EDGE:
-            edge = agent.tree.edge[at(arm.edge)]
-            low, high = edge.lower, edge.upper
-        rival_upper = max(rival_upper, min(upper, high))
-        if high > upper + agent.rounding:
-            best, lower, low = u, low, lower
-        rival_lower = max(rival_lower, low)
-        upper = max(upper, high)
-    node = agent.tree.node[at(n)]
-    node.rival_lower, node.rival_upper = rival_lower, rival_upper
-    node.best, node.edge = best, arm_of(agent, n, best).edge
+def next_action(agent: Bfs3) -> int:
+    """The action to be searched next, if there is one that may be the best."""
+    least, scale = -np.inf, max(abs(agent.value_min), abs(agent.value_max))
+    chosen = _NO_ACTION
+    for u in range(len(agent.q)):
+        if not is_searched(agent, u):
+            chosen = u if chosen == _NO_ACTION or agent.q[u] > agent.q[chosen] else chosen
+        elif agent.deadline.limit == 0:
+            least = max(least, agent.q[u] - TIE * scale)
+    return chosen if chosen != _NO_ACTION and agent.q[chosen] >= least else _NO_ACTION
 
 
 @inlined
-def bounds_of(agent: Bfs3, outcome: Any) -> tuple[float, float]:
-    """The bounds of the value below an outcome."""
-    if outcome.child == NO_NODE:
-        return agent.value_min, agent.value_max
-    child = agent.tree.node[at(outcome.child)]
-    return child.lower, child.upper
-
-
-@inlined
-def choose_outcome(agent: Bfs3, edge: Any, level: int) -> None:
-    """Find the outcome to follow, and keep what is needed as long as it stays this one.
-
-    It is the one that leaves most of the uncertainty, of those not passed over; where several
-    do, up to rounding, the lowest next state.
-    """
-    lower, upper, skipped = 0.0, 0.0, agent.skipped[at(level + 1)]
-    best, best_state = edge.first, agent.belief.counts.num_states
-    widest, rival, tie = -np.inf, -np.inf, agent.rounding * agent.branching
-    for i in range(edge.first, edge.end):
-        outcome = agent.tree.outcome[at(i)]
-        low, high = bounds_of(agent, outcome)
-        lower += outcome.times * low
-        upper += outcome.times * high
-        weighted = outcome.times * (high - low)
-        if high - low > skipped:
-            rival = max(rival, min(widest, weighted))
-            lead = weighted - widest
-            if lead > tie or (lead >= -tie and outcome.next_state < best_state):
-                best, best_state, widest = i, outcome.next_state, weighted
-    outcome = agent.tree.outcome[at(best)]
-    low, high = bounds_of(agent, outcome)
-    edge.rest_lower = edge.reward + agent.share * (lower - outcome.times * low)
-    edge.rest_upper = edge.reward + agent.share * (upper - outcome.times * high)
-    edge.rival_gap = max(skipped, (rival + tie) / outcome.times)
-    edge.widest = best
-
-
-@inlined
-def choose_first(agent: Bfs3, edge: Any, level: int) -> None:
-    """The same where nothing is known yet below any outcome: the one that was drawn most often."""
-    states = agent.belief.counts.num_states
-    best, times, rival, highest = edge.first, 0, 0, 0
-    for i in range(edge.first, edge.end):
-        outcome = agent.tree.outcome[at(i)]
-        rank = (outcome.times + 1) * states - outcome.next_state
-        rival = max(rival, min(times, outcome.times))
-        times = max(times, outcome.times)
-        best = i if rank > highest else best
-        highest = max(highest, rank)
-    weight, gap = agent.share * times, agent.value_max - agent.value_min
-    edge.rest_lower = edge.lower - weight * agent.value_min
-    edge.rest_upper = edge.upper - weight * agent.value_max
-    rival_gap = agent.share * rival * agent.stretch[at(times)] * gap + agent.rounding
-    edge.rival_gap = max(agent.skipped[at(level + 1)], rival_gap)
-    edge.widest = best
-
-
-@inlined
-def take(agent: Bfs3, n: int, level: int) -> None:
-    """Take the best arm of a node for the first time."""
-    node, actions = agent.tree.node[at(n)], agent.belief.counts.num_actions
-    pair = node.state * actions + node.best
-    reward = agent.belief.pair[at(pair)].common_reward
-    if node.has_arms:
-        reward = arm_of(agent, n, node.best).reward
-    node.edge = draw_edge(agent, n * actions + node.best, pair, reward)
-    choose_first(agent, agent.tree.edge[at(node.edge)], level)
-
-
-@inlined
-def descend(agent: Bfs3, level: int) -> None:
-    """Follow the highest upper bounds from the path's node at a level to the full depth."""
-    tree, n = agent.tree, agent.path[at(level)]
-    for here in range(level, agent.depth - 1):
-        node = tree.node[at(n)]
-        if node.best < 0:
-            choose_arm(agent, n)
-        if node.edge == NO_EDGE:
-            take(agent, n, here)
-        edge = tree.edge[at(node.edge)]
-        if edge.widest == NOT_CHOSEN:
-            choose_outcome(agent, edge, here)
-        outcome = tree.outcome[at(edge.widest)]
-        set_floors(agent, here, node, edge, outcome)
+def look(agent: Bfs3, u: int, key: np.uint64) -> None:
+    """Search from the next root of an action."""
+    turn, tree = agent.turn[u], agent.tree
+    n = u * agent.branching + turn % agent.branching
+    agent.turn[u] += 1
+    root = agent.root[n]
+    if not root.is_known:
+        for i in range(4):
+            agent.rng[i] = keyed_word(key, n, i)
+        edge, outcome = tree.edge[tree.arm[u].edge], tree.outcome[root.outcome]
+        rollouts = agent.first_look if turn < agent.branching else agent.rollouts
+        nodes, edges, outcomes = tree.size
         count(agent.belief, edge.pair, outcome.next_state, outcome.entry)
-        if outcome.child == NO_NODE:
-            outcome.child = expand(agent, outcome.next_state)
-        n = outcome.child
-        agent.path[at(here + 1)] = n
-
-
-@inlined
-def set_floors(agent: Bfs3, level: int, node: Any, edge: Any, outcome: Any) -> None:
-    """Tell the node below an outcome its floors.
-
-    The path to that node stays as it is while no other arm here is better, no other outcome of
-    the arm is wider, and this node is above its own floors. So the arm's upper bound must stay
-    above `least`, and its gap above this node's floor. When an outcome's bounds change, those of
-    its arm change less, by its share. There is a margin for rounding everywhere.
-    """
-    lower, upper = bounds_of(agent, outcome)
-    least = max(node.rival_upper + agent.rounding, agent.upper_floor[at(level)])
-    least = max(least, node.rival_lower + agent.gap_floor[at(level)])
-    stretch = agent.stretch[at(outcome.times)]
-    fall = stretch * (edge.upper - least - agent.rounding)
-    loss = stretch * (edge.upper - edge.lower - agent.gap_floor[at(level)] - agent.rounding)
-    gap_floor = max(upper - lower - loss, edge.rival_gap) + agent.rounding
-    agent.upper_floor[at(level + 1)] = upper - fall + agent.rounding
-    agent.gap_floor[at(level + 1)] = gap_floor
-
-
-@inlined
-def ascend(agent: Bfs3, to_the_root: bool) -> int:
-    """Back up the bounds from the full depth; return the level where the next roll-out begins."""
-    tree, level = agent.tree, agent.depth - 1
-    node = tree.node[at(agent.path[at(level)])]
-    while level > 0:
-        gap = node.upper - node.lower
-        stays = node.upper > agent.upper_floor[at(level)] and gap > agent.gap_floor[at(level)]
-        if stays and not to_the_root:
-            break
-        level -= 1
-        above = tree.node[at(agent.path[at(level)])]
-        edge = tree.edge[at(above.edge)]
-        outcome = tree.outcome[at(edge.widest)]
+        root.upper, root.is_known = upper_bound(agent, outcome.next_state, rollouts)
         take_back(agent.belief, edge.pair, outcome.entry)
-        edge.lower = edge.rest_lower + agent.share * outcome.times * node.lower
-        edge.upper = edge.rest_upper + agent.share * outcome.times * node.upper
-        if gap <= edge.rival_gap:
-            edge.widest = NOT_CHOSEN
-        above.lower = max(edge.lower, above.rival_lower)
-        above.upper = max(edge.upper, above.rival_upper)
-        if edge.upper <= above.rival_upper + agent.rounding:
-            above.best = last_best(above.best)
-        node = above
-    return level
-
-
-@cold
-def upper_bound(agent: Bfs3, x: int) -> float:
-    """FSSS: the upper bound of the value at the present history, in state x."""
-    root = expand(agent, x)
-    agent.path[0] = root
-    agent.upper_floor[0], agent.gap_floor[0] = -np.inf, agent.complete[0]
-    node, level = agent.tree.node[at(root)], 0
-    # All paths have the full depth: when only the gap of the leaves is left, nothing can change.
-    # Nor when a roll-out found nothing new: all others would go the same way.
-    for i in range(agent.rollouts):
-        nodes = agent.tree.size[0]
-        descend(agent, level)
-        agent.made[0] += 1
-        found_nothing, is_last = nodes == agent.tree.size[0], i + 1 == agent.rollouts
-        is_last = is_last or found_nothing or is_over(agent.deadline, i + 1)
-        level = ascend(agent, is_last)
-        if is_last or (level == 0 and node.upper - node.lower <= agent.complete[0]):
-            break
-    return node.upper
+        tree.size[0], tree.size[1], tree.size[2] = nodes, edges, outcomes
+        agent.q[u] = value(agent, u)
 
 
 @cold
 def search(agent: Bfs3, x: int) -> int:
-    """For each action: the mean over C drawn next states of reward and discounted bound."""
-    tree, actions = agent.tree, agent.belief.counts.num_actions
-    end, left = begin(agent.deadline), actions * agent.branching
+    """Find the action with the highest value."""
+    end, left = begin(agent.deadline), len(agent.root)
     agent.made[0] = 0
-    tree.size[:] = 0
-    make_arms(agent, expand(agent, x))
-    for u in range(actions):
-        arm = tree.arm[u]
-        if arm.edge == NO_EDGE:
-            arm.edge = draw_edge(agent, u, x * actions + u, arm.reward)
-    nodes, edges, outcomes = tree.size
-    scale = 0.0
-    for u in range(actions):
-        edge, total = tree.edge[tree.arm[u].edge], 0.0
-        for i in range(edge.first, edge.end):
-            outcome = tree.outcome[i]
-            count(agent.belief, edge.pair, outcome.next_state, outcome.entry)
-            for _ in range(outcome.times):
-                share(agent.deadline, end, left)
-                left -= 1
-                tree.size[0], tree.size[1], tree.size[2] = nodes, edges, outcomes
-                total += upper_bound(agent, outcome.next_state)
-            take_back(agent.belief, edge.pair, outcome.entry)
-        agent.q[u] = tree.arm[u].reward + agent.discount * total / agent.branching
-        scale = max(scale, abs(agent.q[u]))
-    return greedy(agent.q, 0, actions, scale, agent.rng)
+    draw_roots(agent, x)
+    key, state = next_word(agent.rng), load(agent.rng)
+    u = next_action(agent)
+    while u != _NO_ACTION:
+        share(agent.deadline, end, left)
+        look(agent, u, key)
+        left -= 1
+        u = next_action(agent)
+    store(agent.rng, state)
+    scale = max(abs(agent.value_min), abs(agent.value_max))
+    return greedy(agent.q, 0, len(agent.q), scale, agent.rng)
 
 
 def start(agent: Bfs3, x: int) -> None:

@@ -1,105 +1,266 @@
-"""What BFS3's search keeps (forward-search sparse sampling, FSSS): its tree, and the rest.
+"""Forward-search sparse sampling (FSSS) over histories, from one root.
 
-A node is a history; its arms are the actions there. An arm that was taken has an edge, with the
-next states that were drawn for it; equal ones are kept once, as one outcome. An outcome that was
-followed has a child, the node of the longer history.
-
-What is used together is kept together, in records: one address, one part of the cache.
+A roll-out follows the highest upper bounds and the widest gaps from the root to the full depth, and
+tightens the bounds of all nodes on its way. The next one often begins with the same steps. On the
+way down, each node on the path is therefore told its floors: as long as its upper bound and its gap
+stay above them, everything above it would be chosen once more. The next roll-out begins at the
+deepest node for which that is so. The nodes above learn of the changes when it is left.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .deadline import Deadline
-from .path_belief import PathBelief
-from .rng import Words
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Records = np.recarray[Any, Any]
-
-NO_NODE = -1
-NO_EDGE = -1
-NOT_CHOSEN = -1
-
-NODE = np.dtype(
-    [
-        ("lower", "f8"),  # bounds of its value: the highest of its arms
-        ("upper", "f8"),
-        ("rival_lower", "f8"),  # the highest of all arms but the best
-        ("rival_upper", "f8"),
-        ("best", "i4"),  # the action with the highest upper bound; or a mark, see `last_best`
-        ("edge", "i4"),  # of that arm, or NO_EDGE
-        ("state", "i4"),
-        ("has_arms", "i4"),  # if not, nothing had to be drawn for them, and only the best was taken
-    ]
-)
-ARM = np.dtype(
-    [
-        ("reward", "f8"),  # mean of the drawn transitions
-        ("edge", "i8"),  # or NO_EDGE
-    ]
-)
-EDGE = np.dtype(
-    [
-        ("reward", "f8"),  # its arm's
-        ("lower", "f8"),  # bounds of its arm's value
-        ("upper", "f8"),
-        ("rest_lower", "f8"),  # the same without what comes from the widest outcome
-        ("rest_upper", "f8"),
-        ("rival_gap", "f8"),  # down to this gap the widest outcome stays the widest
-        ("first", "i4"),  # the outcomes are first:end
-        ("end", "i4"),
-        ("widest", "i4"),  # the outcome to follow, or NOT_CHOSEN
-        ("pair", "i4"),
-    ]
-)
-OUTCOME = np.dtype(
-    [
-        ("next_state", "i4"),
-        ("entry", "i4"),  # or NO_ENTRY
-        ("times", "i4"),  # how often it was drawn
-        ("child", "i4"),  # or NO_NODE
-    ]
-)
+from .arrays import at
+from .deadline import is_over
+from .fsss_state import NO_EDGE, NO_NODE, NOT_CHOSEN, Bfs3
+from .jit import cold, inlined
+from .outcomes import draw_all, draw_edge, draw_special, first_bounds
+from .path_belief import ALL_SPECIAL, count, take_back
 
 
-class Tree(NamedTuple):
-    """The tree; H is how many special next states a pair may have."""
+@inlined
+def expand(agent: Bfs3, x: int) -> int:
+    """A new node, with no more drawn than its arms' rewards."""
+    state, n = agent.belief.state[at(x)], agent.tree.size[0]
+    agent.tree.size[0] = n + 1
+    node = agent.tree.node[at(n)]
+    node.state = x
+    best, reward, rival = state.best, state.reward, state.rival_reward
+    node.has_arms, node.edge = 0, NO_EDGE
+    if not state.is_plain:
+        best, reward, rival = draw_arms(agent, n, x)
+        node.has_arms, node.edge = 1, arm_of(agent, n, best).edge
+    node.best = best
+    node.lower, node.upper = first_bounds(agent, reward)
+    node.rival_lower, node.rival_upper = first_bounds(agent, rival)
+    return n
 
-    size: Integers  # [3]; nodes, edges and outcomes
-    node: Records  # of NODE
-    arm: Records  # of ARM; at `node * A + action`
-    special_times: NDArray[np.int32]  # [arms * H]; how often each special next state was drawn
-    edge: Records  # of EDGE
-    outcome: Records  # of OUTCOME
+
+@inlined
+def arm_of(agent: Bfs3, n: int, u: int) -> Any:
+    """An arm of a node."""
+    return agent.tree.arm[at(n * agent.belief.counts.num_actions + u)]
 
 
-class Bfs3(NamedTuple):
-    """The agent's state; D is the depth."""
+@inlined
+def draw_arms(agent: Bfs3, n: int, x: int) -> tuple[int, float, float]:
+    """Draw the rewards of all arms; return the first with the highest, this, and the next one."""
+    actions = agent.belief.counts.num_actions
+    best, highest, rival = 0, -np.inf, -np.inf
+    for u in range(actions):
+        arm, pair = arm_of(agent, n, u), agent.belief.pair[at(x * actions + u)]
+        arm.edge, arm.reward = NO_EDGE, pair.common_reward
+        if pair.num_special > 0:
+            arm.reward = draw_special(agent, n * actions + u, pair) * agent.per_draw
+        elif pair.num_special == ALL_SPECIAL:
+            arm.edge = draw_all(agent, n * actions + u, x * actions + u)
+            arm.reward = agent.tree.edge[at(arm.edge)].reward
+        rival = max(rival, min(highest, arm.reward))
+        best = u if arm.reward > highest else best
+        highest = max(highest, arm.reward)
+    return best, highest, rival
 
-    rng: Words
-    belief: PathBelief
-    tree: Tree
-    loose: Integers  # [C]; work space: draws of an edge that are not sorted by next state
-    tally: Integers  # [S]; how many they are of each next state; zero between edges
-    path: Integers  # [D]; the node of each level
-    upper_floor: Floats  # [D]; by level, see `set_floors`
-    gap_floor: Floats  # [D]
-    q: Floats  # [A]
-    complete: Floats  # [D + 1]; by level, the gap of bounds in which only the leaves' is left
-    skipped: Floats  # [D + 1]; the same, or less than any gap if nothing is passed over
-    made: Integers  # [1]; roll-outs of the last decision
-    deadline: Deadline
-    discount: float
-    rollouts: int
-    branching: int
-    depth: int
-    value_min: float
-    value_max: float
-    per_draw: float  # 1 / C
-    share: float  # of one draw's value in its arm's: discount / C
-    stretch: Floats  # [C + 1]; one over the share of an outcome, by how often it was drawn
-    rounding: float  # more than what rounding makes of a bound
+
+@inlined
+def last_best(u: int) -> int:
+    """The mark of a best action that may be best no more; and the other way round."""
+    return -1 - u
+
+
+@inlined
+def make_arms(agent: Bfs3, n: int) -> None:
+    """Have the arms of a node know what it knows; new ones have the common rewards."""
+    node, actions = agent.tree.node[at(n)], agent.belief.counts.num_actions
+    if not node.has_arms:
+        node.has_arms = 1
+        for u in range(actions):
+            arm, pair = arm_of(agent, n, u), agent.belief.pair[at(node.state * actions + u)]
+            arm.edge, arm.reward = NO_EDGE, pair.common_reward
+    best = node.best if node.best >= 0 else last_best(node.best)
+    arm_of(agent, n, best).edge = node.edge
+
+
+@inlined
+def choose_arm(agent: Bfs3, n: int) -> None:
+    """Find the first arm with the highest upper bound, up to rounding, and how high others are."""
+    make_arms(agent, n)
+    best, lower, upper, rival_lower, rival_upper = 0, -np.inf, -np.inf, -np.inf, -np.inf
+    for u in range(agent.belief.counts.num_actions):
+        arm = arm_of(agent, n, u)
+        low, high = first_bounds(agent, arm.reward)
+        if arm.edge != NO_EDGE:
+            edge = agent.tree.edge[at(arm.edge)]
+            low, high = edge.lower, edge.upper
+        rival_upper = max(rival_upper, min(upper, high))
+        if high > upper + agent.rounding:
+            best, lower, low = u, low, lower
+        rival_lower = max(rival_lower, low)
+        upper = max(upper, high)
+    node = agent.tree.node[at(n)]
+    node.rival_lower, node.rival_upper = rival_lower, rival_upper
+    node.best, node.edge = best, arm_of(agent, n, best).edge
+
+
+@inlined
+def bounds_of(agent: Bfs3, outcome: Any) -> tuple[float, float]:
+    """The bounds of the value below an outcome."""
+    if outcome.child == NO_NODE:
+        return agent.value_min, agent.value_max
+    child = agent.tree.node[at(outcome.child)]
+    return child.lower, child.upper
+
+
+@inlined
+def choose_outcome(agent: Bfs3, edge: Any, level: int) -> None:
+    """Find the outcome to follow, and keep what is needed as long as it stays this one.
+
+    It is the one that leaves most of the uncertainty, of those not passed over; where several
+    do, up to rounding, the lowest next state.
+    """
+    lower, upper, skipped = 0.0, 0.0, agent.skipped[at(level + 1)]
+    best, best_state = edge.first, agent.belief.counts.num_states
+    widest, rival, tie = -np.inf, -np.inf, agent.rounding * agent.branching
+    for i in range(edge.first, edge.end):
+        outcome = agent.tree.outcome[at(i)]
+        low, high = bounds_of(agent, outcome)
+        lower += outcome.times * low
+        upper += outcome.times * high
+        weighted = outcome.times * (high - low)
+        if high - low > skipped:
+            rival = max(rival, min(widest, weighted))
+            lead = weighted - widest
+            if lead > tie or (lead >= -tie and outcome.next_state < best_state):
+                best, best_state, widest = i, outcome.next_state, weighted
+    outcome = agent.tree.outcome[at(best)]
+    low, high = bounds_of(agent, outcome)
+    edge.rest_lower = edge.reward + agent.share * (lower - outcome.times * low)
+    edge.rest_upper = edge.reward + agent.share * (upper - outcome.times * high)
+    edge.rival_gap = max(skipped, (rival + tie) / outcome.times)
+    edge.widest = best
+
+
+@inlined
+def choose_first(agent: Bfs3, edge: Any, level: int) -> None:
+    """The same where nothing is known yet below any outcome: the one that was drawn most often."""
+    states = agent.belief.counts.num_states
+    best, times, rival, highest = edge.first, 0, 0, 0
+    for i in range(edge.first, edge.end):
+        outcome = agent.tree.outcome[at(i)]
+        rank = (outcome.times + 1) * states - outcome.next_state
+        rival = max(rival, min(times, outcome.times))
+        times = max(times, outcome.times)
+        best = i if rank > highest else best
+        highest = max(highest, rank)
+    weight, gap = agent.share * times, agent.value_max - agent.value_min
+    edge.rest_lower = edge.lower - weight * agent.value_min
+    edge.rest_upper = edge.upper - weight * agent.value_max
+    rival_gap = agent.share * rival * agent.stretch[at(times)] * gap + agent.rounding
+    edge.rival_gap = max(agent.skipped[at(level + 1)], rival_gap)
+    edge.widest = best
+
+
+@inlined
+def take(agent: Bfs3, n: int, level: int) -> None:
+    """Take the best arm of a node for the first time."""
+    node, actions = agent.tree.node[at(n)], agent.belief.counts.num_actions
+    pair = node.state * actions + node.best
+    reward = agent.belief.pair[at(pair)].common_reward
+    if node.has_arms:
+        reward = arm_of(agent, n, node.best).reward
+    node.edge = draw_edge(agent, n * actions + node.best, pair, reward)
+    choose_first(agent, agent.tree.edge[at(node.edge)], level)
+
+
+@inlined
+def descend(agent: Bfs3, level: int) -> None:
+    """Follow the highest upper bounds from the path's node at a level to the full depth."""
+    tree, n = agent.tree, agent.path[at(level)]
+    for here in range(level, agent.depth - 1):
+        node = tree.node[at(n)]
+        if node.best < 0:
+            choose_arm(agent, n)
+        if node.edge == NO_EDGE:
+            take(agent, n, here)
+        edge = tree.edge[at(node.edge)]
+        if edge.widest == NOT_CHOSEN:
+            choose_outcome(agent, edge, here)
+        outcome = tree.outcome[at(edge.widest)]
+        set_floors(agent, here, node, edge, outcome)
+        count(agent.belief, edge.pair, outcome.next_state, outcome.entry)
+        if outcome.child == NO_NODE:
+            outcome.child = expand(agent, outcome.next_state)
+        n = outcome.child
+        agent.path[at(here + 1)] = n
+
+
+@inlined
+def set_floors(agent: Bfs3, level: int, node: Any, edge: Any, outcome: Any) -> None:
+    """Tell the node below an outcome its floors.
+
+    The path to that node stays as it is while no other arm here is better, no other outcome of
+    the arm is wider, and this node is above its own floors. So the arm's upper bound must stay
+    above `least`, and its gap above this node's floor. When an outcome's bounds change, those of
+    its arm change less, by its share. There is a margin for rounding everywhere.
+    """
+    lower, upper = bounds_of(agent, outcome)
+    least = max(node.rival_upper + agent.rounding, agent.upper_floor[at(level)])
+    least = max(least, node.rival_lower + agent.gap_floor[at(level)])
+    stretch = agent.stretch[at(outcome.times)]
+    fall = stretch * (edge.upper - least - agent.rounding)
+    loss = stretch * (edge.upper - edge.lower - agent.gap_floor[at(level)] - agent.rounding)
+    gap_floor = max(upper - lower - loss, edge.rival_gap) + agent.rounding
+    agent.upper_floor[at(level + 1)] = upper - fall + agent.rounding
+    agent.gap_floor[at(level + 1)] = gap_floor
+
+
+@inlined
+def ascend(agent: Bfs3, to_the_root: bool) -> int:
+    """Back up the bounds from the full depth; return the level where the next roll-out begins."""
+    tree, level = agent.tree, agent.depth - 1
+    node = tree.node[at(agent.path[at(level)])]
+    while level > 0:
+        gap = node.upper - node.lower
+        stays = node.upper > agent.upper_floor[at(level)] and gap > agent.gap_floor[at(level)]
+        if stays and not to_the_root:
+            break
+        level -= 1
+        above = tree.node[at(agent.path[at(level)])]
+        edge = tree.edge[at(above.edge)]
+        outcome = tree.outcome[at(edge.widest)]
+        take_back(agent.belief, edge.pair, outcome.entry)
+        edge.lower = edge.rest_lower + agent.share * outcome.times * node.lower
+        edge.upper = edge.rest_upper + agent.share * outcome.times * node.upper
+        if gap <= edge.rival_gap:
+            edge.widest = NOT_CHOSEN
+        above.lower = max(edge.lower, above.rival_lower)
+        above.upper = max(edge.upper, above.rival_upper)
+        if edge.upper <= above.rival_upper + agent.rounding:
+            above.best = last_best(above.best)
+        node = above
+    return level
+
+
+@cold
+def upper_bound(agent: Bfs3, x: int, rollouts: int) -> tuple[float, bool]:
+    """The upper bound of the value at the present history, in state x; and if it is the last one.
+
+    It is when more roll-outs would change nothing.
+    """
+    root = expand(agent, x)
+    agent.path[0] = root
+    agent.upper_floor[0], agent.gap_floor[0] = -np.inf, agent.complete[0]
+    node, level, is_known = agent.tree.node[at(root)], 0, False
+    for i in range(rollouts):
+        nodes = agent.tree.size[0]
+        descend(agent, level)
+        agent.made[0] += 1
+        # If nothing was new, all other roll-outs would go the same way.
+        is_known = nodes == agent.tree.size[0]
+        is_last = is_known or i + 1 == rollouts or is_over(agent.deadline, i + 1)
+        level = ascend(agent, is_last)
+        # All paths have the full depth: when only the gap of the leaves is left, nothing can change.
+        is_known = is_known or (level == 0 and node.upper - node.lower <= agent.complete[0])
+        if is_last or is_known:
+            break
+    return node.upper, is_known

@@ -23,6 +23,7 @@ from .rng import (
     next_word,
     repeated,
     sum_of_bytes,
+    uniform,
 )
 
 _BASE = 128
@@ -39,6 +40,8 @@ class Draws(NamedTuple):
     high: np.uint64
     low_used: np.uint64  # which of the bytes are used
     high_used: np.uint64
+    one: float  # where two draws fall in the row
+    other: float
 
 
 class Shared(NamedTuple):
@@ -59,17 +62,26 @@ NOTHING_SHARED = Shared(0, 0.0, -1, 0, 0, 0.0)
 def new_draws(rng: Words, number: int, weight: float) -> Draws:
     """Draws with random digits."""
     low = high = low_used = high_used = np.uint64(0)
+    one = other = np.inf
+    if number <= 2:
+        if number > 0:
+            one = uniform(rng) * weight
+        if number > 1:
+            other = uniform(rng) * weight
+        return Draws(number, weight, 0.0, low, high, low_used, high_used, one, other)
     if number <= _MOST_DIGITS:
         low, low_used = next_word(rng) & LOW_BITS, first_bytes(min(8, number))
         if number > 8:
             high, high_used = next_word(rng) & LOW_BITS, first_bytes(number - 8)
-    return Draws(number, weight, _BASE / weight, low, high, low_used, high_used)
+    return Draws(number, weight, _BASE / weight, low, high, low_used, high_used, one, other)
 
 
 @inlined
 def share_next(rng: Words, draws: Draws, shared: Shared, part: float) -> Shared:
     """Find how many draws are in the next part of the row."""
     weight = shared.weight + part
+    if draws.number <= 2:
+        return Shared((draws.one < weight) + (draws.other < weight), weight, -1, 0, 0, 0.0)
     if draws.number > _MOST_DIGITS:
         left, chance = draws.number - shared.number, part / (draws.weight - shared.weight)
         return Shared(shared.number + binomial(rng, left, chance), weight, -1, 0, 0, 0.0)

@@ -11,7 +11,7 @@ from typing import Any
 
 from .arrays import at
 from .counts import known_reward
-from .fsss import NO_NODE, NOT_CHOSEN, Bfs3
+from .fsss_state import NO_NODE, NOT_CHOSEN, Bfs3
 from .jit import inlined
 from .multinomial import NOTHING_SHARED, new_draws, share_next
 from .path_belief import NO_ENTRY, PathBelief

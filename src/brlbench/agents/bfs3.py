@@ -40,7 +40,7 @@ _STEP = 25.0  # nanoseconds that a step of a roll-out takes, or more
 _MAX_ENTRIES = 16  # with more states, the rows of a uniform prior are a background
 _MAX_SPECIAL = 8  # with more special next states, a pair's are all drawn at once
 _ROUNDING = 1e-12  # of bounds, as a part of their range
-_FIRST_LOOK = 8  # an action's roots have this part of their roll-outs at first
+_FIRST_LOOK = 16  # an action's roots have this part of their roll-outs at first
 _MAX_NUMBERS = 1 << 27  # about 6 GB in the tree's arrays
 _MAX_IN_TIME = 1 << 24  # the same with a deadline, where more roll-outs than fit are cut off
 
@@ -90,12 +90,13 @@ class Bfs3(CompiledAgent):
         complete = (value_max - value_min) * (to_leaves * (1 + 1e-9) + _ROUNDING)
         belief = _build_belief(prior, task, self.depth + 1)
         tree = fsss_state.Tree(
-            size=np.zeros(3, np.int64),
+            size=np.zeros(4, np.int64),
             node=np.recarray(nodes, fsss_state.NODE),
             arm=np.recarray(nodes * actions, fsss_state.ARM),
             special_times=np.zeros(nodes * actions * belief.most_special, np.int32),
             edge=np.recarray(nodes * actions, fsss_state.EDGE),
             outcome=np.recarray(outcomes + 1, fsss_state.OUTCOME),
+            sketch=np.recarray(nodes, fsss_state.SKETCH),
         )
         return kernels.Bfs3(
             rng=new_rng(),
@@ -104,6 +105,7 @@ class Bfs3(CompiledAgent):
             loose=np.zeros(self.branching, np.int64),
             tally=np.zeros(prior.num_states, np.int64),
             path=np.zeros(self.depth, np.int64),
+            before=np.zeros(3, np.int64),
             upper_floor=np.zeros(self.depth),
             gap_floor=np.zeros(self.depth),
             root=np.recarray(actions * self.branching, fsss_state.ROOT),

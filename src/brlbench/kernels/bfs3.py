@@ -86,11 +86,11 @@ def look(agent: Bfs3, u: int, key: np.uint64) -> None:
             agent.rng[i] = keyed_word(key, n, i)
         edge, outcome = tree.edge[tree.arm[u].edge], tree.outcome[root.outcome]
         rollouts = agent.first_look if turn < agent.branching else agent.rollouts
-        nodes, edges, outcomes = tree.size
+        nodes, edges, outcomes, sketches = tree.size
         count(agent.belief, edge.pair, outcome.next_state, outcome.entry)
         root.upper, root.is_known = upper_bound(agent, outcome.next_state, rollouts)
         take_back(agent.belief, edge.pair, outcome.entry)
-        tree.size[0], tree.size[1], tree.size[2] = nodes, edges, outcomes
+        tree.size[0], tree.size[1], tree.size[2], tree.size[3] = nodes, edges, outcomes, sketches
         agent.q[u] = value(agent, u)
 
 

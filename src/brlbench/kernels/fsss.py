@@ -5,6 +5,9 @@ tightens the bounds of all nodes on its way. The next one often begins with the 
 way down, each node on the path is therefore told its floors: as long as its upper bound and its gap
 stay above them, everything above it would be chosen once more. The next roll-out begins at the
 deepest node for which that is so. The nodes above learn of the changes when it is left.
+
+New nodes that are left as soon as they were made are kept as sketches, and made again when a
+roll-out comes back to them, from the same random numbers.
 """
 
 from typing import Any
@@ -17,6 +20,7 @@ from .fsss_state import NO_EDGE, NO_NODE, NOT_CHOSEN, Bfs3
 from .jit import cold, inlined
 from .outcomes import draw_all, draw_edge, draw_special, first_bounds
 from .path_belief import ALL_SPECIAL, count, take_back
+from .rng import load, store
 
 
 @inlined
@@ -103,10 +107,19 @@ def choose_arm(agent: Bfs3, n: int) -> None:
 
 
 @inlined
+def sketch_or_child(i: int) -> int:
+    """What stands for a sketch as a child of an outcome; and the other way round."""
+    return NO_NODE - 1 - i
+
+
+@inlined
 def bounds_of(agent: Bfs3, outcome: Any) -> tuple[float, float]:
     """The bounds of the value below an outcome."""
     if outcome.child == NO_NODE:
         return agent.value_min, agent.value_max
+    if outcome.child < NO_NODE:
+        sketch = agent.tree.sketch[at(sketch_or_child(outcome.child))]
+        return sketch.lower, sketch.upper
     child = agent.tree.node[at(outcome.child)]
     return child.lower, child.upper
 
@@ -173,25 +186,61 @@ def take(agent: Bfs3, n: int, level: int) -> None:
 
 
 @inlined
-def descend(agent: Bfs3, level: int) -> None:
-    """Follow the highest upper bounds from the path's node at a level to the full depth."""
-    tree, n = agent.tree, agent.path[at(level)]
+def choose_step(agent: Bfs3, n: int, level: int) -> Any:
+    """The edge to follow from a node; its widest outcome is chosen too."""
+    node = agent.tree.node[at(n)]
+    if node.best < 0:
+        choose_arm(agent, n)
+    if node.edge == NO_EDGE:
+        take(agent, n, level)
+    edge = agent.tree.edge[at(node.edge)]
+    if edge.widest == NOT_CHOSEN:
+        choose_outcome(agent, edge, level)
+    return edge
+
+
+@inlined
+def descend(agent: Bfs3, level: int) -> int:
+    """Follow the highest upper bounds from the path's node at a level to the full depth.
+
+    Return the level of the first new node, or the depth if there is none.
+    """
+    tree, n, new = agent.tree, agent.path[at(level)], agent.depth
     for here in range(level, agent.depth - 1):
-        node = tree.node[at(n)]
-        if node.best < 0:
-            choose_arm(agent, n)
-        if node.edge == NO_EDGE:
-            take(agent, n, here)
-        edge = tree.edge[at(node.edge)]
-        if edge.widest == NOT_CHOSEN:
-            choose_outcome(agent, edge, here)
+        edge = choose_step(agent, n, here)
         outcome = tree.outcome[at(edge.widest)]
-        set_floors(agent, here, node, edge, outcome)
+        set_floors(agent, here, tree.node[at(n)], edge, outcome)
         count(agent.belief, edge.pair, outcome.next_state, outcome.entry)
         if outcome.child == NO_NODE:
+            if new == agent.depth:
+                new = here + 1
+                for i in range(3):
+                    agent.before[i] = tree.size[i]
+            sketch = tree.sketch[at(tree.size[3] + here + 1 - new)]
+            sketch.word0, sketch.word1, sketch.word2, sketch.word3 = load(agent.rng)
             outcome.child = expand(agent, outcome.next_state)
+        elif outcome.child < NO_NODE:
+            i = sketch_or_child(outcome.child)
+            outcome.child = make_again(agent, i, outcome.next_state, here + 1)
         n = outcome.child
         agent.path[at(here + 1)] = n
+    return new
+
+
+@inlined
+def make_again(agent: Bfs3, i: int, x: int, level: int) -> int:
+    """A node of which there is a sketch; the one below it stays a sketch."""
+    state, sketch = load(agent.rng), agent.tree.sketch[at(i)]
+    store(agent.rng, (sketch.word0, sketch.word1, sketch.word2, sketch.word3))
+    n = expand(agent, x)
+    if level < agent.depth - 1:
+        edge = choose_step(agent, n, level)
+        outcome = agent.tree.outcome[at(edge.widest)]
+        outcome.child = sketch_or_child(i + 1)
+        below = agent.tree.sketch[at(i + 1)]
+        back_up(agent, agent.tree.node[at(n)], edge, outcome, below.lower, below.upper)
+    store(agent.rng, state)
+    return n
 
 
 @inlined
@@ -215,7 +264,20 @@ def set_floors(agent: Bfs3, level: int, node: Any, edge: Any, outcome: Any) -> N
 
 
 @inlined
-def ascend(agent: Bfs3, to_the_root: bool) -> int:
+def back_up(agent: Bfs3, node: Any, edge: Any, outcome: Any, lower: float, upper: float) -> None:
+    """Have a node, and the edge of its best arm, learn of bounds below an outcome."""
+    edge.lower = edge.rest_lower + agent.share * outcome.times * lower
+    edge.upper = edge.rest_upper + agent.share * outcome.times * upper
+    if upper - lower <= edge.rival_gap:
+        edge.widest = NOT_CHOSEN
+    node.lower = max(edge.lower, node.rival_lower)
+    node.upper = max(edge.upper, node.rival_upper)
+    if edge.upper <= node.rival_upper + agent.rounding:
+        node.best = last_best(node.best)
+
+
+@inlined
+def ascend(agent: Bfs3, new: int, to_the_root: bool) -> int:
     """Back up the bounds from the full depth; return the level where the next roll-out begins."""
     tree, level = agent.tree, agent.depth - 1
     node = tree.node[at(agent.path[at(level)])]
@@ -224,19 +286,20 @@ def ascend(agent: Bfs3, to_the_root: bool) -> int:
         stays = node.upper > agent.upper_floor[at(level)] and gap > agent.gap_floor[at(level)]
         if stays and not to_the_root:
             break
+        if level >= new:
+            sketch = tree.sketch[at(tree.size[3] + level - new)]
+            sketch.lower, sketch.upper = node.lower, node.upper
         level -= 1
         above = tree.node[at(agent.path[at(level)])]
         edge = tree.edge[at(above.edge)]
         outcome = tree.outcome[at(edge.widest)]
         take_back(agent.belief, edge.pair, outcome.entry)
-        edge.lower = edge.rest_lower + agent.share * outcome.times * node.lower
-        edge.upper = edge.rest_upper + agent.share * outcome.times * node.upper
-        if gap <= edge.rival_gap:
-            edge.widest = NOT_CHOSEN
-        above.lower = max(edge.lower, above.rival_lower)
-        above.upper = max(edge.upper, above.rival_upper)
-        if edge.upper <= above.rival_upper + agent.rounding:
-            above.best = last_best(above.best)
+        back_up(agent, above, edge, outcome, node.lower, node.upper)
+        if level == new - 1:
+            outcome.child = sketch_or_child(tree.size[3])
+            tree.size[3] += agent.depth - new
+            for i in range(3):
+                tree.size[i] = agent.before[i]
         node = above
     return level
 
@@ -252,13 +315,12 @@ def upper_bound(agent: Bfs3, x: int, rollouts: int) -> tuple[float, bool]:
     agent.upper_floor[0], agent.gap_floor[0] = -np.inf, agent.complete[0]
     node, level, is_known = agent.tree.node[at(root)], 0, False
     for i in range(rollouts):
-        nodes = agent.tree.size[0]
-        descend(agent, level)
+        new = descend(agent, level)
         agent.made[0] += 1
         # If nothing was new, all other roll-outs would go the same way.
-        is_known = nodes == agent.tree.size[0]
+        is_known = new == agent.depth
         is_last = is_known or i + 1 == rollouts or is_over(agent.deadline, i + 1)
-        level = ascend(agent, is_last)
+        level = ascend(agent, new, is_last)
         # All paths have the full depth: when only the gap of the leaves is left, nothing can change.
         is_known = is_known or (level == 0 and node.upper - node.lower <= agent.complete[0])
         if is_last or is_known:

@@ -2,7 +2,8 @@
 
 A node is a history; its arms are the actions there. An arm that was taken has an edge, with the
 next states that were drawn for it; equal ones are kept once, as one outcome. An outcome that was
-followed has a child, the node of the longer history.
+followed has a child, the node of the longer history. Most nodes are met once and never again. These
+are kept as sketches: their bounds, and the random numbers from which they can be made again.
 
 What is used together is kept together, in records: one address, one part of the cache.
 """
@@ -61,7 +62,17 @@ OUTCOME = np.dtype(
         ("next_state", "i4"),
         ("entry", "i4"),  # or NO_ENTRY
         ("times", "i4"),  # how often it was drawn
-        ("child", "i4"),  # or NO_NODE
+        ("child", "i4"),  # a node; or NO_NODE; or a sketch, see `sketch_or_child`
+    ]
+)
+SKETCH = np.dtype(
+    [
+        ("lower", "f8"),  # bounds of the node's value
+        ("upper", "f8"),
+        ("word0", "u8"),  # the random numbers' state before the node was made
+        ("word1", "u8"),
+        ("word2", "u8"),
+        ("word3", "u8"),
     ]
 )
 ROOT = np.dtype(
@@ -76,12 +87,13 @@ ROOT = np.dtype(
 class Tree(NamedTuple):
     """The tree; H is how many special next states a pair may have."""
 
-    size: Integers  # [3]; nodes, edges and outcomes
+    size: Integers  # [4]; nodes, edges, outcomes and sketches
     node: Records  # of NODE
     arm: Records  # of ARM; at `node * A + action`
     special_times: NDArray[np.int32]  # [arms * H]; how often each special next state was drawn
     edge: Records  # of EDGE
     outcome: Records  # of OUTCOME
+    sketch: Records  # of SKETCH
 
 
 class Bfs3(NamedTuple):
@@ -93,6 +105,7 @@ class Bfs3(NamedTuple):
     loose: Integers  # [C]; work space: draws of an edge that are not sorted by next state
     tally: Integers  # [S]; how many they are of each next state; zero between edges
     path: Integers  # [D]; the node of each level
+    before: Integers  # [3]; nodes, edges and outcomes before the new ones of a roll-out
     upper_floor: Floats  # [D]; by level, see `set_floors`
     gap_floor: Floats  # [D]
     root: Records  # [A * C] of ROOT

@@ -38,15 +38,15 @@ def expand_often(agent: Bfs3, x: int, out: Integers) -> None:
 def upper_bound(agent: Bfs3, x: int) -> float:
     """`upper_bound`, in an empty tree."""
     agent.tree.size[:] = 0
-    return fsss.upper_bound(agent, x, agent.rollouts)[0]
+    fsss.tighten(agent, fsss.expand(agent, x), agent.rollouts)
+    return agent.tree.node[0].upper
 
 
 @kernel
 def more_rollouts(agent: Bfs3, number: int) -> None:
     """Roll-outs from the root and back to it, whether the search is complete or not."""
     for _ in range(number):
-        fsss.descend(agent, 0)
-        fsss.ascend(agent, True)
+        fsss.ascend(agent, fsss.descend(agent, 0), True)
 
 
 @kernel

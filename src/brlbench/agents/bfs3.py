@@ -40,7 +40,8 @@ _STEP = 25.0  # nanoseconds that a step of a roll-out takes, or more
 _MAX_ENTRIES = 16  # with more states, the rows of a uniform prior are a background
 _MAX_SPECIAL = 8  # with more special next states, a pair's are all drawn at once
 _ROUNDING = 1e-12  # of bounds, as a part of their range
-_FIRST_LOOK = 16  # an action's roots have this part of their roll-outs at first
+_LOOKS = 32  # roll-outs from a root are this part of all, or more, at a time
+_MAX_KEPT = 1 << 21  # sketches, about 100 MB; there is room for a 32nd of it in nodes
 _MAX_NUMBERS = 1 << 27  # about 6 GB in the tree's arrays
 _MAX_IN_TIME = 1 << 24  # the same with a deadline, where more roll-outs than fit are cut off
 
@@ -59,7 +60,7 @@ class Bfs3(CompiledAgent):
     skip_complete: bool = flag(True, "pass over next states below which all is known")
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
-        """Make room for one tree."""
+        """Make room for the trees."""
         from ..kernels import bfs3 as kernels
         from ..kernels import fsss_state
         from .planning import build_deadline, simulations_in_time
@@ -70,8 +71,12 @@ class Bfs3(CompiledAgent):
             each = self.depth * actions * min(self.branching, prior.num_states)
             most = simulations_in_time(rollouts, _STEP, task)  # one step may be all that is new
             rollouts = min(most, max(1, _MAX_IN_TIME // each))
-        nodes = rollouts * (self.depth - 1) + 2
-        outcomes = nodes * actions * min(self.branching, prior.num_states)
+        # Room for the tree of one root in any case, and for those of all if they are not too large.
+        most_outcomes = min(self.branching, prior.num_states)
+        steps = rollouts * (self.depth - 1)
+        all_steps = min(steps * actions * self.branching, _MAX_KEPT)
+        nodes, sketches = max(steps, all_steps // 32) + 2, max(steps, all_steps) + 2
+        outcomes = nodes * actions * most_outcomes
         if outcomes > _MAX_NUMBERS:
             raise InvalidInput(
                 f"bfs3: simulations = {self.simulations} and depth = {self.depth} need "
@@ -96,7 +101,7 @@ class Bfs3(CompiledAgent):
             special_times=np.zeros(nodes * actions * belief.most_special, np.int32),
             edge=np.recarray(nodes * actions, fsss_state.EDGE),
             outcome=np.recarray(outcomes + 1, fsss_state.OUTCOME),
-            sketch=np.recarray(nodes, fsss_state.SKETCH),
+            sketch=np.recarray(sketches, fsss_state.SKETCH),
         )
         return kernels.Bfs3(
             rng=new_rng(),
@@ -106,10 +111,12 @@ class Bfs3(CompiledAgent):
             tally=np.zeros(prior.num_states, np.int64),
             path=np.zeros(self.depth, np.int64),
             before=np.zeros(3, np.int64),
+            base=np.zeros(4, np.int64),
             upper_floor=np.zeros(self.depth),
             gap_floor=np.zeros(self.depth),
             root=np.recarray(actions * self.branching, fsss_state.ROOT),
             turn=np.zeros(actions, np.int64),
+            left=np.zeros(actions, np.int64),
             q=np.zeros(actions),
             complete=complete,
             skipped=complete if self.skip_complete else np.full(self.depth + 1, -np.inf),
@@ -117,8 +124,9 @@ class Bfs3(CompiledAgent):
             deadline=build_deadline(task, _STEP * self.depth),
             discount=task.discount,
             rollouts=rollouts,
-            first_look=rollouts // _FIRST_LOOK if task.deadline is None else 0,
+            least=max(1, rollouts // _LOOKS) if task.deadline is None else rollouts,
             branching=self.branching,
+            most_outcomes=most_outcomes,
             depth=self.depth,
             value_min=value_min,
             value_max=value_max,

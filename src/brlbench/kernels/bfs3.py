@@ -1,12 +1,12 @@
 """BFS3's decisions: C next states for each action, and the upper bounds that FSSS finds for them.
 
-An upper bound falls with every roll-out and never rises. So the action whose values are bounded
-highest is searched first, and others only as long as they may still be the best: most never get
-all their roll-outs. At first an action's roots, the drawn next states, have a part of them; these
-say most. Searching the root again with all of them begins anew, as trees are not kept; a root
-always has the same random numbers, whatever is searched before it.
+An upper bound falls with every roll-out and never rises. So the action whose value is bounded
+highest is searched on, and others only as long as they may still be the best: most never get all
+their roll-outs. Its roots, the drawn next states, take turns. The trees of all roots are kept side
+by side; when there is no room for more, all are forgotten, and made again where they are needed: a
+root has random numbers of its own.
 
-With a deadline all actions get the same share of the time.
+With a deadline all roots are searched, for equal shares of the time.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ import numpy as np
 from .arrays import at
 from .choice import TIE, greedy
 from .deadline import OBSERVE, START, begin, now, share, took
-from .fsss import expand, make_arms, upper_bound
-from .fsss_state import NO_EDGE
+from .fsss import expand, make_arms, tighten
+from .fsss_state import NO_EDGE, NO_NODE
 from .fsss_state import Bfs3 as Bfs3
 from .jit import cold, inlined
 from .outcomes import draw_edge
@@ -23,7 +23,7 @@ from .path_belief import count, learn, reset, take_back
 from .rng import keyed_word, load, next_word, store
 from .trajectory import register
 
-_NO_ACTION = -1
+NO_ACTION = -1
 
 
 @inlined
@@ -40,10 +40,13 @@ def draw_roots(agent: Bfs3, x: int) -> None:
         for i in range(edge.first, edge.end):
             for _ in range(tree.outcome[i].times):
                 root = agent.root[n]
-                root.upper, root.outcome, root.is_known = agent.value_max, i, 0
+                root.outcome, root.node, root.made, root.is_final = i, NO_NODE, 0, 0
+                root.upper = agent.value_max
                 n += 1
-        agent.turn[u] = 0 if agent.first_look > 0 else agent.branching
+        agent.turn[u], agent.left[u] = 0, agent.branching
         agent.q[u] = value(agent, u)
+    for i in range(4):
+        agent.base[i] = tree.size[i]
 
 
 @inlined
@@ -56,42 +59,80 @@ def value(agent: Bfs3, u: int) -> float:
 
 
 @inlined
-def is_searched(agent: Bfs3, u: int) -> bool:
-    """Whether all roots of an action have had all their roll-outs."""
-    return agent.turn[u] == 2 * agent.branching
-
-
-@inlined
 def next_action(agent: Bfs3) -> int:
-    """The action to be searched next, if there is one that may be the best."""
-    least, scale = -np.inf, max(abs(agent.value_min), abs(agent.value_max))
-    chosen = _NO_ACTION
+    """The action to be searched on, if there is one that may be the best."""
+    chosen, least = NO_ACTION, -np.inf
     for u in range(len(agent.q)):
-        if not is_searched(agent, u):
-            chosen = u if chosen == _NO_ACTION or agent.q[u] > agent.q[chosen] else chosen
+        if agent.left[u] > 0:
+            chosen = u if chosen == NO_ACTION or agent.q[u] > agent.q[chosen] else chosen
         elif agent.deadline.limit == 0:
-            least = max(least, agent.q[u] - TIE * scale)
-    return chosen if chosen != _NO_ACTION and agent.q[chosen] >= least else _NO_ACTION
+            least = max(least, agent.q[u] - TIE * scale(agent))
+    return chosen if chosen != NO_ACTION and agent.q[chosen] >= least else NO_ACTION
 
 
 @inlined
-def look(agent: Bfs3, u: int, key: np.uint64) -> None:
-    """Search from the next root of an action."""
-    turn, tree = agent.turn[u], agent.tree
-    n = u * agent.branching + turn % agent.branching
-    agent.turn[u] += 1
+def scale(agent: Bfs3) -> float:
+    """Of values."""
+    return max(abs(agent.value_min), abs(agent.value_max))
+
+
+@inlined
+def next_root(agent: Bfs3, u: int) -> int:
+    """The root of an action whose turn it is."""
+    while True:
+        n = u * agent.branching + agent.turn[u]
+        agent.turn[u] = (agent.turn[u] + 1) % agent.branching
+        if not agent.root[n].is_final:
+            return n
+
+
+@inlined
+def has_room(agent: Bfs3, rollouts: int) -> bool:
+    """Whether the trees can grow by so many roll-outs."""
+    tree, steps, actions = agent.tree, rollouts * (agent.depth - 1) + 1, len(agent.q)
+    return (
+        tree.size[0] + steps <= len(tree.node)
+        and tree.size[1] + steps * actions <= len(tree.edge)
+        and tree.size[2] + steps * actions * agent.most_outcomes < len(tree.outcome)
+        and tree.size[3] + steps <= len(tree.sketch)
+    )
+
+
+@inlined
+def forget(agent: Bfs3) -> None:
+    """Keep no tree."""
+    for i in range(4):
+        agent.tree.size[i] = agent.base[i]
+    for n in range(len(agent.root)):
+        agent.root[n].node = NO_NODE
+
+
+@inlined
+def search_on(agent: Bfs3, u: int, key: np.uint64) -> None:
+    """Make some roll-outs, a quarter more than there were, from the next root of an action."""
+    tree, n = agent.tree, next_root(agent, u)
     root = agent.root[n]
-    if not root.is_known:
+    made = root.made if root.node != NO_NODE else 0
+    goal = min(agent.rollouts, root.made + max(agent.least, root.made // 4))
+    if not has_room(agent, goal - made):
+        forget(agent)
+    edge, outcome = tree.edge[tree.arm[u].edge], tree.outcome[root.outcome]
+    count(agent.belief, edge.pair, outcome.next_state, outcome.entry)
+    if root.node == NO_NODE:
+        root.made = 0
         for i in range(4):
             agent.rng[i] = keyed_word(key, n, i)
-        edge, outcome = tree.edge[tree.arm[u].edge], tree.outcome[root.outcome]
-        rollouts = agent.first_look if turn < agent.branching else agent.rollouts
-        nodes, edges, outcomes, sketches = tree.size
-        count(agent.belief, edge.pair, outcome.next_state, outcome.entry)
-        root.upper, root.is_known = upper_bound(agent, outcome.next_state, rollouts)
-        take_back(agent.belief, edge.pair, outcome.entry)
-        tree.size[0], tree.size[1], tree.size[2], tree.size[3] = nodes, edges, outcomes, sketches
-        agent.q[u] = value(agent, u)
+        root.node = expand(agent, outcome.next_state)
+    else:
+        store(agent.rng, (root.word0, root.word1, root.word2, root.word3))
+    is_known = tighten(agent, root.node, goal - root.made)
+    take_back(agent.belief, edge.pair, outcome.entry)
+    root.word0, root.word1, root.word2, root.word3 = load(agent.rng)
+    root.made, root.upper = goal, tree.node[root.node].upper
+    if is_known or goal == agent.rollouts:
+        root.is_final = 1
+        agent.left[u] -= 1
+    agent.q[u] = value(agent, u)
 
 
 @cold
@@ -102,14 +143,13 @@ def search(agent: Bfs3, x: int) -> int:
     draw_roots(agent, x)
     key, state = next_word(agent.rng), load(agent.rng)
     u = next_action(agent)
-    while u != _NO_ACTION:
+    while u != NO_ACTION:
         share(agent.deadline, end, left)
-        look(agent, u, key)
+        search_on(agent, u, key)
         left -= 1
         u = next_action(agent)
     store(agent.rng, state)
-    scale = max(abs(agent.value_min), abs(agent.value_max))
-    return greedy(agent.q, 0, len(agent.q), scale, agent.rng)
+    return greedy(agent.q, 0, len(agent.q), scale(agent), agent.rng)
 
 
 def start(agent: Bfs3, x: int) -> None:

@@ -305,12 +305,8 @@ def ascend(agent: Bfs3, new: int, to_the_root: bool) -> int:
 
 
 @cold
-def upper_bound(agent: Bfs3, x: int, rollouts: int) -> tuple[float, bool]:
-    """The upper bound of the value at the present history, in state x; and if it is the last one.
-
-    It is when more roll-outs would change nothing.
-    """
-    root = expand(agent, x)
+def tighten(agent: Bfs3, root: int, rollouts: int) -> bool:
+    """Make roll-outs from a root; return whether more of them would change nothing."""
     agent.path[0] = root
     agent.upper_floor[0], agent.gap_floor[0] = -np.inf, agent.complete[0]
     node, level, is_known = agent.tree.node[at(root)], 0, False
@@ -325,4 +321,4 @@ def upper_bound(agent: Bfs3, x: int, rollouts: int) -> tuple[float, bool]:
         is_known = is_known or (level == 0 and node.upper - node.lower <= agent.complete[0])
         if is_last or is_known:
             break
-    return node.upper, is_known
+    return is_known

@@ -78,8 +78,14 @@ SKETCH = np.dtype(
 ROOT = np.dtype(
     [
         ("upper", "f8"),  # bound of its value
+        ("word0", "u8"),  # its random numbers' state
+        ("word1", "u8"),
+        ("word2", "u8"),
+        ("word3", "u8"),
         ("outcome", "i4"),  # the next state
-        ("is_known", "i4"),  # whether more roll-outs would change nothing
+        ("node", "i4"),  # or NO_NODE if its tree is not kept
+        ("made", "i4"),  # roll-outs, also if its tree is not kept
+        ("is_final", "i4"),  # whether the bound stays as it is
     ]
 )
 
@@ -106,10 +112,12 @@ class Bfs3(NamedTuple):
     tally: Integers  # [S]; how many they are of each next state; zero between edges
     path: Integers  # [D]; the node of each level
     before: Integers  # [3]; nodes, edges and outcomes before the new ones of a roll-out
+    base: Integers  # [4]; the tree's size when roots are drawn
     upper_floor: Floats  # [D]; by level, see `set_floors`
     gap_floor: Floats  # [D]
     root: Records  # [A * C] of ROOT
-    turn: Integers  # [A]; how many looks at its roots an action has had
+    turn: Integers  # [A]; which root of an action is the next to be searched
+    left: Integers  # [A]; how many of an action's bounds are not final
     q: Floats  # [A]; upper bounds of the values
     complete: Floats  # [D + 1]; by level, the gap of bounds in which only the leaves' is left
     skipped: Floats  # [D + 1]; the same, or less than any gap if nothing is passed over
@@ -117,8 +125,9 @@ class Bfs3(NamedTuple):
     deadline: Deadline
     discount: float
     rollouts: int  # from each root
-    first_look: int  # roll-outs when it is looked at for the first time; 0: all
+    least: int  # roll-outs at a time, at least
     branching: int
+    most_outcomes: int  # of an edge
     depth: int
     value_min: float
     value_max: float

@@ -28,7 +28,7 @@ def expand_often(agent: Bfs3, x: int, out: Integers) -> None:
         fsss.make_arms(agent, fsss.expand(agent, x))
         for u in range(actions):
             if tree.arm[u].edge == NO_EDGE:
-                tree.arm[u].edge = outcomes.draw_edge(agent, u, x * actions + u, 0.0)
+                tree.arm[u].edge, _ = outcomes.draw_edge(agent, u, x * actions + u, 0.0)
             edge = tree.edge[tree.arm[u].edge]
             for i in range(edge.first, edge.end):
                 out[n, u, tree.outcome[i].next_state] += tree.outcome[i].times
@@ -65,7 +65,7 @@ def make_all_arms(agent: Bfs3) -> None:
 @kernel
 def draw_edge(agent: Bfs3, arm: int, pair: int) -> int:
     """`draw_edge`, of an arm."""
-    return outcomes.draw_edge(agent, arm, pair, agent.tree.arm[arm].reward)
+    return outcomes.draw_edge(agent, arm, pair, agent.tree.arm[arm].reward)[0]
 
 
 @kernel

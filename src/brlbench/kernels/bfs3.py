@@ -35,7 +35,7 @@ def draw_roots(agent: Bfs3, x: int) -> None:
     for u in range(actions):
         arm, n = tree.arm[u], u * agent.branching
         if arm.edge == NO_EDGE:
-            arm.edge = draw_edge(agent, u, x * actions + u, arm.reward)
+            arm.edge, _ = draw_edge(agent, u, x * actions + u, arm.reward)
         edge = tree.edge[arm.edge]
         for i in range(edge.first, edge.end):
             for _ in range(tree.outcome[i].times):

@@ -18,7 +18,7 @@ from .arrays import at
 from .deadline import is_over
 from .fsss_state import NO_EDGE, NO_NODE, NOT_CHOSEN, Bfs3
 from .jit import cold, inlined
-from .outcomes import draw_all, draw_edge, draw_special, first_bounds
+from .outcomes import Added, draw_all, draw_edge, draw_special, first_bounds
 from .path_belief import ALL_SPECIAL, count, take_back
 from .rng import load, store
 
@@ -154,23 +154,14 @@ def choose_outcome(agent: Bfs3, edge: Any, level: int) -> None:
 
 
 @inlined
-def choose_first(agent: Bfs3, edge: Any, level: int) -> None:
+def choose_first(agent: Bfs3, edge: Any, added: Added, level: int) -> None:
     """The same where nothing is known yet below any outcome: the one that was drawn most often."""
-    states = agent.belief.counts.num_states
-    best, times, rival, highest = edge.first, 0, 0, 0
-    for i in range(edge.first, edge.end):
-        outcome = agent.tree.outcome[at(i)]
-        rank = (outcome.times + 1) * states - outcome.next_state
-        rival = max(rival, min(times, outcome.times))
-        times = max(times, outcome.times)
-        best = i if rank > highest else best
-        highest = max(highest, rank)
-    weight, gap = agent.share * times, agent.value_max - agent.value_min
+    weight, gap = agent.share * added.times, agent.value_max - agent.value_min
     edge.rest_lower = edge.lower - weight * agent.value_min
     edge.rest_upper = edge.upper - weight * agent.value_max
-    rival_gap = agent.share * rival * agent.stretch[at(times)] * gap + agent.rounding
+    rival_gap = agent.share * added.rival * agent.stretch[at(added.times)] * gap + agent.rounding
     edge.rival_gap = max(agent.skipped[at(level + 1)], rival_gap)
-    edge.widest = best
+    edge.widest = added.best
 
 
 @inlined
@@ -181,8 +172,8 @@ def take(agent: Bfs3, n: int, level: int) -> None:
     reward = agent.belief.pair[at(pair)].common_reward
     if node.has_arms:
         reward = arm_of(agent, n, node.best).reward
-    node.edge = draw_edge(agent, n * actions + node.best, pair, reward)
-    choose_first(agent, agent.tree.edge[at(node.edge)], level)
+    node.edge, added = draw_edge(agent, n * actions + node.best, pair, reward)
+    choose_first(agent, agent.tree.edge[at(node.edge)], added, level)
 
 
 @inlined

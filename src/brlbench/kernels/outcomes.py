@@ -7,7 +7,7 @@ shared among the common ones is drawn when the arm is first taken.
 Numbers of draws are multinomial: binomial, next state after next state, or what amounts to it.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from .arrays import at
 from .counts import known_reward
@@ -16,6 +16,16 @@ from .jit import inlined
 from .multinomial import NOTHING_SHARED, new_draws, share_next
 from .path_belief import NO_ENTRY, PathBelief
 from .rng import below, binomial, two_below
+
+
+class Added(NamedTuple):
+    """Outcomes of an edge, as far as they are added."""
+
+    end: int
+    best: int  # the one that was drawn most often, of several the lowest next state
+    rank: int  # of that one
+    times: int  # that it was drawn
+    rival: int  # the most times of all others
 
 
 @inlined
@@ -35,7 +45,7 @@ def draw_special(agent: Bfs3, arm: int, pair: Any) -> float:
 
 
 @inlined
-def draw_edge(agent: Bfs3, arm: int, pair_index: int, reward: float) -> int:
+def draw_edge(agent: Bfs3, arm: int, pair_index: int, reward: float) -> tuple[int, Added]:
     """Draw the next states of an arm, except how often special ones come, which is known.
 
     Of the others, the listed ones have entries. The loose ones come from the background or are
@@ -43,17 +53,18 @@ def draw_edge(agent: Bfs3, arm: int, pair_index: int, reward: float) -> int:
     """
     tree, belief = agent.tree, agent.belief
     e, pair = tree.size[1], belief.pair[at(pair_index)]
-    first = end = tree.size[2]
+    first, states = tree.size[2], belief.counts.num_states
+    added = Added(first, first, states, 0, 0)
     left, weight = agent.branching, pair.total + pair.extra
     special = max(0, pair.num_special)
     for i in range(special):
         entry = belief.entry[at(pair.row + i)]
         times = tree.special_times[at(arm * belief.most_special + i)]
-        end = add_outcome(agent, end, entry.next_state, pair.row + i, times)
+        added = add_outcome(agent, added, entry.next_state, pair.row + i, times)
         left -= times
         weight -= entry.count + entry.extra + pair.background
     loose = 0
-    share = pair.background * (belief.counts.num_states - special) + pair.unlisted
+    share = pair.background * (states - special) + pair.unlisted
     if share > 0:
         loose = left
         if pair.length > special:
@@ -62,14 +73,15 @@ def draw_edge(agent: Bfs3, arm: int, pair_index: int, reward: float) -> int:
         left -= loose
         weight -= share
     if pair.length > special:
-        end = draw_listed(agent, end, pair.row + special, pair.row + pair.length, left, weight)
+        last = pair.row + pair.length
+        added = draw_listed(agent, added, pair.row + special, last, left, weight)
     for i in range(loose):
-        end = add_outcome(agent, end, agent.loose[at(i)], NO_ENTRY, 0)
+        added = add_outcome(agent, added, agent.loose[at(i)], NO_ENTRY, 0)
     edge = tree.edge[at(e)]
-    edge.first, edge.end, edge.widest, edge.pair = first, end, NOT_CHOSEN, pair_index
+    edge.first, edge.end, edge.widest, edge.pair = first, added.end, NOT_CHOSEN, pair_index
     set_reward(agent, edge, reward)
-    tree.size[1], tree.size[2] = e + 1, end
-    return e
+    tree.size[1], tree.size[2] = e + 1, added.end
+    return e, added
 
 
 @inlined
@@ -86,16 +98,18 @@ def set_reward(agent: Bfs3, edge: Any, reward: float) -> None:
 
 
 @inlined
-def draw_listed(agent: Bfs3, end: int, first: int, last: int, left: int, weight: float) -> int:
-    """Share draws among entries; return the outcomes' end."""
+def draw_listed(
+    agent: Bfs3, added: Added, first: int, last: int, left: int, weight: float
+) -> Added:
+    """Share draws among entries."""
     draws, shared = new_draws(agent.rng, left, weight), NOTHING_SHARED
     for i in range(first, last - 1):
         entry, before = agent.belief.entry[at(i)], shared.number
         shared = share_next(agent.rng, draws, shared, entry.count + entry.extra)
-        end = add_outcome(agent, end, entry.next_state, i, shared.number - before)
+        added = add_outcome(agent, added, entry.next_state, i, shared.number - before)
     # The last entry takes all that is left, whatever rounding says.
     y = agent.belief.entry[at(last - 1)].next_state
-    return add_outcome(agent, end, y, last - 1, left - shared.number)
+    return add_outcome(agent, added, y, last - 1, left - shared.number)
 
 
 @inlined
@@ -134,23 +148,30 @@ def add_loose(agent: Bfs3, drawn: int, y: int) -> int:
 
 
 @inlined
-def add_outcome(agent: Bfs3, end: int, y: int, entry: int, times: int) -> int:
-    """Add an outcome if it was drawn, loose draws included; return the outcomes' end."""
+def add_outcome(agent: Bfs3, added: Added, y: int, entry: int, times: int) -> Added:
+    """Add an outcome if it was drawn, loose draws included."""
     times += agent.tally[at(y)]
     agent.tally[at(y)] = 0
-    outcome = agent.tree.outcome[at(end)]
+    outcome = agent.tree.outcome[at(added.end)]
     outcome.next_state = y
     outcome.entry = entry
     outcome.times = times
     outcome.child = NO_NODE
-    return end + (times > 0)
+    rank = (times + 1) * agent.belief.counts.num_states - y
+    return Added(
+        added.end + (times > 0),
+        added.end if rank > added.rank else added.best,
+        max(rank, added.rank),
+        max(times, added.times),
+        max(added.rival, min(times, added.times)),
+    )
 
 
 @inlined
 def draw_all(agent: Bfs3, arm: int, pair_index: int) -> int:
     """Draw all next states of an arm of which too many are special to draw these first."""
     belief, total = agent.belief, 0.0
-    e = draw_edge(agent, arm, pair_index, 0.0)
+    e, _ = draw_edge(agent, arm, pair_index, 0.0)
     edge = agent.tree.edge[at(e)]
     for i in range(edge.first, edge.end):
         outcome = agent.tree.outcome[at(i)]

@@ -28,6 +28,7 @@ from .rng import (
 
 _BASE = 128
 _MOST_DIGITS = 16
+FEW = 2
 
 
 class Draws(NamedTuple):
@@ -63,7 +64,7 @@ def new_draws(rng: Words, number: int, weight: float) -> Draws:
     """Draws with random digits."""
     low = high = low_used = high_used = np.uint64(0)
     one = other = np.inf
-    if number <= 2:
+    if number <= FEW:
         if number > 0:
             one = uniform(rng) * weight
         if number > 1:
@@ -80,7 +81,7 @@ def new_draws(rng: Words, number: int, weight: float) -> Draws:
 def share_next(rng: Words, draws: Draws, shared: Shared, part: float) -> Shared:
     """Find how many draws are in the next part of the row."""
     weight = shared.weight + part
-    if draws.number <= 2:
+    if draws.number <= FEW:
         return Shared((draws.one < weight) + (draws.other < weight), weight, -1, 0, 0, 0.0)
     if draws.number > _MOST_DIGITS:
         left, chance = draws.number - shared.number, part / (draws.weight - shared.weight)

@@ -13,9 +13,9 @@ from .arrays import at
 from .counts import known_reward
 from .fsss_state import NO_NODE, NOT_CHOSEN, Bfs3
 from .jit import inlined
-from .multinomial import NOTHING_SHARED, new_draws, share_next
+from .multinomial import FEW, NOTHING_SHARED, Draws, new_draws, share_next
 from .path_belief import NO_ENTRY, PathBelief
-from .rng import below, binomial, two_below
+from .rng import below, two_below
 
 
 class Added(NamedTuple):
@@ -64,14 +64,11 @@ def draw_edge(agent: Bfs3, arm: int, pair_index: int, reward: float) -> tuple[in
         left -= times
         weight -= entry.count + entry.extra + pair.background
     loose = 0
-    share = pair.background * (states - special) + pair.unlisted
-    if share > 0:
-        loose = left
-        if pair.length > special:
-            loose = binomial(agent.rng, left, share / weight)
-        draw_loose(agent, pair, pair_index, loose, share)
+    if pair.background > 0:
+        background = pair.background * (states - special)
+        loose = draw_loose(agent, pair, pair_index, left, weight, background)
         left -= loose
-        weight -= share
+        weight -= background + pair.unlisted
     if pair.length > special:
         last = pair.row + pair.length
         added = draw_listed(agent, added, pair.row + special, last, left, weight)
@@ -103,6 +100,8 @@ def draw_listed(
 ) -> Added:
     """Share draws among entries."""
     draws, shared = new_draws(agent.rng, left, weight), NOTHING_SHARED
+    if left <= FEW:
+        return find_listed(agent, added, first, last, draws)
     for i in range(first, last - 1):
         entry, before = agent.belief.entry[at(i)], shared.number
         shared = share_next(agent.rng, draws, shared, entry.count + entry.extra)
@@ -113,20 +112,59 @@ def draw_listed(
 
 
 @inlined
-def draw_loose(agent: Bfs3, pair: Any, pair_index: int, number: int, share: float) -> None:
-    """Draw some next states from the background, without special ones, and from the path."""
-    belief, drawn = agent.belief, 0
-    if pair.unlisted > 0:
-        start = pair_index * belief.path_length
-        for _ in range(binomial(agent.rng, number, pair.unlisted / share)):
-            y = belief.unlisted[at(start + below(agent.rng, pair.unlisted))]
-            drawn = add_loose(agent, drawn, y)
-    special, states = max(0, pair.num_special), belief.counts.num_states
+def find_listed(agent: Bfs3, added: Added, first: int, last: int, draws: Draws) -> Added:
+    """The same for few draws: find the entry of each."""
+    weight, one, other = 0.0, first, first
+    for i in range(first, last - 1):
+        entry = agent.belief.entry[at(i)]
+        weight += entry.count + entry.extra
+        one += draws.one >= weight
+        other += draws.other >= weight
+    if draws.number > 0:
+        y, times = agent.belief.entry[at(one)].next_state, 1
+        if draws.number > 1 and other == one:
+            times = 2
+        added = add_outcome(agent, added, y, one, times)
+        if draws.number > times:
+            y = agent.belief.entry[at(other)].next_state
+            added = add_outcome(agent, added, y, other, 1)
+    return added
+
+
+@inlined
+def draw_loose(
+    agent: Bfs3, pair: Any, pair_index: int, left: int, weight: float, background: float
+) -> int:
+    """Draw the next states that come from the background or from the path; return their number."""
+    special = max(0, pair.num_special)
+    if pair.length == special and pair.unlisted == 0:
+        draw_background(agent, pair, left)
+        return left
+    draws = new_draws(agent.rng, left, weight)
+    shared = share_next(agent.rng, draws, NOTHING_SHARED, background)
+    draw_background(agent, pair, shared.number)
+    if pair.unlisted == 0:
+        return shared.number
+    both = left
+    if pair.length > special:
+        both = share_next(agent.rng, draws, shared, pair.unlisted).number
+    start = pair_index * agent.belief.path_length
+    for i in range(shared.number, both):
+        y = agent.belief.unlisted[at(start + below(agent.rng, pair.unlisted))]
+        add_loose(agent, i, y)
+    return both
+
+
+@inlined
+def draw_background(agent: Bfs3, pair: Any, number: int) -> None:
+    """Draw some next states that are not special, all with the same chance."""
+    special, states = max(0, pair.num_special), agent.belief.counts.num_states
+    drawn = 0
     while drawn < number:
         y, other = two_below(agent.rng, states)
-        if not is_among(belief, pair.row, special, y):
+        if not is_among(agent.belief, pair.row, special, y):
             drawn = add_loose(agent, drawn, y)
-        if drawn < number and not is_among(belief, pair.row, special, other):
+        if drawn < number and not is_among(agent.belief, pair.row, special, other):
             drawn = add_loose(agent, drawn, other)
 
 

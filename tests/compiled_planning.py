@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brlbench.kernels import fsss, outcomes, path_belief, rng
-from brlbench.kernels.fsss_state import NO_EDGE, Bfs3
+from brlbench.kernels.fsss_state import NO_EDGE, NO_NODE, Bfs3
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.path_belief import NO_ENTRY
 from brlbench.kernels.rng import Words
@@ -56,10 +56,30 @@ def expand(agent: Bfs3, x: int) -> int:
 
 
 @kernel
-def make_all_arms(agent: Bfs3) -> None:
-    """Have all nodes keep in their arms what they know of them."""
-    for n in range(agent.tree.size[0]):
-        fsss.make_arms(agent, n)
+def make_arms(agent: Bfs3, n: int) -> None:
+    """`make_arms`."""
+    fsss.make_arms(agent, n)
+
+
+@kernel
+def make_all_again(agent: Bfs3, n: int, level: int) -> int:
+    """Have no sketches below a node, and have all arms know what their nodes know of them."""
+    tree, actions = agent.tree, agent.belief.counts.num_actions
+    fsss.make_arms(agent, n)
+    for arm in range(n * actions, (n + 1) * actions):
+        if tree.arm[arm].edge != NO_EDGE:
+            edge = tree.edge[tree.arm[arm].edge]
+            for i in range(edge.first, edge.end):
+                outcome = tree.outcome[i]
+                if outcome.child != NO_NODE:
+                    path_belief.count(agent.belief, edge.pair, outcome.next_state, outcome.entry)
+                    if outcome.child < NO_NODE:
+                        sketch = fsss.sketch_or_child(outcome.child)
+                        y = outcome.next_state
+                        outcome.child = fsss.make_again(agent, sketch, y, level + 1)
+                    make_all_again(agent, outcome.child, level + 1)
+                    path_belief.take_back(agent.belief, edge.pair, outcome.entry)
+    return 0
 
 
 @kernel
@@ -69,15 +89,21 @@ def draw_edge(agent: Bfs3, arm: int, pair: int) -> int:
 
 
 @kernel
-def count(agent: Bfs3, pair: int, y: int) -> None:
+def count(agent: Bfs3, pair: int, y: int, entry: int) -> None:
     """`count`."""
-    path_belief.count(agent.belief, pair, y, entry_of(agent, pair, y))
+    path_belief.count(agent.belief, pair, y, entry)
 
 
 @kernel
-def take_back(agent: Bfs3, pair: int, y: int) -> None:
+def take_back(agent: Bfs3, pair: int, entry: int) -> None:
     """`take_back`."""
-    path_belief.take_back(agent.belief, pair, entry_of(agent, pair, y))
+    path_belief.take_back(agent.belief, pair, entry)
+
+
+@kernel
+def count_any(agent: Bfs3, pair: int, y: int) -> None:
+    """`count`, of a next state that may have an entry or not."""
+    path_belief.count(agent.belief, pair, y, entry_of(agent, pair, y))
 
 
 @kernel

@@ -20,9 +20,11 @@ from brlbench.problems import distribution
 from brlbench.sparse import Floats
 from compiled_planning import (
     count,
+    count_any,
     draw_edge,
     expand,
-    make_all_arms,
+    make_all_again,
+    make_arms,
     more_rollouts,
     take_back,
     upper_bound,
@@ -89,17 +91,25 @@ def test_actions_are_given_up_only_if_others_are_better(problem: str, branching:
     assert saved > 0 or branching < 5
 
 
-class Bounds(NamedTuple):
+History = tuple[int, ...]  # of pairs and next states
+
+
+class Arm(NamedTuple):
+    """An arm of a node of the tree."""
+
+    bounds: tuple[float, float]
+    outcomes: list[tuple[int, int]]  # next state and number of draws of each
+
+
+class Search(NamedTuple):
     """A search from the same seed after some roll-outs."""
 
     root: tuple[float, float]
-    lower: Floats  # of arms
-    upper: Floats
-    outcomes: list[tuple[int, int]]  # next state and number of draws of each
+    arms: dict[History, Arm]
     rng: list[int]
 
 
-def bounds(agent: Bfs3, rollouts: int, seed: int) -> Bounds:
+def search(agent: Bfs3, rollouts: int, seed: int) -> Search:
     arrays = agent.arrays._replace(rollouts=rollouts)
     arrays.rng[:] = np.random.default_rng(seed).integers(0, 2**64, 4, dtype=np.uint64)
     upper = upper_bound(arrays, 0)
@@ -108,50 +118,65 @@ def bounds(agent: Bfs3, rollouts: int, seed: int) -> Bounds:
     return found
 
 
-def kept(arrays: Any) -> Bounds:
-    make_all_arms(arrays)
-    tree = arrays.tree
-    nodes, _, outcomes = tree.size.tolist()
-    drawn = tree.outcome[["next_state", "times"]][:outcomes].tolist()
-    arms = tree.arm[: nodes * arrays.belief.counts.num_actions]
-    edges, taken = tree.edge[arms.edge], arms.edge != NO_EDGE
-    lower = np.where(taken, edges.lower, arms.reward + arrays.discount * arrays.value_min)
-    upper = np.where(taken, edges.upper, arms.reward + arrays.discount * arrays.value_max)
-    root = (float(tree.node[0].lower), float(tree.node[0].upper))
-    return Bounds(root, lower, upper, drawn, arrays.rng.tolist())
+def kept(arrays: Any) -> Search:
+    make_all_again(arrays, 0, 0)
+    root = arrays.tree.node[0]
+    return Search((float(root.lower), float(root.upper)), arms(arrays), arrays.rng.tolist())
 
 
-def complete(agent: Any, node: int, level: int) -> dict[int, tuple[float, float]]:
+def arms(agent: Any, node: int = 0, history: History = ()) -> dict[History, Arm]:
+    """All arms below a node."""
+    tree, actions = agent.tree, agent.belief.counts.num_actions
+    found: dict[History, Arm] = {}
+    for u in range(actions):
+        reward, edge = tree.arm[node * actions + u].tolist()
+        pair = int(tree.node[node].state) * actions + u
+        low, high = (reward + agent.discount * v for v in (agent.value_min, agent.value_max))
+        outcomes = []
+        if edge != NO_EDGE:
+            _, low, high, *_, first, end, _, _ = tree.edge[edge].tolist()
+            for y, _, times, child in tree.outcome[first:end].tolist():
+                outcomes.append((y, times))
+                if child != NO_NODE:
+                    found |= arms(agent, child, (*history, pair, y))
+        found[*history, pair] = Arm((low, high), outcomes)
+    return found
+
+
+Values = dict[History, tuple[float, float]]
+
+
+def complete(agent: Any, node: int = 0, history: History = ()) -> Values:
     """Draw all that is not drawn yet below a node; return the values of all arms there.
 
     These are the values of the whole sampled tree if all its leaves are worth as little, or as
     much, as can be; by recursion, without any of the bounds that the search has found.
     """
     tree, counts = agent.tree, agent.belief.counts
-    actions, states = counts.num_actions, counts.num_states
-    rewards = agent.belief.rewards.reshape(-1, states)
-    values: dict[int, tuple[float, float]] = {}
-    make_all_arms(agent)
-    for a in range(node * actions, (node + 1) * actions):
-        pair = a + (int(tree.node[node].state) - node) * actions
+    actions, level = counts.num_actions, len(history) // 2
+    rewards = agent.belief.rewards.reshape(-1, counts.num_states)
+    values: Values = {}
+    make_arms(agent, node)
+    for u in range(actions):
+        a, pair = node * actions + u, int(tree.node[node].state) * actions + u
         if tree.arm[a].edge == NO_EDGE:
             tree.arm[a].edge = draw_edge(agent, a, pair)
         edge = tree.edge[tree.arm[a].edge]
         total = np.zeros(2)
         for outcome in tree.outcome[edge.first : edge.end]:
-            y, later = int(outcome.next_state), (agent.value_min, agent.value_max)
+            y, entry = int(outcome.next_state), int(outcome.entry)
+            later = (agent.value_min, agent.value_max)
             if level + 1 < agent.depth:
-                count(agent, pair, y)
+                count(agent, pair, y, entry)
                 if outcome.child == NO_NODE:
                     outcome.child = expand(agent, y)
-                child = int(outcome.child)
-                values |= complete(agent, child, level + 1)
-                below = [values[a] for a in range(child * actions, (child + 1) * actions)]
+                values |= complete(agent, int(outcome.child), (*history, pair, y))
+                below = [values[*history, pair, y, y * actions + v] for v in range(actions)]
                 later = (max(low for low, _ in below), max(high for _, high in below))
-                take_back(agent, pair, y)
+                take_back(agent, pair, entry)
             total += outcome.times * (rewards[pair, y] + agent.discount * np.array(later))
         low, high = (total / agent.branching).tolist()
-        values[a] = (low, high)
+        values[*history, pair] = (low, high)
     return values
 
 
@@ -164,21 +189,27 @@ def test_bounds_bracket_the_value_of_the_sampled_tree(
     prior = PRIORS[name]
     agent = trained(prior, discount, simulations=branching * 400, branching=branching, depth=4)
     show(agent, prior, OBSERVED[name])
-    count(agent.arrays, 0, 0)  # the transition above the root
+    go_below_root(agent)
     for seed in range(5):
-        partial = [bounds(agent, rollouts, seed) for rollouts in (1, 2, 3, 4, 8, 16, 32, 64, 400)]
-        values = complete(agent.arrays, 0, 0)
-        low, high = np.array([values[arm] for arm in range(len(values))]).T
-        tiny = 1e-9 * np.abs(high).max()
+        partial = [search(agent, rollouts, seed) for rollouts in (1, 2, 3, 4, 8, 16, 32, 64, 400)]
+        values = complete(agent.arrays)
+        tiny = 1e-9 * max(abs(high) for _, high in values.values())
         for some in partial:
-            assert some.outcomes == partial[-1].outcomes[: len(some.outcomes)]
-            assert (some.lower <= low[: len(some.lower)] + tiny).all()
-            assert (some.upper >= high[: len(some.upper)] - tiny).all()
+            for history, arm in some.arms.items():
+                assert arm.outcomes in ([], partial[-1].arms[history].outcomes)
+                assert arm.bounds[0] <= values[history][0] + tiny
+                assert arm.bounds[1] >= values[history][1] - tiny
         for fewer, more in itertools.pairwise(partial):
-            assert (fewer.lower <= more.lower[: len(fewer.lower)] + tiny).all()
-            assert (fewer.upper >= more.upper[: len(fewer.upper)] - tiny).all()
-        actions = prior.num_actions
-        assert partial[-1].root == pytest.approx((low[:actions].max(), high[:actions].max()))
+            for history, arm in fewer.arms.items():
+                assert arm.bounds[0] <= more.arms[history].bounds[0] + tiny
+                assert arm.bounds[1] >= more.arms[history].bounds[1] - tiny
+        here = [value for history, value in values.items() if len(history) == 1]
+        assert partial[-1].root == pytest.approx(tuple(map(max, zip(*here, strict=True))))
+
+
+def go_below_root(agent: Bfs3) -> None:
+    """Count a transition that leads to the search's root, as there is one."""
+    count_any(agent.arrays, 0, 0)
 
 
 @pytest.mark.parametrize("skip_complete", [True, False])
@@ -191,20 +222,26 @@ def test_where_roll_outs_begin_changes_nothing(
     prior = PRIORS[problem] if problem in PRIORS else distribution(problem)
     settings: Any = {"branching": branching, "depth": 12, "skip_complete": skip_complete}
     agent = trained(prior, 0.95, simulations=branching * 300, **settings)
-    count(agent.arrays, 0, 0)
+    go_below_root(agent)
     for seed in range(5):
         for rollouts in (2, 10, 50, 300):
             agent.arrays.made[0] = 0
-            one = bounds(agent, rollouts, seed)
+            one = search(agent, rollouts, seed)
             made = int(agent.arrays.made[0])
-            bounds(agent, 1, seed)
+            search(agent, 1, seed)
             more_rollouts(agent.arrays, made - 1)
-            other = kept(agent.arrays)
-            assert (other.outcomes, other.rng) == (one.outcomes, one.rng)
-            tiny = 1e-11 * np.abs(one.upper).max()
-            np.testing.assert_allclose(other.lower, one.lower, rtol=0, atol=tiny)
-            np.testing.assert_allclose(other.upper, one.upper, rtol=0, atol=tiny)
-            assert other.root == pytest.approx(one.root, rel=0, abs=tiny)
+            assert_same(kept(agent.arrays), one)
+
+
+def assert_same(one: Search, other: Search) -> None:
+    """The same draws, and up to rounding the same bounds."""
+    assert one.rng == other.rng
+    tiny = 1e-11 * abs(one.root[1])
+    assert one.root == pytest.approx(other.root, rel=0, abs=tiny)
+    assert one.arms.keys() == other.arms.keys()
+    for history, arm in one.arms.items():
+        assert arm.outcomes == other.arms[history].outcomes
+        assert arm.bounds == pytest.approx(other.arms[history].bounds, rel=0, abs=tiny)
 
 
 @pytest.mark.parametrize("skip_complete", [True, False])
@@ -221,22 +258,18 @@ def test_a_search_stops_when_it_can_go_no_further(
     leaves = discount**depth * (agent.arrays.value_max - agent.arrays.value_min)
     edges = prior.num_actions * min(branching, prior.num_states)
     for seed in range(5):
-        done = bounds(agent, 10**12, seed)
-        assert len(done.lower) <= prior.num_actions * sum(edges**level for level in range(depth))
+        done = search(agent, 10**12, seed)
+        assert len(done.arms) <= prior.num_actions * sum(edges**level for level in range(depth))
         more_rollouts(agent.arrays, 20)
         assert agent.arrays.tree.node[0].upper == pytest.approx(done.root[1], rel=1e-12)
-        searches = (bounds(agent, rollouts, seed) for rollouts in itertools.count(1))
-        enough = next(n for n, some in enumerate(searches, 1) if same(some, done))
+        searches = (search(agent, rollouts, seed) for rollouts in itertools.count(1))
+        enough = next(n for n, some in enumerate(searches, 1) if some == done)
         if skip_complete or branching == 1:
             assert done.root[1] - done.root[0] == pytest.approx(leaves, rel=1e-8)
-            assert enough <= len(done.lower) // prior.num_actions  # each makes a node
+            assert enough <= len(done.arms) // prior.num_actions  # each makes a node
         if enough > 1:
-            fewer = bounds(agent, enough - 1, seed)
+            fewer = search(agent, enough - 1, seed)
             assert fewer.root[1] - fewer.root[0] > leaves * (1 + 1e-9)
-
-
-def same(one: Bounds, other: Bounds) -> bool:
-    return (one.root, one.outcomes, one.rng) == (other.root, other.outcomes, other.rng)
 
 
 def test_to_the_letter_a_search_may_never_be_complete() -> None:
@@ -245,7 +278,7 @@ def test_to_the_letter_a_search_may_never_be_complete() -> None:
     for skip_complete in (True, False):
         settings: Any = {"branching": 15, "depth": 4, "skip_complete": skip_complete}
         agent = trained(prior, 0.95, simulations=15 * 400, **settings)
-        root = bounds(agent, 10**12, 0).root
+        root = search(agent, 10**12, 0).root
         gaps[skip_complete] = (root[1] - root[0]) / (
             0.95**4 * (agent.arrays.value_max - agent.arrays.value_min)
         )

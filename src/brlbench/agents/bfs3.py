@@ -41,7 +41,7 @@ _MAX_ENTRIES = 16  # with more states, the rows of a uniform prior are a backgro
 _MAX_SPECIAL = 8  # with more special next states, a pair's are all drawn at once
 _ROUNDING = 1e-12  # of bounds, as a part of their range
 _LOOKS = 32  # roll-outs from a root are this part of all, or more, at a time
-_MAX_KEPT = 1 << 21  # sketches, about 100 MB; there is room for a 32nd of it in nodes
+_MAX_KEPT = 1 << 23  # outcomes in the trees of all roots, about 130 MB, and a quarter in sketches
 _MAX_NUMBERS = 1 << 27  # about 6 GB in the tree's arrays
 _MAX_IN_TIME = 1 << 24  # the same with a deadline, where more roll-outs than fit are cut off
 
@@ -72,11 +72,12 @@ class Bfs3(CompiledAgent):
             most = simulations_in_time(rollouts, _STEP, task)  # one step may be all that is new
             rollouts = min(most, max(1, _MAX_IN_TIME // each))
         # Room for the tree of one root in any case, and for those of all if they are not too large.
-        most_outcomes = min(self.branching, prior.num_states)
+        most_outcomes = actions * min(self.branching, prior.num_states)  # of all arms of a node
         steps = rollouts * (self.depth - 1)
-        all_steps = min(steps * actions * self.branching, _MAX_KEPT)
-        nodes, sketches = max(steps, all_steps // 32) + 2, max(steps, all_steps) + 2
-        outcomes = nodes * actions * most_outcomes
+        all_steps = steps * actions * self.branching
+        nodes = max(steps, min(all_steps, _MAX_KEPT // most_outcomes)) + 2
+        sketches = max(steps, min(all_steps, _MAX_KEPT // 4)) + 2
+        outcomes = nodes * most_outcomes
         if outcomes > _MAX_NUMBERS:
             raise InvalidInput(
                 f"bfs3: simulations = {self.simulations} and depth = {self.depth} need "

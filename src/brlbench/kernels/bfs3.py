@@ -3,8 +3,8 @@
 An upper bound falls with every roll-out and never rises. So the action whose value is bounded
 highest is searched on, and others only as long as they may still be the best: most never get all
 their roll-outs. Its roots, the drawn next states, take turns. The trees of all roots are kept side
-by side; when there is no room for more, all are forgotten, and made again where they are needed: a
-root has random numbers of its own.
+by side. When there is no room for more, all are forgotten, and one root gets all its roll-outs at
+once; as each has random numbers of its own, its tree is made again as it was.
 
 With a deadline all roots are searched, for equal shares of the time.
 """
@@ -89,11 +89,11 @@ def next_root(agent: Bfs3, u: int) -> int:
 @inlined
 def has_room(agent: Bfs3, rollouts: int) -> bool:
     """Whether the trees can grow by so many roll-outs."""
-    tree, steps, actions = agent.tree, rollouts * (agent.depth - 1) + 1, len(agent.q)
+    tree, steps = agent.tree, rollouts * (agent.depth - 1) + 1
     return (
         tree.size[0] + steps <= len(tree.node)
-        and tree.size[1] + steps * actions <= len(tree.edge)
-        and tree.size[2] + steps * actions * agent.most_outcomes < len(tree.outcome)
+        and tree.size[1] + steps * len(agent.q) <= len(tree.edge)
+        and tree.size[2] + steps * agent.most_outcomes < len(tree.outcome)
         and tree.size[3] + steps <= len(tree.sketch)
     )
 
@@ -116,6 +116,7 @@ def search_on(agent: Bfs3, u: int, key: np.uint64) -> None:
     goal = min(agent.rollouts, root.made + max(agent.least, root.made // 4))
     if not has_room(agent, goal - made):
         forget(agent)
+        goal = agent.rollouts
     edge, outcome = tree.edge[tree.arm[u].edge], tree.outcome[root.outcome]
     count(agent.belief, edge.pair, outcome.next_state, outcome.entry)
     if root.node == NO_NODE:

@@ -127,7 +127,7 @@ class Bfs3(NamedTuple):
     rollouts: int  # from each root
     least: int  # roll-outs at a time, at least
     branching: int
-    most_outcomes: int  # of an edge
+    most_outcomes: int  # of all arms of a node
     depth: int
     value_min: float
     value_max: float

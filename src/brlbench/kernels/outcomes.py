@@ -64,7 +64,7 @@ def draw_edge(agent: Bfs3, arm: int, pair_index: int, reward: float) -> tuple[in
         left -= times
         weight -= entry.count + entry.extra + pair.background
     loose = 0
-    if pair.background > 0:
+    if pair.background > 0 or pair.unlisted > 0:
         background = pair.background * (states - special)
         loose = draw_loose(agent, pair, pair_index, left, weight, background)
         left -= loose

@@ -39,7 +39,7 @@ def upper_bound(agent: Bfs3, x: int) -> float:
     """`upper_bound`, in an empty tree."""
     agent.tree.size[:] = 0
     fsss.tighten(agent, fsss.expand(agent, x), agent.rollouts)
-    return agent.tree.node[0].upper
+    return float(agent.tree.node[0].upper)
 
 
 @kernel

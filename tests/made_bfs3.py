@@ -8,7 +8,6 @@ from brlbench.agents.base import Task
 from brlbench.agents.bfs3 import Bfs3
 from brlbench.prior import FlatDirichlet
 
-
 LONG = 1e9  # seconds, a deadline with which all actions are searched to the end
 
 

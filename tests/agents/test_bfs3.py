@@ -17,7 +17,6 @@ from brlbench.kernels.fsss_state import NO_EDGE, NO_NODE
 from brlbench.kernels.path_belief import ALL_SPECIAL
 from brlbench.prior import FlatDirichlet
 from brlbench.problems import distribution
-from brlbench.sparse import Floats
 from compiled_planning import (
     count,
     count_any,
@@ -89,6 +88,23 @@ def test_actions_are_given_up_only_if_others_are_better(problem: str, branching:
         show(thorough, prior, [transition])
         state = transition[2]
     assert saved > 0 or branching < 5
+
+
+@pytest.mark.parametrize("problem", ["uneven", "GC", "uniform:Grid"])
+def test_forgetting_trees_changes_nothing(problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If there is room for the tree of one root only."""
+    prior = PRIORS[problem] if problem in PRIORS else distribution(problem)
+    settings: Any = {"simulations": 500, "branching": 5, "depth": 8}
+    agent = trained(prior, 0.95, **settings)
+    monkeypatch.setattr("brlbench.agents.bfs3._MAX_KEPT", 0)
+    forgetful = trained(prior, 0.95, **settings)
+    made = [0, 0]
+    for _ in range(50):
+        assert agent.act(0) == forgetful.act(0)
+        assert agent.arrays.q.max() == forgetful.arrays.q.max()
+        made[0] += agent.arrays.made[0]
+        made[1] += forgetful.arrays.made[0]
+    assert made[0] < made[1]
 
 
 History = tuple[int, ...]  # of pairs and next states

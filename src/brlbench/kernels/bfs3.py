@@ -14,7 +14,7 @@ import numpy as np
 from .arrays import at
 from .choice import TIE, greedy
 from .deadline import OBSERVE, START, begin, now, share, took
-from .fsss import expand, make_arms, tighten
+from .fsss import expand, keep_words, make_arms, tighten, use_words
 from .fsss_state import NO_EDGE, NO_NODE
 from .fsss_state import Bfs3 as Bfs3
 from .jit import cold, inlined
@@ -72,7 +72,7 @@ def next_action(agent: Bfs3) -> int:
 
 @inlined
 def scale(agent: Bfs3) -> float:
-    """Of values."""
+    """No value is larger; what is a tie depends on it."""
     return max(abs(agent.value_min), abs(agent.value_max))
 
 
@@ -125,10 +125,10 @@ def search_on(agent: Bfs3, u: int, key: np.uint64) -> None:
             agent.rng[i] = keyed_word(key, n, i)
         root.node = expand(agent, outcome.next_state)
     else:
-        store(agent.rng, (root.word0, root.word1, root.word2, root.word3))
+        use_words(root, agent.rng)
     is_known = tighten(agent, root.node, goal - root.made)
     take_back(agent.belief, edge.pair, outcome.entry)
-    root.word0, root.word1, root.word2, root.word3 = load(agent.rng)
+    keep_words(root, agent.rng)
     root.made, root.upper = goal, tree.node[root.node].upper
     if is_known or goal == agent.rollouts:
         root.is_final = 1

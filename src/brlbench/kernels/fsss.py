@@ -20,7 +20,7 @@ from .fsss_state import NO_EDGE, NO_NODE, NOT_CHOSEN, Bfs3
 from .jit import cold, inlined
 from .outcomes import Added, draw_all, draw_edge, draw_special, first_bounds
 from .path_belief import ALL_SPECIAL, count, take_back
-from .rng import load, store
+from .rng import Words, load, store
 
 
 @inlined
@@ -208,7 +208,7 @@ def descend(agent: Bfs3, level: int) -> int:
                 for i in range(3):
                     agent.before[i] = tree.size[i]
             sketch = tree.sketch[at(tree.size[3] + here + 1 - new)]
-            sketch.word0, sketch.word1, sketch.word2, sketch.word3 = load(agent.rng)
+            keep_words(sketch, agent.rng)
             outcome.child = expand(agent, outcome.next_state)
         elif outcome.child < NO_NODE:
             i = sketch_or_child(outcome.child)
@@ -219,10 +219,22 @@ def descend(agent: Bfs3, level: int) -> int:
 
 
 @inlined
+def keep_words(kept: Any, rng: Words) -> None:
+    """Have a sketch or a root keep the random numbers' state."""
+    kept.word0, kept.word1, kept.word2, kept.word3 = load(rng)
+
+
+@inlined
+def use_words(kept: Any, rng: Words) -> None:
+    """Go on with the random numbers' state of a sketch or a root."""
+    store(rng, (kept.word0, kept.word1, kept.word2, kept.word3))
+
+
+@inlined
 def make_again(agent: Bfs3, i: int, x: int, level: int) -> int:
     """A node of which there is a sketch; the one below it stays a sketch."""
     state, sketch = load(agent.rng), agent.tree.sketch[at(i)]
-    store(agent.rng, (sketch.word0, sketch.word1, sketch.word2, sketch.word3))
+    use_words(sketch, agent.rng)
     n = expand(agent, x)
     if level < agent.depth - 1:
         edge = choose_step(agent, n, level)
@@ -308,7 +320,7 @@ def tighten(agent: Bfs3, root: int, rollouts: int) -> bool:
         is_known = new == agent.depth
         is_last = is_known or i + 1 == rollouts or is_over(agent.deadline, i + 1)
         level = ascend(agent, new, is_last)
-        # All paths have the full depth: when only the gap of the leaves is left, nothing can change.
+        # All paths have the full depth: if only the gap of the leaves is left, nothing can change.
         is_known = is_known or (level == 0 and node.upper - node.lower <= agent.complete[0])
         if is_last or is_known:
             break

@@ -82,9 +82,9 @@ ROOT = np.dtype(
         ("word1", "u8"),
         ("word2", "u8"),
         ("word3", "u8"),
+        ("made", "i8"),  # roll-outs, also if its tree is not kept
         ("outcome", "i4"),  # the next state
         ("node", "i4"),  # or NO_NODE if its tree is not kept
-        ("made", "i4"),  # roll-outs, also if its tree is not kept
         ("is_final", "i4"),  # whether the bound stays as it is
     ]
 )

@@ -3,7 +3,7 @@
 Up to 16 draws are made at once: uniform numbers in [0, 1), of which a digit to the base 128 is
 known. How many of them are below the end of one part after another is how often these come. Where
 a draw has the digit of such an end, it is decided when the need arises. More draws than 16 are
-shared by binomial numbers.
+shared by binomial numbers; of two or fewer, all digits are drawn.
 
 A digit has the low bits of a byte; its high bit shows how a comparison ends.
 """
@@ -41,7 +41,7 @@ class Draws(NamedTuple):
     high: np.uint64
     low_used: np.uint64  # which of the bytes are used
     high_used: np.uint64
-    one: float  # where two draws fall in the row
+    one: float  # where a draw falls in the row, if they are few; infinite if there is none
     other: float
 
 

@@ -1,5 +1,6 @@
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from selenium.webdriver import Chrome
 
 from page_browser import PROGRAMS, Page, start
+from shell import Shell
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +32,13 @@ def page(browser: Chrome, tmp_path: Path) -> Iterator[Page]:
     yield page
     assert page.errors() == []
     assert page.run("return performance.getEntriesByType('resource').length") == 0
+
+
+@pytest.fixture
+def shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "250")
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    return Shell(monkeypatch, capsys)

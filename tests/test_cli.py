@@ -1,22 +1,17 @@
 """The command line: the paper's steps one by one, the demo, and what users see when they err."""
 
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import typer.main
 
-import brlbench.demo
 from brlbench import cli, store
 from brlbench.agents import AGENTS, make_agent
 from brlbench.execution import evaluate
 from brlbench.problems import PROBLEMS, distribution
-from brlbench.result import Result
+from shell import Shell, assert_error, outside
 
 # A user's agent: it tries the actions in turn and then stays with the one that paid best.
 OWN_AGENT = '''
@@ -65,61 +60,6 @@ class Broken(Trying):
     def act(self, state):
         return None if self.times.sum() == 4 else 0
 '''
-
-
-class Done(NamedTuple):
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-
-class Shell:
-    """Runs commands in this process."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self.monkeypatch, self.capsys = monkeypatch, capsys
-
-    def __call__(self, *arguments: object) -> Done:
-        self.monkeypatch.setattr(sys, "argv", ["brlbench", *map(str, arguments)])
-        self.capsys.readouterr()
-        try:
-            cli.main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return Done(code, *self.capsys.readouterr())
-
-
-@pytest.fixture
-def shell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "250")
-    monkeypatch.setattr(sys, "path", sys.path.copy())
-    return Shell(monkeypatch, capsys)
-
-
-def outside(folder: Path, *arguments: object) -> Done:
-    """Run a command in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", "from brlbench.cli import main; main()", *map(str, arguments)],
-        cwd=folder, env={**os.environ, "COLUMNS": "250"}, capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
-    return Done(done.returncode, done.stdout, done.stderr)
-
-
-def assert_error(done: Done, *parts: str) -> None:
-    """One sentence on stderr, nothing else there, and a code that says so."""
-    assert done.code == 1
-    assert done.err.startswith("error: ")
-    assert done.err.count("\n") == 1
-    assert "Traceback" not in done.err + done.out
-    for part in parts:
-        assert part in done.err
 
 
 # The paper's steps.
@@ -438,66 +378,3 @@ def test_help_has_an_example(shell: Shell, command: str) -> None:
 def test_names_are_completed() -> None:
     assert cli._agent_names("eps") == ["epsilon-greedy"]
     assert cli._problem_names("uniform:D") == ["uniform:DeepSea", "uniform:Dense"]
-
-
-# The demo.
-
-
-@pytest.fixture(scope="module")
-def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Results of a demo with three MDPs in each experiment."""
-    folder = tmp_path_factory.mktemp("demo")
-    done = outside(folder, "demo", "--mdps", 3, "--seed", 1)
-    assert (done.code, done.err) == (0, "")
-    for experiment in ("GC", "GDL", "Grid"):
-        assert f"{experiment}, 3 MDPs" in done.out
-        assert f"{experiment} from uniform:{experiment}, 3 MDPs" in done.out
-    assert done.out.count("optimal") >= 6
-    assert "180/180 trajectories" in done.out
-    assert "score-against-online-time.png" in done.out
-    return folder / "demo-results"
-
-
-def test_the_demo_leaves_results_a_figure_and_a_page(demo_folder: Path) -> None:
-    files = sorted(demo_folder.iterdir())
-    results = [store.read_result(path) for path in files if path.suffix == ".parquet"]
-    assert len(results) == 60
-    assert len({(result.label, result.experiment_hash) for result in results}) == 60
-    assert {result.experiment["num_mdps"] for result in results} == {3}
-    page, figure = [path for path in files if path.suffix != ".parquet"]
-    assert figure.read_bytes().startswith(b"\x89PNG")
-    assert page.name == "report.html"
-    assert page.read_text().startswith("<!doctype html>")
-
-
-def test_the_demo_goes_on_where_it_stopped(
-    demo_folder: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is there is kept; what is missing or damaged is played, and comes out the same."""
-    first, second, *others = sorted(demo_folder.glob("*.parquet"))
-    kept = {path: path.stat().st_mtime_ns for path in others}
-    rewards = [store.read_result(path).rewards for path in (first, second)]
-    first.unlink()
-    second.write_bytes(second.read_bytes()[:-100])
-    played = []
-
-    def noted(*arguments: Any) -> Result:
-        played.append(arguments)
-        return evaluate(*arguments)
-
-    monkeypatch.setattr(brlbench.demo, "evaluate", noted)
-    done = shell("demo", "--mdps", 3, "--seed", 1, "--output", demo_folder, "--workers", 1)
-    assert (done.code, done.err) == (0, "")
-    assert len(played) == 2
-    assert {path: path.stat().st_mtime_ns for path in others} == kept
-    for path, before in zip((first, second), rewards, strict=True):
-        np.testing.assert_array_equal(store.read_result(path).rewards, before)
-
-
-def test_results_say_how_they_were_made(demo_folder: Path) -> None:
-    path = next(demo_folder.glob("beb-beta=0.5_Grid_*.parquet"))
-    result = store.read_result(path)
-    assert json.loads(json.dumps(result.parameters)) == result.parameters
-    assert result.parameters["beta"] == 0.5
-    assert result.experiment["seed"] == 1
-    assert result.experiment["horizon"] == 250

@@ -1,7 +1,5 @@
 import dataclasses
 import json
-import pickle
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,50 +11,12 @@ from brlbench import store
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.errors import AgentError, InvalidInput, StoreError
-from brlbench.execution import TrainedAgent, Training, evaluate, play_trained, train, train_new
+from brlbench.execution import Training, evaluate, play_trained, train_new
 from brlbench.experiment import Experiment
 from brlbench.prior import FlatDirichlet
 from brlbench.result import Result
 from own_agents import BadLoading, BadSaving, Learner, Saving, Scripted
-
-Write = Callable[[Path], object]
-READERS: dict[str, Callable[[Path], object]] = {
-    "result": store.read_result,
-    "experiment": store.read_experiment,
-    "agent": store.read_agent,
-}
-
-
-def experiment(**changes: Any) -> Experiment:
-    settings: dict[str, Any] = {"prior": "uniform:GC", "test": "GC", "num_mdps": 5, "horizon": 20}
-    return Experiment(**{**settings, **changes})
-
-
-def trained(agent: Any = None, **changes: Any) -> TrainedAgent:
-    made = experiment(**changes)
-    agent = agent or make_agent("beb", beta=2.5)
-    return TrainedAgent(agent, made.prior, made.task, 3, train(agent, made.prior, made.task, 3))
-
-
-WRITERS: dict[str, Write] = {
-    "result": lambda path: store.write_result(
-        path, evaluate(make_agent("beb"), experiment()), trajectories=True
-    ),
-    "experiment": lambda path: store.write_experiment(path, experiment()),
-    "agent": lambda path: store.write_agent(path, trained()),
-}
-KINDS = list(WRITERS)
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The content of a file of each kind."""
-    folder = tmp_path_factory.mktemp("files")
-    contents = {}
-    for kind, write in WRITERS.items():
-        write(folder / kind)
-        contents[kind] = (folder / kind).read_bytes()
-    return contents
+from stored import experiment, resealed, trained
 
 
 def assert_equal(one: Result, other: Result) -> None:
@@ -340,124 +300,3 @@ def test_experiments_from_before_there_were_deadlines(tmp_path: Path) -> None:
 
     store.write_experiment(tmp_path / "e", Earlier("GC", "GC", 2, horizon=5))
     assert store.read_experiment(tmp_path / "e").deadline is None
-
-
-# Damage.
-
-
-def resealed(data: bytes) -> bytes:
-    """The same file with a digest that is right again."""
-    place = data.rindex(store._SEAL.encode())
-    end = place + len(store._OPEN_SEAL)
-    return store._sealed(data[:place] + store._OPEN_SEAL.encode() + data[end:])
-
-
-def refused(path: Path, kind: str) -> str:
-    with pytest.raises(StoreError) as caught:
-        READERS[kind](path)
-    message = str(caught.value)
-    assert message.startswith(str(path))
-    assert "\n" not in message
-    return message
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_flipped_bit_is_noticed(tmp_path: Path, files: dict[str, bytes], kind: str) -> None:
-    data = files[kind]
-    rng = np.random.default_rng(len(kind))
-    for place in [0, len(data) - 1, *rng.integers(0, len(data), 300).tolist()]:
-        flipped = bytearray(data)
-        flipped[place] ^= 1 << int(rng.integers(8))
-        (tmp_path / "a").write_bytes(flipped)
-        assert "is damaged" in refused(tmp_path / "a", kind)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_truncated_files(tmp_path: Path, files: dict[str, bytes], kind: str) -> None:
-    data = files[kind]
-    for length in (0, 1, 4, len(data) // 2, len(data) - 8, len(data) - 1):
-        (tmp_path / "a").write_bytes(data[:length])
-        assert "is damaged" in refused(tmp_path / "a", kind)
-    (tmp_path / "a").write_bytes(data + b"\n")
-    assert "is damaged" in refused(tmp_path / "a", kind)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_files_of_another_kind(tmp_path: Path, files: dict[str, bytes], kind: str) -> None:
-    for other in KINDS:
-        if other != kind:
-            (tmp_path / "a").write_bytes(files[other])
-            message = refused(tmp_path / "a", kind)
-            if "agent" not in (kind, other):
-                assert message.endswith(f"is a file with kind '{other}': must be '{kind}'")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_files_of_a_later_format(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    monkeypatch.setattr(store, "FORMAT", 2)
-    WRITERS[kind](tmp_path / "a")
-    monkeypatch.undo()
-    message = refused(tmp_path / "a", kind)
-    assert message.endswith(
-        "has format 2, this version reads 1: use the version of brlbench that wrote it"
-    )
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"hello",
-        b"{}",
-        b"[]",
-        b"null",
-        b"[" * 100_000,
-        pickle.dumps({"kind": "agent"}),
-        b"\xff\xfe\x00",
-        b'{"kind": "agent", "format": 1}',
-    ],
-)
-def test_files_of_others(tmp_path: Path, kind: str, data: bytes) -> None:
-    (tmp_path / "a").write_bytes(data)
-    assert "is damaged, or not a" in refused(tmp_path / "a", kind)
-
-
-def test_a_parquet_file_of_others(tmp_path: Path) -> None:
-    pl.DataFrame({"mdp": [1, 2]}).write_parquet(tmp_path / "a")
-    for kind in KINDS:
-        assert "is damaged, or not a" in refused(tmp_path / "a", kind)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_sealed_file_without_content(tmp_path: Path, kind: str) -> None:
-    for content in ("{}", '{"kind": "agent"}', '{"kind": "agent", "format": 1}', "[1, 2]"):
-        (tmp_path / "a").write_bytes(store._sealed(f"{content} {store._OPEN_SEAL}".encode()))
-        refused(tmp_path / "a", kind)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_missing_files_and_folders(tmp_path: Path, kind: str) -> None:
-    assert refused(tmp_path / "a", kind).endswith("a can't be read: No such file or directory")
-    assert refused(tmp_path, kind).endswith("can't be read: Is a directory")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_existing_files_are_kept(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "a"
-    path.write_bytes(b"precious")
-    with pytest.raises(StoreError, match="exists already: choose another name, or allow overwri"):
-        WRITERS[kind](path)
-    assert path.read_bytes() == b"precious"
-
-
-def test_existing_files_are_replaced_if_told_to(tmp_path: Path) -> None:
-    for path in (tmp_path / "a", tmp_path / "b", tmp_path / "c"):
-        path.write_bytes(b"worthless")
-    store.write_result(tmp_path / "a", evaluate(make_agent("random"), experiment()), overwrite=True)
-    store.write_experiment(tmp_path / "b", experiment(), overwrite=True)
-    store.write_agent(tmp_path / "c", trained(), overwrite=True)
-    assert store.read_result(tmp_path / "a").algorithm == "random"
-    assert store.read_experiment(tmp_path / "b").hash == experiment().hash
-    assert store.read_agent(tmp_path / "c").seed == 3

@@ -1,0 +1,56 @@
+"""Commands of the command line, run in this process or in one of their own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from brlbench import cli
+
+
+class Done(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Shell:
+    """Runs commands in this process."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.monkeypatch, self.capsys = monkeypatch, capsys
+
+    def __call__(self, *arguments: object) -> Done:
+        self.monkeypatch.setattr(sys, "argv", ["brlbench", *map(str, arguments)])
+        self.capsys.readouterr()
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return Done(code, *self.capsys.readouterr())
+
+
+def outside(folder: Path, *arguments: object) -> Done:
+    """Run a command in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from brlbench.cli import main; main()", *map(str, arguments)],
+        cwd=folder, env={**os.environ, "COLUMNS": "250"}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def assert_error(done: Done, *parts: str) -> None:
+    """One sentence on stderr, nothing else there, and a code that says so."""
+    assert done.code == 1
+    assert done.err.startswith("error: ")
+    assert done.err.count("\n") == 1
+    assert "Traceback" not in done.err + done.out
+    for part in parts:
+        assert part in done.err

@@ -21,11 +21,12 @@ Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
 
 def copy(arrays: Arrays) -> Arrays:
-    """A copy of a NamedTuple, nested ones and arrays included."""
+    """A copy of a NamedTuple, nested ones and arrays included; of work space the shape only."""
+    copied = np.empty_like if getattr(arrays, "is_work_space", False) else np.copy
     return type(arrays)(
         *(
             copy(field) if isinstance(field, tuple)
-            else field.copy() if isinstance(field, np.ndarray)
+            else copied(field, subok=True) if isinstance(field, np.ndarray)
             else field
             for field in arrays
         )

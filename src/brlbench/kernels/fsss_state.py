@@ -91,7 +91,9 @@ ROOT = np.dtype(
 
 
 class Tree(NamedTuple):
-    """The tree; H is how many special next states a pair may have."""
+    """The trees of a decision; H is how many special next states a pair may have."""
+
+    is_work_space = True  # nothing in it outlives a decision
 
     size: Integers  # [4]; nodes, edges, outcomes and sketches
     node: Records  # of NODE

@@ -350,6 +350,18 @@ def test_a_search_leaves_the_belief_as_it_was() -> None:
     assert not agent.arrays.tally.any()
 
 
+def test_copies_share_nothing() -> None:
+    """And have trees of their own, whose content is not copied, as they may be large."""
+    one = trained(UNIFORM, simulations=30, branching=3, depth=5).arrays
+    other = copy(one)
+    for name in one.tree._fields:
+        mine, its = getattr(one.tree, name), getattr(other.tree, name)
+        assert (mine.shape, mine.dtype) == (its.shape, its.dtype)
+        assert not np.shares_memory(mine, its)
+    assert not np.shares_memory(one.belief.entry, other.belief.entry)
+    np.testing.assert_array_equal(one.belief.entry, other.belief.entry)
+
+
 def test_one_step_of_search() -> None:
     """With depth 1: the reward, the best sampled mean reward after it, and the leaves' value."""
     rewards = UNIFORM.rewards.mean.to_dense()

@@ -18,9 +18,9 @@ the value of its sampled tree. `skip_complete = false` follows the pseudo-code t
 matters where many roll-outs are made to a small depth; it stops when it can go no further.
 
 Upper bounds never rise. An action whose bound is below the value of another one, which has had all
-its roll-outs, is given up: the choice is the same. With a deadline none is, and K is an upper limit:
-each (action, next state) gets an equal share of the time that is left when its turn comes, and at
-least one roll-out.
+its roll-outs, is given up: the choice is the same. With a deadline none is, and K is an upper
+limit: each (action, next state) gets an equal share of the time that is left when its turn comes,
+and at least one roll-out.
 """
 
 from dataclasses import dataclass, replace

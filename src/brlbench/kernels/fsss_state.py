@@ -93,8 +93,6 @@ ROOT = np.dtype(
 class Tree(NamedTuple):
     """The trees of a decision; H is how many special next states a pair may have."""
 
-    is_work_space = True  # nothing in it outlives a decision
-
     size: Integers  # [4]; nodes, edges, outcomes and sketches
     node: Records  # of NODE
     arm: Records  # of ARM; at `node * A + action`
@@ -102,6 +100,11 @@ class Tree(NamedTuple):
     edge: Records  # of EDGE
     outcome: Records  # of OUTCOME
     sketch: Records  # of SKETCH
+
+    @property
+    def is_work_space(self) -> bool:
+        """Nothing in it outlives a decision."""
+        return True
 
 
 class Bfs3(NamedTuple):

@@ -48,6 +48,7 @@ def make_page() -> str:
         tables=_by_experiment(experiments, compared),
         without_defect=without_defect,
         close=sum(each.is_close for each in without_defect),
+        reproduced=sum(each.is_reproduced for each in without_defect),
         beyond=[each for each in without_defect if not each.is_close],
         farthest=max((abs(each.z) for each in without_defect), default=0.0),
         limit=CLOSE,

@@ -60,6 +60,11 @@ class Compared:
         return abs(self.z) <= CLOSE
 
     @property
+    def is_reproduced(self) -> bool:
+        """Whether they do at once, or with what is known to move a row."""
+        return self.is_close or abs(self.z_explained) <= CLOSE
+
+    @property
     def best(self) -> Entry:
         """Our best agent of the algorithm."""
         return max(self.grid, key=lambda entry: entry.mean)
@@ -76,7 +81,7 @@ class Compared:
     def _agreement(self) -> str:
         if self.is_close:
             return "reproduced"
-        if abs(self.z_explained) <= CLOSE:
+        if self.is_reproduced:
             causes = ["more MDPs"] * (self.more is not None)
             causes += ["the choice of the best"] * (self.selection is not None)
             return f"reproduced with {' and '.join(causes)}"

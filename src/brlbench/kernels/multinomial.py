@@ -82,7 +82,8 @@ def share_next(rng: Words, draws: Draws, shared: Shared, part: float) -> Shared:
     """Find how many draws are in the next part of the row."""
     weight = shared.weight + part
     if draws.number <= FEW:
-        return Shared((draws.one < weight) + (draws.other < weight), weight, -1, 0, 0, 0.0)
+        number = int(draws.one < weight) + int(draws.other < weight)
+        return Shared(number, weight, -1, 0, 0, 0.0)
     if draws.number > _MOST_DIGITS:
         left, chance = draws.number - shared.number, part / (draws.weight - shared.weight)
         return Shared(shared.number + binomial(rng, left, chance), weight, -1, 0, 0, 0.0)

@@ -17,6 +17,7 @@ from brlbench.kernels.bamcp import NO_NODE
 from brlbench.prior import FlatDirichlet
 from brlbench.problems import distribution
 from laws import assert_same_frequencies, assert_same_law
+from made_planners import show, started
 from plain_planners import PlainBamcp
 from planner_cases import OBSERVED, PRIORS, UNIFORM
 
@@ -29,16 +30,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def trained(prior: FlatDirichlet, discount: float = 0.8, **parameters: Any) -> Bamcp:
-    agent = Bamcp(**parameters)
-    agent.train(prior, Task(discount, 50), np.random.default_rng(0))
-    agent.start(0, np.random.default_rng(1))
-    return agent
-
-
-def show(agent: Bamcp, prior: FlatDirichlet, observed: list[tuple[int, int, int]]) -> None:
-    rewards = prior.rewards.mean.to_dense()
-    for x, u, y in observed:
-        agent.observe(x, u, y, rewards[x, u, y])
+    return started(Bamcp(**parameters), prior, discount)
 
 
 def searched(agent: Bamcp, number: int) -> Any:

@@ -17,7 +17,8 @@ from brlbench.kernels.path_belief import ALL_SPECIAL
 from brlbench.prior import FlatDirichlet
 from brlbench.problems import distribution
 from laws import assert_same_frequencies, assert_same_law
-from made_bfs3 import LONG, show, trained
+from made_bfs3 import LONG, trained
+from made_planners import show
 from plain_planners import PlainBfs3
 from planner_cases import CHAIN, OBSERVED, PRIORS, UNIFORM
 

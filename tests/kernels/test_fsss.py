@@ -20,7 +20,8 @@ from compiled_planning import (
     take_back,
     upper_bound,
 )
-from made_bfs3 import show, trained
+from made_bfs3 import trained
+from made_planners import show
 from planner_cases import OBSERVED, PRIORS
 
 History = tuple[int, ...]  # of pairs and next states

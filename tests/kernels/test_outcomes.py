@@ -16,7 +16,8 @@ from brlbench.sparse import Floats
 from compiled import new_rng
 from compiled_planning import count_any, expand_often
 from laws import assert_law, z_scores
-from made_bfs3 import show, trained
+from made_bfs3 import trained
+from made_planners import show
 
 
 def compositions(total: int, parts: int) -> list[tuple[int, ...]]:

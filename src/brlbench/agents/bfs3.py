@@ -69,12 +69,11 @@ class Bfs3(CompiledAgent):
 
         actions = prior.num_actions
         rollouts = max(1, self.simulations // self.branching)
-        if task.deadline is not None:
-            each = self.depth * actions * min(self.branching, prior.num_states)
-            most = simulations_in_time(rollouts, _STEP, task)  # one step may be all that is new
-            rollouts = min(most, max(1, _MAX_IN_TIME // each))
-        # Room for the tree of one root in any case, and for those of all if they are not too large.
         most_outcomes = actions * min(self.branching, prior.num_states)  # of all arms of a node
+        if task.deadline is not None:
+            most = simulations_in_time(rollouts, _STEP, task)  # one step may be all that is new
+            rollouts = min(most, max(1, _MAX_IN_TIME // (self.depth * most_outcomes)))
+        # Room for the tree of one root in any case, and for those of all if they are not too large.
         steps = rollouts * (self.depth - 1)
         all_steps = steps * actions * self.branching
         nodes = max(steps, min(all_steps, _MAX_KEPT // most_outcomes)) + 2

@@ -139,15 +139,14 @@ def search_on(agent: Bfs3, u: int, key: np.uint64) -> None:
 @cold
 def search(agent: Bfs3, x: int) -> int:
     """Find the action with the highest value."""
-    end, left = begin(agent.deadline), len(agent.root)
+    end = begin(agent.deadline)
     agent.made[0] = 0
     draw_roots(agent, x)
     key, state = next_word(agent.rng), load(agent.rng)
     u = next_action(agent)
     while u != NO_ACTION:
-        share(agent.deadline, end, left)
+        share(agent.deadline, end, agent.left.sum())
         search_on(agent, u, key)
-        left -= 1
         u = next_action(agent)
     store(agent.rng, state)
     return greedy(agent.q, 0, len(agent.q), scale(agent), agent.rng)

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from brlbench import AGENTS
-from brlbench.machine import Waiting, describe
+from brlbench.protocol.machine import Waiting, describe
 
 from . import agents, offline, overhead, scaling, startup
 from .measure import Case, exponents, measure

@@ -12,8 +12,8 @@ from typing import Any
 
 import brlbench as bb
 from brlbench.agents.base import CompiledAgent
-from brlbench.assignments import parse_parameters
-from brlbench.execution import train
+from brlbench.arguments import parse_parameters
+from brlbench.protocol.evaluate import train
 
 from .bounds import bound_of
 from .measure import Case, decision_microseconds

@@ -20,16 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brlbench.agents import describe
+from brlbench.agents.arrays.model import MAX_INVERSE_STATES, build_counts, build_environment
 from brlbench.agents.base import CompiledAgent, new_rng
-from brlbench.agents.model import MAX_INVERSE_STATES, build_counts, build_environment
-from brlbench.experiment import Experiment
-from brlbench.kernels.clock import wall_time
+from brlbench.agents.policy_search.kernel import draw_next
 from brlbench.kernels.counts import Counts
-from brlbench.kernels.environment import reset_once, step_once
 from brlbench.kernels.jit import kernel
-from brlbench.kernels.opps import draw_next
-from brlbench.kernels.rng import Words, next_word
-from brlbench.prior import FlatDirichlet
+from brlbench.kernels.loop.clock import wall_time
+from brlbench.kernels.loop.environment import reset_once, step_once
+from brlbench.kernels.random.rng import Words, next_word
+from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.protocol.experiment import Experiment
 
 from .measure import Measurement, own_microseconds
 

@@ -16,12 +16,12 @@ from rich.console import Console
 from rich.table import Table
 
 from brlbench.agents import make_agent
-from brlbench.analysis.times import format_seconds
-from brlbench.execution import train
-from brlbench.machine import Waiting
-from brlbench.playing import play
+from brlbench.arguments import format_seconds
+from brlbench.protocol.evaluate import train
+from brlbench.protocol.machine import Waiting
+from brlbench.protocol.playing import play
 from brlbench.study.estimate import PROBE_SECONDS, ProbeRequest, probe_unit
-from brlbench.study.file import Job, read_study
+from brlbench.study.schema import Job, read_study
 from brlbench.study.units import ExperimentRequest
 
 FACTOR = 1.5

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from brlbench.agents import Agent
-from brlbench.experiment import Experiment
-from brlbench.machine import Waiting, measure_calibration
-from brlbench.playing import play
+from brlbench.protocol.experiment import Experiment
+from brlbench.protocol.machine import Waiting, measure_calibration
+from brlbench.protocol.playing import play
 
 ORIGINAL_CALIBRATION = 80.0
 

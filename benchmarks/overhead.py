@@ -14,9 +14,9 @@ import numpy as np
 
 import brlbench as bb
 from brlbench.agents.base import Task
-from brlbench.execution import train
-from brlbench.playing import play
-from brlbench.prior import FlatDirichlet
+from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.protocol.evaluate import train
+from brlbench.protocol.playing import play
 
 from .bounds import random_words, two_intervals
 from .measure import Case, decision_microseconds, own_seconds

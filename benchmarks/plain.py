@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from brlbench.agents import describe
 from brlbench.agents.base import Agent, Task
-from brlbench.execution import train
-from brlbench.experiment import Experiment
-from brlbench.formulas import parse
-from brlbench.prior import FlatDirichlet
-from merged_reference import Boss, Psrl, Sboss
-from plain_planners import PlainBamcp, PlainBfs3
+from brlbench.agents.formulas import parse
+from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.protocol.evaluate import train
+from brlbench.protocol.experiment import Experiment
+from helpers.merged_reference import Boss, Psrl, Sboss
+from helpers.plain_planners import PlainBamcp, PlainBfs3
 
 from .measure import Measurement, decision_microseconds
 

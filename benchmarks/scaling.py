@@ -14,9 +14,9 @@ import numpy as np
 
 import brlbench as bb
 from brlbench.agents.base import CompiledAgent
-from brlbench.execution import train
-from brlbench.machine import cores
-from brlbench.sparse import SparseTable
+from brlbench.arguments import num_cores
+from brlbench.mdps.sparse import SparseTable
+from brlbench.protocol.evaluate import train
 
 from .agents import agent_case
 from .bounds import bound_of
@@ -116,7 +116,7 @@ def _mdps(sizes: Iterable[int], horizon: int) -> Iterator[Case]:
 
 def _workers(num_mdps: int, horizon: int) -> Iterator[Case]:
     experiment = bb.Experiment("Grid", "Grid", num_mdps=num_mdps, horizon=horizon)
-    for size in range(1, cores() + 1):
+    for size in range(1, num_cores() + 1):
         yield _evaluation("workers", size, "bamcp", _SEARCH, experiment, workers=size)
 
 

@@ -11,8 +11,8 @@ from matplotlib.patches import Circle, FancyArrowPatch
 from matplotlib.patheffects import withStroke
 
 import brlbench as bb
+from brlbench.mdps.sparse import Floats
 from brlbench.report.figures import drawing
-from brlbench.sparse import Floats
 
 _REWARDED, _PLAIN = "#D55E00", "#0072B2"  # as in report.figures
 

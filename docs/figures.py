@@ -17,15 +17,15 @@ from drawings import MOST_DRAWN, transitions
 from matplotlib.figure import Figure
 
 import brlbench as bb
-from brlbench import machine
 from brlbench.analysis.statistics import ci95, normalised
+from brlbench.mdps.sparse import Floats
+from brlbench.protocol import machine
 from brlbench.report.axes import LogAxis
 from brlbench.report.figures import drawing, score_against_time, settle, styles
 from brlbench.report.loading import load
 from brlbench.report.map import best_algorithms_map
 from brlbench.report.tables import answer
-from brlbench.sparse import Floats
-from brlbench.store import write_result
+from brlbench.storage.store import write_result
 
 FOLDER = Path(__file__).parent / "figures"
 _PLAIN = "#0072B2"  # as in report.figures

@@ -7,11 +7,11 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from brlbench.analysis.times import format_seconds
+from brlbench.arguments import format_seconds
+from brlbench.protocol.result import label_of
 from brlbench.report.data import Entry, ExperimentData
 from brlbench.report.loading import load
 from brlbench.report.words import format_score
-from brlbench.result import label_of
 
 from .conclusions import Ranking, check_claims
 from .exponents import INFLUENCES, exponents

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from brlbench.agents import describe, make_agent
-from brlbench.assignments import parse_parameters
+from brlbench.arguments import parse_parameters
+from brlbench.protocol.result import label_of
 from brlbench.report.data import Entry, ExperimentData
-from brlbench.result import label_of
 
 WITH_DEFECTS = ("soft-max", "sboss")
 """The algorithms whose implementation behind the tables was not the one that the paper prints."""

@@ -8,7 +8,7 @@ agent of our own set wins more often than it should.
 
 import numpy as np
 
-from brlbench.sparse import Floats
+from brlbench.mdps.sparse import Floats
 
 RESAMPLES = 2000
 

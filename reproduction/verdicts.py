@@ -6,11 +6,11 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from brlbench import streams
 from brlbench.analysis.statistics import ci95
-from brlbench.frozen import frozen_set
+from brlbench.mdps.sparse import Floats
+from brlbench.protocol import streams
 from brlbench.report.data import Entry, ExperimentData
-from brlbench.sparse import Floats
+from brlbench.storage.frozen import frozen_set
 
 from .published import WITH_DEFECTS, PublishedRow, apart, published_rows
 from .selection import optimism

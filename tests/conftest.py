@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from selenium.webdriver import Chrome
 
-from page_browser import PROGRAMS, Page, start
-from shell import Shell
+from helpers.page_browser import PROGRAMS, Page, start
+from helpers.shell import Shell
 
 
 @pytest.fixture(scope="session")

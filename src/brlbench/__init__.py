@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .agents import AGENTS, Agent, Task, make_agent
     from .analysis.statistics import paired_z_test
-    from .bayes_optimal import bayes_optimal_value
     from .errors import AgentError, BrlbenchError, InvalidInput, StoreError
-    from .execution import evaluate
-    from .experiment import Experiment
-    from .frozen import frozen_set
-    from .mdp import MDP
-    from .prior import FlatDirichlet
+    from .mdps.bayes_optimal import bayes_optimal_value
+    from .mdps.dirichlet import FlatDirichlet
+    from .mdps.mdp import MDP
+    from .mdps.single import SingleMDP
     from .problems import PROBLEMS, distribution
-    from .result import Result
-    from .single import SingleMDP
+    from .protocol.evaluate import evaluate
+    from .protocol.experiment import Experiment
+    from .protocol.result import Result
+    from .storage.frozen import frozen_set
 
 __version__ = "0.1.0"
 
@@ -27,19 +27,19 @@ _MODULES = {
     "Agent": "agents",
     "AgentError": "errors",
     "BrlbenchError": "errors",
-    "Experiment": "experiment",
-    "FlatDirichlet": "prior",
+    "Experiment": "protocol.experiment",
+    "FlatDirichlet": "mdps.dirichlet",
     "InvalidInput": "errors",
-    "MDP": "mdp",
+    "MDP": "mdps.mdp",
     "PROBLEMS": "problems",
-    "Result": "result",
-    "SingleMDP": "single",
+    "Result": "protocol.result",
+    "SingleMDP": "mdps.single",
     "StoreError": "errors",
     "Task": "agents",
-    "bayes_optimal_value": "bayes_optimal",
+    "bayes_optimal_value": "mdps.bayes_optimal",
     "distribution": "problems",
-    "evaluate": "execution",
-    "frozen_set": "frozen",
+    "evaluate": "protocol.evaluate",
+    "frozen_set": "storage.frozen",
     "make_agent": "agents",
     "paired_z_test": "analysis.statistics",
 }

@@ -4,10 +4,10 @@ import pytest
 from brlbench.agents.base import Task
 from brlbench.agents.beb import Beb
 from brlbench.agents.epsilon_greedy import EpsilonGreedy
+from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
-from brlbench.sparse import Floats
-from brlbench.streams import generator
-from reference import Bonus, assert_frequencies, best, draw_actions, solved, walk
+from brlbench.protocol.streams import generator
+from helpers.reference import Bonus, assert_frequencies, best, draw_actions, solved, walk
 
 
 def bonus_by(kind: str, beta: float) -> Bonus:

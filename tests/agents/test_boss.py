@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-import merged_reference as reference
 from brlbench.agents.base import Task
 from brlbench.agents.boss import Boss
 from brlbench.agents.psrl import Psrl
 from brlbench.errors import InvalidInput
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
 from brlbench.problems import distribution
-from merged_reference import assert_same_law, draws
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from helpers import merged_reference as reference
+from helpers.merged_reference import assert_same_law, draws
 
 
 @pytest.mark.slow

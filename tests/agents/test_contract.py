@@ -13,14 +13,14 @@ from brlbench.agents import AGENTS, make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.parameters import Rule, rules
 from brlbench.errors import InvalidInput
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
-from brlbench.playing import identity
-from brlbench.prior import FlatDirichlet
+from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
-from brlbench.result import Result
-from contract_parameters import SMALL
-from stepwise import step_by_step
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from brlbench.protocol.playing import identity
+from brlbench.protocol.result import Result
+from helpers.contract_parameters import SMALL
+from helpers.stepwise import step_by_step
 
 EXPERIMENTS = (
     "GC",

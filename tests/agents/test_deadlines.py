@@ -7,11 +7,11 @@ import pytest
 
 from brlbench.agents import AGENTS, make_agent
 from brlbench.agents.base import Task
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
 from brlbench.problems import distribution
-from contract_parameters import SMALL
-from stepwise import step_by_step
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from helpers.contract_parameters import SMALL
+from helpers.stepwise import step_by_step
 
 MANY: dict[str, dict[str, Any]] = {
     "bamcp": {"simulations": 10**7, "depth": 15},

@@ -5,8 +5,8 @@ from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.epsilon_greedy import EpsilonGreedy
 from brlbench.problems import distribution
-from brlbench.streams import generator
-from reference import assert_frequencies, best, draw_actions, solved, walk
+from brlbench.protocol.streams import generator
+from helpers.reference import assert_frequencies, best, draw_actions, solved, walk
 
 
 @pytest.mark.parametrize("name", ["GC", "GDL", "Grid", "uniform:GC", "uniform:Grid"])

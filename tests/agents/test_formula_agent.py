@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.formula import FormulaAgent
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
-from brlbench.formulas import FEATURES, Formula, formula_set, parse
-from brlbench.kernels import formula as kernels
-from brlbench.prior import FlatDirichlet
+from brlbench.agents.formula import kernel as kernels
+from brlbench.agents.formulas import FEATURES, Formula, formula_set, parse
+from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
-from brlbench.sparse import Floats
-from laws import assert_law
-from plain_formulas import formulas, value_of_tokens
-from strategies import discounts, priors, reproducible
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from helpers.laws import assert_law
+from helpers.plain_formulas import formulas, value_of_tokens
+from helpers.strategies import discounts, priors, reproducible
 
 TASK = Task(0.9, 60)
 EVERY_FEATURE = "max(Qself + Quniform, Qmean)"

@@ -11,14 +11,14 @@ import pytest
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.opps_cs import OppsCs, _return_bounds
-from brlbench.agents.stosoo import stosoo
+from brlbench.agents.opps_cs.stosoo import stosoo
 from brlbench.errors import InvalidInput
-from brlbench.execution import TrainedAgent, Training, evaluate, train
-from brlbench.experiment import Experiment
-from brlbench.prior import FlatDirichlet
+from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
-from brlbench.sparse import Floats
-from brlbench.store import read_agent, write_agent
+from brlbench.protocol.evaluate import TrainedAgent, Training, evaluate, train
+from brlbench.protocol.experiment import Experiment
+from brlbench.storage.store import read_agent, write_agent
 
 TASK = Task(0.95, 30)
 WEIGHTED = "w*Qmean + (1 - w)*Qself"

@@ -12,17 +12,17 @@ from brlbench.agents import make_agent
 from brlbench.agents.base import CompiledAgent, Task
 from brlbench.agents.epsilon_greedy import EpsilonGreedy
 from brlbench.agents.formula import FormulaAgent, build_agent, build_models
-from brlbench.agents.opps import build_practice
+from brlbench.agents.formulas import FEATURES, SETS, formula_set
 from brlbench.agents.opps_ds import OppsDs, _best, _build_arms
+from brlbench.agents.policy_search import build_practice
+from brlbench.agents.policy_search import kernel as kernels
 from brlbench.errors import InvalidInput
-from brlbench.execution import TrainedAgent, Training, evaluate, train
-from brlbench.experiment import Experiment
-from brlbench.formulas import FEATURES, SETS, formula_set
-from brlbench.kernels import opps as kernels
-from brlbench.prior import FlatDirichlet
+from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
-from brlbench.sparse import Floats
-from brlbench.store import read_agent, write_agent
+from brlbench.protocol.evaluate import TrainedAgent, Training, evaluate, train
+from brlbench.protocol.experiment import Experiment
+from brlbench.storage.store import read_agent, write_agent
 
 TASK = Task(0.95, 30)
 

@@ -4,11 +4,11 @@ import pytest
 from brlbench.agents.base import Task
 from brlbench.agents.optimal import Optimal
 from brlbench.errors import AgentError
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
-from brlbench.prior import FlatDirichlet
+from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
-from brlbench.streams import generator
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from brlbench.protocol.streams import generator
 
 
 def gaussian() -> FlatDirichlet:

@@ -11,13 +11,13 @@ import pytest
 
 from brlbench.agents import AGENTS, make_agent
 from brlbench.agents.base import Task
-from brlbench.bayes_optimal import bayes_optimal_value
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
-from brlbench.prior import FlatDirichlet
-from brlbench.result import Result
-from brlbench.sparse import Floats
-from planner_cases import PRIORS
+from brlbench.mdps.bayes_optimal import bayes_optimal_value
+from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.mdps.sparse import Floats
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from brlbench.protocol.result import Result
+from helpers.planner_cases import PRIORS
 
 pytestmark = pytest.mark.slow
 

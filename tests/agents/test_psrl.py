@@ -5,16 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import merged_reference as reference
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.psrl import Psrl
 from brlbench.errors import InvalidInput
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
-from brlbench.prior import FlatDirichlet
+from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
-from merged_reference import assert_same_law, draws
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from helpers import merged_reference as reference
+from helpers.merged_reference import assert_same_law, draws
 
 
 def times_of_draws(agent: Any, steps: int) -> list[int]:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from brlbench.agents import make_agent
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
-from brlbench.result import Result
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from brlbench.protocol.result import Result
 
 pytestmark = pytest.mark.slow
 

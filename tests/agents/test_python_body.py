@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from brlbench.agents import AGENTS, make_agent
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
-from contract_parameters import SMALL
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from helpers.contract_parameters import SMALL
 
 SETTINGS = {"num_mdps": 3, "horizon": 25, "seed": 11}
 
@@ -23,7 +23,7 @@ import numba
 import numpy as np
 import brlbench as bb
 from brlbench import execution
-from contract_parameters import SMALL
+from helpers.contract_parameters import SMALL
 
 assert numba.config.DISABLE_JIT
 execution.machine.describe = dict  # its calibration would take long

@@ -3,9 +3,9 @@ import pytest
 import scipy.stats
 
 from brlbench.agents.random import Random
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
-from brlbench.prior import FlatDirichlet
+from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
 
 
 @pytest.mark.parametrize("num_actions", [2, 3, 7])

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import merged_reference as reference
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.sboss import Sboss
 from brlbench.errors import AgentError, InvalidInput
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
-from brlbench.prior import FlatDirichlet
+from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
-from merged_reference import assert_same_law, draws
-from strategies import priors, reproducible, transitions
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from helpers import merged_reference as reference
+from helpers.merged_reference import assert_same_law, draws
+from helpers.strategies import priors, reproducible, transitions
 
 
 @pytest.mark.slow

@@ -4,11 +4,11 @@ import scipy.special
 
 from brlbench.agents.base import Task
 from brlbench.agents.soft_max import SoftMax
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
 from brlbench.problems import distribution
-from brlbench.streams import generator
-from reference import assert_frequencies, best, draw_actions, solved, walk
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from brlbench.protocol.streams import generator
+from helpers.reference import assert_frequencies, best, draw_actions, solved, walk
 
 
 @pytest.mark.parametrize("tau", [0.2, 1.0, 5.0])

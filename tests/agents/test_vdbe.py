@@ -4,8 +4,8 @@ import pytest
 from brlbench.agents.base import Task
 from brlbench.agents.vdbe import Vdbe
 from brlbench.problems import distribution
-from brlbench.streams import generator
-from reference import assert_frequencies, best, draw_actions, solved, walk
+from brlbench.protocol.streams import generator
+from helpers.reference import assert_frequencies, best, draw_actions, solved, walk
 
 
 def towards(change: float, sigma: float) -> float:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from brlbench.analysis.bounds import Best, Comparison, Contender
 from brlbench.errors import InvalidInput
-from strategies import reproducible
+from helpers.strategies import reproducible
 
 TIMES = (0.0, 0.5, 1.0, 2.0, 10.0)
 PROBES = (-1.0, *TIMES, 0.75, math.inf)

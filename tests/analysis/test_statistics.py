@@ -17,8 +17,8 @@ from brlbench.analysis.statistics import (
     z_against,
 )
 from brlbench.errors import InvalidInput
-from brlbench.sparse import Floats
-from brlbench.streams import generator
+from brlbench.mdps.sparse import Floats
+from brlbench.protocol.streams import generator
 
 
 def pair(number: int = 200, better: float = 0.0, *names: object) -> tuple[Floats, Floats]:

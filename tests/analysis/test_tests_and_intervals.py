@@ -6,14 +6,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from brlbench.analysis.statistics import (
-    bootstrap_interval,
-    effect_size,
-    holm,
-    permutation_test,
-)
+from brlbench.analysis.statistics import bootstrap_interval, effect_size, holm, permutation_test
 from brlbench.errors import InvalidInput
-from brlbench.sparse import Floats
+from brlbench.mdps.sparse import Floats
 
 
 def pairs(rng: np.random.Generator, number: int, size: int, difference: float = 0.0) -> Floats:

@@ -3,7 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from brlbench.analysis.times import FEATURES, find_feature, parse_seconds, time_of
+from brlbench.analysis.times import FEATURES, find_feature, time_of
+from brlbench.arguments import parse_seconds
 from brlbench.errors import InvalidInput
 
 DECISIONS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 15.0]])  # two trajectories

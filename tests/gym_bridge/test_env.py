@@ -11,11 +11,11 @@ from gymnasium.utils.env_checker import check_env
 import brlbench.gym
 from brlbench.agents import make_agent
 from brlbench.errors import InvalidInput
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
 from brlbench.gym import MdpEnv
-from brlbench.prior import FlatDirichlet
+from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import PROBLEMS, distribution
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
 
 IDS = [f"brlbench/{prefix}{name}-v1" for name in PROBLEMS for prefix in ("", "uniform-")]
 NOISY = FlatDirichlet(np.ones((3, 2, 3)), np.arange(3), [0.5, 0.25, 0.25], 4.0, name="noisy")

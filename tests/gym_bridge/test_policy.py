@@ -5,9 +5,9 @@ import pytest
 
 from brlbench.agents import make_agent
 from brlbench.errors import AgentError
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
 from brlbench.gym import PolicyAgent
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
 
 EXPERIMENT = Experiment("GC", "GC", num_mdps=20, horizon=30)
 

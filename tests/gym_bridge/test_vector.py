@@ -8,11 +8,11 @@ import pytest
 
 from brlbench.agents import make_agent
 from brlbench.errors import InvalidInput
-from brlbench.execution import evaluate
-from brlbench.experiment import Experiment
 from brlbench.gym import MdpVectorEnv
-from brlbench.prior import FlatDirichlet
+from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
 
 NOISY = FlatDirichlet(np.ones((3, 2, 3)), np.arange(3), [0.5, 0.25, 0.25], 4.0, name="noisy")
 RAGGED = distribution("Sparse:states=9").around(2.5)

@@ -4,8 +4,8 @@ import scipy.special
 import scipy.stats
 
 from brlbench.kernels.choice import TIE
-from brlbench.sparse import Floats, Integers
-from compiled import draw_greedy, draw_soft_max, first_greedy, new_rng
+from brlbench.mdps.sparse import Floats, Integers
+from helpers.compiled import draw_greedy, draw_soft_max, first_greedy, new_rng
 
 NUMBER = 60_000
 

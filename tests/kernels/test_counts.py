@@ -3,14 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brlbench.agents.model import build_counts, copy
+from brlbench.agents.arrays.model import build_counts, copy
 from brlbench.kernels.counts import Counts
-from brlbench.prior import FlatDirichlet
+from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.mdps.sparse import Floats, Integers
 from brlbench.problems import distribution
-from brlbench.sparse import Floats, Integers
-from brlbench.streams import generator
-from compiled import count_all, restore_counts, rewards_of, support_sizes
-from strategies import priors, reproducible, transitions
+from brlbench.protocol.streams import generator
+from helpers.compiled import count_all, restore_counts, rewards_of, support_sizes
+from helpers.strategies import priors, reproducible, transitions
 
 
 def dense(counts: Counts) -> Floats:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import brlbench.kernels
+import brlbench
 
 # Twenty actions of the random agent, through a helper of a helper, and what was compiled for them.
 DRAW = """
@@ -16,8 +16,9 @@ import json, sys
 import numpy as np
 from numba.core import event
 with event.install_recorder("numba:compile") as compiled:
-    from copied import jit, trajectory
-    from copied.random import Random
+    from brlbench.agents.random.kernel import Random
+    from brlbench.kernels import jit
+    from brlbench.kernels.loop import trajectory
     agent = Random(np.array([1, 2, 3, 4], np.uint64), 5)
     actions = [int(trajectory.act_once(agent, 0)) for _ in range(20)]
 stats = trajectory.act_once.stats
@@ -36,8 +37,8 @@ import json
 from numba.core import event
 with event.install_recorder("numba:compile") as compiled:
     import brlbench as bb
-    from contract_parameters import SMALL
-    from brlbench.kernels import trajectory
+    from helpers.contract_parameters import SMALL
+    from brlbench.kernels.loop import trajectory
     experiment = bb.Experiment("GC", "GC", num_mdps=1, horizon=3)
     for name in bb.AGENTS:
         bb.evaluate(bb.make_agent(name, **SMALL.get(name, {})), experiment)
@@ -56,8 +57,8 @@ from typing import NamedTuple
 import numpy as np
 from brlbench.agents.base import CompiledAgent, new_rng
 from brlbench.kernels.jit import kernel
-from brlbench.kernels.rng import Words
-from brlbench.kernels.trajectory import register
+from brlbench.kernels.random.rng import Words
+from brlbench.kernels.loop.trajectory import register
 
 class Arrays(NamedTuple):
     rng: Words
@@ -91,7 +92,7 @@ print(json.dumps({"actions": bb.evaluate(own.Own(), experiment).actions.ravel().
 PLAY_RANDOM = """
 import json
 import brlbench as bb
-from brlbench.kernels import trajectory
+from brlbench.kernels.loop import trajectory
 bb.evaluate(bb.make_agent("random"), bb.Experiment("GC", "GC", num_mdps=1, horizon=3))
 print(json.dumps({"hits": len(trajectory.play.stats.cache_hits)}))
 """
@@ -110,8 +111,8 @@ def run(script: str, **environment: str) -> dict[str, Any]:
 
 
 def test_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
-    copied = tmp_path / "copied"
-    shutil.copytree(Path(brlbench.kernels.__file__).parent, copied)
+    copied = tmp_path / "brlbench"
+    shutil.copytree(Path(brlbench.__file__).parent, copied)
     folders = {"PYTHONPATH": str(tmp_path), "BRLBENCH_CACHE_DIR": str(tmp_path / "cache")}
     first = run(DRAW, **folders)
     assert len(set(first["actions"])) > 1
@@ -123,7 +124,7 @@ def test_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
     assert second["actions"] == first["actions"]
     assert (second["hits"], second["misses"], second["compiled"]) == (1, 0, 0)
 
-    helper = copied / "rng.py"
+    helper = copied / "kernels/random/rng.py"
     text = helper.read_text()
     edited = text.replace("return int(uniform(rng) * end)", "return 0")
     assert edited != text

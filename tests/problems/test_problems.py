@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from brlbench.errors import InvalidInput, StoreError
-from brlbench.prior import FlatDirichlet
+from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.mdps.sparse import Floats
 from brlbench.problems import PROBLEMS, distribution, write
-from brlbench.problems.files import from_json, to_json
-from brlbench.sparse import Floats
-from brlbench.streams import generator
+from brlbench.problems.formats import from_json, to_json
+from brlbench.protocol.streams import generator
 
 DISCOUNT, HORIZON, NUM_MDPS = 0.95, 250, 500
 

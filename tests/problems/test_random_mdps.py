@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from brlbench.errors import InvalidInput
-from brlbench.experiment import Experiment
 from brlbench.problems import distribution, parameters_of
-from brlbench.streams import generator
+from brlbench.protocol.experiment import Experiment
+from brlbench.protocol.streams import generator
 
 
 def test_dense() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brlbench.mdps.single import SingleMDP, alike_actions
 from brlbench.problems import distribution
-from brlbench.single import SingleMDP, alike_actions
 
 DISCOUNT = 0.95
 Outcomes = list[tuple[float, Any, float]]

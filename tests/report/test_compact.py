@@ -7,8 +7,8 @@ import brlbench as bb
 from brlbench.errors import InvalidInput
 from brlbench.report import compact
 from brlbench.report.loading import load
-from brlbench.store import write_result
-from made_studies import run
+from brlbench.storage.store import write_result
+from helpers.made_studies import run
 
 
 def made(folder: Path, *agents: str, **settings: int) -> Path:

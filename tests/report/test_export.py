@@ -15,8 +15,8 @@ from brlbench.report.export import (
 )
 from brlbench.report.loading import load
 from brlbench.report.tables import Question, agents_table, answer, answer_all
-from brlbench.store import write_table
-from made_results import SPECIAL_NAMES, entry, experiment, study, write_study
+from brlbench.storage.store import write_table
+from helpers.made_results import SPECIAL_NAMES, entry, experiment, study, write_study
 
 DATA = study(0, num_agents=30, num_mdps=40)
 ANSWERS = answer_all(DATA)

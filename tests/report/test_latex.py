@@ -7,10 +7,10 @@ import pytest
 
 from brlbench.report.build import build
 from brlbench.report.data import ReportData
-from brlbench.report.escaping import breakable, escape, plain
 from brlbench.report.latex import TABLES, make_pdf, render_report, render_table
+from brlbench.report.latex.escaping import breakable, escape, plain
 from brlbench.report.tables import Question, answer
-from made_results import SPECIAL_NAMES, entry, experiment, study
+from helpers.made_results import SPECIAL_NAMES, entry, experiment, study
 
 RNG = np.random.default_rng(0)
 SPECIAL = experiment(

@@ -14,8 +14,8 @@ from brlbench.report.data import Entry, ExperimentData
 from brlbench.report.figures import render, score_against_time
 from brlbench.report.map import NAMED, best_algorithms_map, rectangles
 from brlbench.report.tables import Answer, Question, answer
-from made_results import SPECIAL_NAMES, entry, experiment, study
-from strategies import reproducible
+from helpers.made_results import SPECIAL_NAMES, entry, experiment, study
+from helpers.strategies import reproducible
 
 RNG = np.random.default_rng(0)
 ONE = experiment([entry("only", RNG.normal(size=40))])

@@ -13,8 +13,8 @@ from brlbench.analysis.statistics import z_against
 from brlbench.errors import InvalidInput, StoreError
 from brlbench.report.data import ReportData
 from brlbench.report.page import LEVELS, _tests, write_page
-from made_results import entry, experiment, study
-from page_browser import FEATURES, Page, awkward, expected, seconds
+from helpers.made_results import entry, experiment, study
+from helpers.page_browser import FEATURES, Page, awkward, expected, seconds
 
 
 @pytest.mark.parametrize(

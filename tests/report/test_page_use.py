@@ -12,8 +12,8 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.keys import Keys
 
 from brlbench.report.data import ReportData
-from made_results import SPECIAL_NAMES, entry, experiment, study
-from page_browser import FEATURES, Page, awkward, seconds
+from helpers.made_results import SPECIAL_NAMES, entry, experiment, study
+from helpers.page_browser import FEATURES, Page, awkward, seconds
 
 
 def test_keyboard(page: Page) -> None:

@@ -9,7 +9,7 @@ from brlbench import cli
 from brlbench.report.build import FORMATS, check_formats, slugs
 from brlbench.report.data import ExperimentData
 from brlbench.report.tables import answer
-from made_results import SPECIAL_NAMES, write_study
+from helpers.made_results import SPECIAL_NAMES, write_study
 
 NAMES = ("random", "beb", "optimal", *SPECIAL_NAMES)
 

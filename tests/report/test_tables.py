@@ -9,7 +9,7 @@ from brlbench.errors import InvalidInput
 from brlbench.report.data import ReportData
 from brlbench.report.tables import Question, agents_table, answer, answer_all, best_table, notes_on
 from brlbench.report.words import format_p, format_score, read_map, sentence
-from made_results import entry, experiment, study
+from helpers.made_results import entry, experiment, study
 
 RNG = np.random.default_rng(0)
 LUCK = RNG.normal(10, 3, 40)

@@ -6,7 +6,7 @@ from reproduction.page import MORE, RESULTS, TIMES, make_page
 from reproduction.published import published_rows
 from reproduction.verdicts import CLOSE, Compared, compare_rows, constant_policies
 
-from brlbench.frozen import HASHES
+from brlbench.problems.frozen import HASHES
 from brlbench.report.loading import load
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from brlbench.study.status import read_status
-from made_studies import assert_same_results, command, run, write_study
-from processes import descendants_of, wait_for
-from slurm_cluster import jobs, needs_slurm, running_slurm
-from slurm_cluster import run as slurm
+from helpers.made_studies import assert_same_results, command, run, write_study
+from helpers.processes import descendants_of, wait_for
+from helpers.slurm_cluster import jobs, needs_slurm, running_slurm
+from helpers.slurm_cluster import run as slurm
 
 STUDY = """
 [defaults]

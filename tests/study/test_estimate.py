@@ -5,9 +5,9 @@ import pytest
 
 from brlbench.executors import Local
 from brlbench.study.estimate import Estimate, estimate
-from brlbench.study.file import read_study
 from brlbench.study.folder import Folder
-from made_studies import run, write_study
+from brlbench.study.schema import read_study
+from helpers.made_studies import run, write_study
 
 # Sleeping takes the same time on any machine, or a little more.
 SLEEPY = """

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from brlbench.executors import Local
-from brlbench.study.file import read_study
 from brlbench.study.folder import Folder
 from brlbench.study.run import Run, look
+from brlbench.study.schema import read_study
 from brlbench.study.status import read_status
-from made_studies import (
+from helpers.made_studies import (
     LONG,
     SMALL,
     assert_same_results,
@@ -24,7 +24,7 @@ from made_studies import (
     run,
     write_study,
 )
-from processes import children_of, is_running, wait_for
+from helpers.processes import children_of, is_running, wait_for
 
 
 @pytest.mark.slow

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from brlbench.errors import StoreError
-from brlbench.execution import evaluate
-from brlbench.store import read_result
-from brlbench.study.file import read_study
+from brlbench.protocol.evaluate import evaluate
+from brlbench.storage.store import read_result
 from brlbench.study.folder import Folder
+from brlbench.study.schema import read_study
 from brlbench.study.status import read_status
-from made_studies import (
+from helpers.made_studies import (
     LONG,
     SMALL,
     assert_same_results,
@@ -21,7 +21,7 @@ from made_studies import (
     run,
     write_study,
 )
-from processes import wait_for
+from helpers.processes import wait_for
 
 
 def test_results_are_those_of_evaluating_agents_one_by_one(tmp_path: Path) -> None:

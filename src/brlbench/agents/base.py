@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from ..prior import FlatDirichlet
+from ..mdps.dirichlet import FlatDirichlet
 from .parameters import check_parameters
 
 
@@ -59,20 +59,20 @@ class CompiledAgent:
 
     def start(self, state: int, rng: np.random.Generator) -> None:
         """A new, unknown MDP begins."""
-        from ..kernels import trajectory
+        from ..kernels.loop import trajectory
 
         self._seed(rng)
         trajectory.start_once(self.arrays, state)
 
     def act(self, state: int) -> int:
         """Choose an action."""
-        from ..kernels import trajectory
+        from ..kernels.loop import trajectory
 
         return int(trajectory.act_once(self.arrays, state))
 
     def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
         """Learn from what happened."""
-        from ..kernels import trajectory
+        from ..kernels.loop import trajectory
 
         trajectory.observe_once(self.arrays, state, action, next_state, float(reward))
 

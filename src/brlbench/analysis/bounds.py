@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import between_0_and_1
 from ..errors import InvalidInput
-from ..sparse import Floats, Integers
+from ..mdps.sparse import Floats, Integers
 from .statistics import z_against
 
 LEVEL = 0.95
@@ -78,8 +79,7 @@ class Comparison:
                 f"agents that played {sorted(lengths)} MDPs can't be compared: the MDPs must be "
                 "the same"
             )
-        if not 0 < level < 1:
-            raise InvalidInput(f"level = {level}: must be between 0 and 1, both excluded")
+        between_0_and_1(level, "level")
         self.contenders = list(contenders)
         returns = np.zeros((len(self.contenders), max(lengths, default=0)))  # [n, N]
         for row, contender in zip(returns, self.contenders, strict=True):

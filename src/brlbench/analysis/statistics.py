@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arguments import between_0_and_1
 from ..errors import InvalidInput
-from ..sparse import Floats
+from ..mdps.sparse import Floats
 
 FEW = 30  # with fewer MDPs than this, intervals and Z-tests are not to be trusted
 
@@ -45,7 +46,7 @@ def paired_z_test(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Z
     certain. The test is an approximation that wants 30 MDPs or more.
     """
     difference = _differences(first, second)
-    _check_level(level)
+    between_0_and_1(level, "level")
     z = _z(difference)
     p_value = math.erfc(z / math.sqrt(2)) / 2
     return ZTest(z, p_value, p_value < 1 - level)
@@ -78,7 +79,7 @@ def bootstrap_interval(
     resamples: int = 10_000,
 ) -> Interval:
     """A percentile interval of the mean return, or of the mean paired difference of two agents."""
-    _check_level(level)
+    between_0_and_1(level, "level")
     numbers = np.asarray(first, dtype=np.float64) if second is None else _differences(first, second)
     means = np.empty(resamples)
     for start in range(0, resamples, 1000):
@@ -147,8 +148,3 @@ def _differences(first: ArrayLike, second: ArrayLike) -> Floats:
 
 def _z(difference: Floats) -> float:
     return float(z_against(difference, np.zeros((1, len(difference))))[0])
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise InvalidInput(f"level = {level}: must be between 0 and 1, both excluded")

@@ -5,7 +5,6 @@ A feature is a function of the offline time and the times of all decisions, in s
 
 import importlib
 import math
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InvalidInput, did_you_mean
-from ..sparse import Floats
+from ..mdps.sparse import Floats
 
 Feature = Callable[[float, Floats], float]
 
@@ -26,35 +25,6 @@ FEATURES: dict[str, Feature] = {
     "total": lambda offline, decisions: float(decisions.sum(axis=-1).mean()),
 }
 """`decisions` has one row a trajectory; `total` is the mean over trajectories of their sums."""
-
-UNITS = {
-    **{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0},
-    **{"m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0},
-}
-_SHOWN_UNITS = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-
-
-def parse_seconds(text: str, name: str = "duration") -> float:
-    """Seconds from a text like 300us, 5 ms, 1.5s, 1m, 2h or 0.25."""
-    found = re.fullmatch(r"\s*([-+.\d]+(?:e[-+]?\d+)?)\s*(\D*?)\s*", text, re.IGNORECASE)
-    try:
-        seconds = float(found[1]) * UNITS[found[2].lower()] if found else math.nan
-    except (KeyError, ValueError):
-        seconds = math.nan
-    if not 0 <= seconds < math.inf:
-        raise InvalidInput(
-            f"{name} = {text!r}: must be a duration like 300us, 5ms, 1.5s, 1m or 2h, "
-            "or a number of seconds"
-        )
-    return seconds
-
-
-def format_seconds(seconds: float, digits: int = 3) -> str:
-    """A time with three digits, or fewer, and a fitting unit."""
-    for size, unit in _SHOWN_UNITS:
-        if seconds >= 0.9995 * size:  # what is rounded up to one of this unit belongs to it
-            return f"{float(f'{seconds / size:.{digits}g}'):g} {unit}"
-    return "0 s"
 
 
 def find_feature(name: str) -> Feature:

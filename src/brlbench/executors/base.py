@@ -3,9 +3,7 @@
 from concurrent.futures import Future
 from typing import Any, Protocol, Self
 
-from .. import machine
-from ..errors import InvalidInput
-from ..worker import NO_LIMITS, Limits, Outcome
+from .child import NO_LIMITS, Limits, Outcome
 
 
 class Executor(Protocol):
@@ -29,12 +27,3 @@ class Executor(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None: ...
-
-
-def checked_workers(workers: int | None) -> int:
-    """A number of workers; None means as many as there are cores."""
-    if workers is None:
-        return machine.cores()
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise InvalidInput(f"workers = {workers!r}: must be a whole number, at least 1")
-    return workers

@@ -18,9 +18,9 @@ from concurrent.futures import CancelledError, Future, wait
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Self
 
-from ..checks import require
+from ..arguments import num_workers, require
 from ..errors import ExecutorError, InvalidInput
-from ..worker import (
+from .child import (
     NO_LIMITS,
     Died,
     Failed,
@@ -32,7 +32,6 @@ from ..worker import (
     stop_here,
     told,
 )
-from .base import checked_workers
 
 _CONNECT_SECONDS = 10
 _CHECK_SECONDS = 1.0
@@ -79,7 +78,7 @@ class Dask(Cluster):
         require("cluster", "distributed")
         super().__init__()
         self._scheduler = scheduler
-        self._workers = checked_workers(workers)
+        self._workers = num_workers(workers)
 
     @property
     def num_workers(self) -> int:

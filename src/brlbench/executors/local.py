@@ -5,16 +5,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from queue import LifoQueue
 from typing import Any, Self
 
-from .. import machine
-from ..worker import NO_LIMITS, Child, Died, Limits, Outcome
-from .base import checked_workers
+from ..arguments import num_cores, num_workers
+from .child import NO_LIMITS, Child, Died, Limits, Outcome
 
 
 class Local:
     """Processes on this machine, one a worker, each on a core of its own if there are enough."""
 
     def __init__(self, workers: int | None = None) -> None:
-        workers = checked_workers(workers)
+        workers = num_workers(workers)
         self.num_workers = workers
         self._children = [Child(core) for core in _cores(workers)]
         # The last one used comes first: it runs, and is warm.
@@ -63,6 +62,6 @@ class Local:
 
 def _cores(workers: int) -> list[int | None]:
     """The core of each worker, or None for all if there are too few."""
-    if not hasattr(os, "sched_getaffinity") or workers > machine.cores():
+    if not hasattr(os, "sched_getaffinity") or workers > num_cores():
         return [None] * workers
     return list(sorted(os.sched_getaffinity(0))[:workers])

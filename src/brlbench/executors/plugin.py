@@ -5,7 +5,7 @@ from typing import Any
 
 from distributed import WorkerPlugin
 
-from ..worker import close_here
+from .child import close_here
 
 
 class RunPlugin(WorkerPlugin):  # type: ignore[misc]

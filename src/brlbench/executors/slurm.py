@@ -14,9 +14,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 
-from ..checks import require
+from ..arguments import num_workers, require
 from ..errors import ExecutorError, InvalidInput, did_you_mean
-from .base import checked_workers
 from .dask import REPEATS, Cluster, repeat, uninterrupted
 
 _COMMAND_SECONDS = 60
@@ -80,7 +79,7 @@ class Slurm(Cluster):
             )
         super().__init__()
         self._options = options
-        self._jobs = math.ceil(checked_workers(workers) / options.cores)
+        self._jobs = math.ceil(num_workers(workers) / options.cores)
         self.num_workers = self._jobs * options.cores
         self._lost: list[str] = []  # jobs that have ended since a unit was finished
         self._finished = 0

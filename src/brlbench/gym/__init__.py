@@ -9,12 +9,12 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from ..checks import require
+from ..arguments import require
 
 if TYPE_CHECKING:
+    from ..problems.formats.gymnasium_tables import from_gym
     from .env import MdpEnv
     from .policy import PolicyAgent
-    from .tabular import from_gym
     from .vector import MdpVectorEnv
 
 _MODULES = {

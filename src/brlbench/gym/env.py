@@ -7,8 +7,8 @@ from typing import Any
 import gymnasium
 
 from ..errors import InvalidInput
-from ..experiment import DEFAULT_HORIZON
-from ..prior import FlatDirichlet
+from ..mdps.dirichlet import FlatDirichlet
+from ..protocol.experiment import DEFAULT_HORIZON
 from .world import World
 
 

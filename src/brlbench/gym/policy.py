@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..agents.base import Task
-from ..prior import FlatDirichlet
+from ..mdps.dirichlet import FlatDirichlet
 
 Observation = Callable[[int, int | None, float], Any]
 """What a policy sees, from the state, the last action (None at the start) and the last reward."""

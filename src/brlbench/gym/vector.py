@@ -11,11 +11,11 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from ..checks import whole
+from ..arguments import whole
 from ..errors import InvalidInput
-from ..experiment import DEFAULT_HORIZON
-from ..prior import FlatDirichlet
-from ..sparse import Floats, Integers
+from ..mdps.dirichlet import FlatDirichlet
+from ..mdps.sparse import Floats, Integers
+from ..protocol.experiment import DEFAULT_HORIZON
 from .world import World
 
 Booleans = NDArray[np.bool_]

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import whole
+from ..arguments import whole
 from ..errors import InvalidInput
-from ..experiment import draw_mdps
-from ..prior import FlatDirichlet
+from ..mdps.dirichlet import FlatDirichlet
+from ..mdps.single import SingleMDP
+from ..mdps.sparse import Floats
 from ..problems import distribution
-from ..single import SingleMDP
-from ..sparse import Floats
+from ..protocol.experiment import draw_mdps
 
 _BLOCK = 256  # steps whose chances are drawn at once
 _NUMBERS_AT_ONCE = 2**15  # that stay in a processor's cache

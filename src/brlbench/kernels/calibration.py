@@ -8,8 +8,8 @@ can be compared as multiples of it.
 import numpy as np
 from numpy.typing import NDArray
 
-from .clock import wall_time
 from .jit import inlined, kernel
+from .loop.clock import wall_time
 
 Floats = NDArray[np.float64]
 

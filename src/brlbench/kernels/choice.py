@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import inlined
-from .rng import Words, below, uniform
+from .random.rng import Words, below, uniform
 
 Floats = NDArray[np.float64]
 

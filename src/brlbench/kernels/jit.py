@@ -1,11 +1,12 @@
 """The one decorator for compiled functions, and where their machine code is kept.
 
-Numba notices changes only in the file of the function it loads from its cache, not in the helpers
-which that function calls. The cache is therefore kept in a folder named after a digest of all
-files here and of the versions that matter: an edit anywhere means another folder. Nothing is kept
-of what comes from outside of this package, such as a user's compiled agent: edits there would be
-missed, and the index of a function that was compiled for a user's type can be read only where that
-type can be imported.
+Numba notices changes only in the file of the function that it loads from its cache, not in the
+helpers which that function calls. So the cache is kept in a folder named after a digest of all
+compiled sources and of the versions that matter: an edit anywhere means another folder.
+
+Code from outside this package, such as a user's compiled agent, is not cached. Its edits would be
+missed, and the index of a function compiled for a user's type can be read only where that type can
+be imported.
 """
 
 import hashlib
@@ -22,10 +23,19 @@ from numba.core.caching import FunctionCache
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
+_PACKAGE = Path(__file__).parents[1]
+
+
+def compiled_sources() -> list[Path]:
+    """All files with compiled code: the kernels, and all of an agent but its `__init__.py`."""
+    of_agents = [path for path in _PACKAGE.glob("agents/*/*.py") if path.name != "__init__.py"]
+    return sorted([*_PACKAGE.glob("kernels/**/*.py"), *of_agents])
+
+
 def _sources_digest() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.name.encode())
+    for path in compiled_sources():
+        digest.update(str(path.relative_to(_PACKAGE)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -47,7 +57,7 @@ CACHE_FOLDER = _cache_folder()
 
 def _is_ours(thing: Any) -> bool:
     """Whether a function or a class is defined in this package."""
-    return str(thing.__module__).startswith(f"{__package__}.")
+    return str(thing.__module__).startswith(f"{_PACKAGE.name}.")
 
 
 def _has_only_ours(kind: Any) -> bool:

@@ -9,12 +9,12 @@ import inspect
 from collections.abc import Callable
 from pathlib import Path
 
-from ..assignments import parse_parameters
+from ..arguments import parse_parameters
 from ..errors import InvalidInput, did_you_mean
-from ..prior import FlatDirichlet
+from ..mdps.dirichlet import FlatDirichlet
 from .chain import chain
 from .deep_sea import deep_sea
-from .files import SUFFIXES, read, write
+from .formats import SUFFIXES, read, write
 from .generalised_chain import gc, gc_appendix
 from .generalised_double_loop import gdl
 from .grid import grid
@@ -59,7 +59,7 @@ def distribution(source: str | Path | FlatDirichlet) -> FlatDirichlet:
     if source.startswith(_AROUND):
         return _around(source)
     if source.startswith(_GYM):
-        from ..gym.tabular import from_source
+        from .formats.gymnasium_tables import from_source
 
         return from_source(source.removeprefix(_GYM))
     name, _, assignments = source.partition(":")

@@ -7,8 +7,8 @@ Going back pays 2, staying in the last state 10. Agents know the map, but not wh
 
 import numpy as np
 
-from ..single import SingleMDP, alike_actions
-from ..sparse import SparseTable
+from ..mdps.single import SingleMDP, alike_actions
+from ..mdps.sparse import SparseTable
 
 _STATES = 5
 _SLIP = 0.2

@@ -10,9 +10,9 @@ lead to the first cell, do the rewards tell the actions apart.
 
 import numpy as np
 
-from ..checks import whole
-from ..single import SingleMDP, alike_actions
-from ..sparse import SparseTable
+from ..arguments import whole
+from ..mdps.single import SingleMDP, alike_actions
+from ..mdps.sparse import SparseTable
 
 _COST = 0.01
 

@@ -10,7 +10,7 @@ without that: `gc` is the problem of the tables, `gc_appendix` the one printed.
 
 import numpy as np
 
-from ..prior import FlatDirichlet
+from ..mdps.dirichlet import FlatDirichlet
 
 
 def gc() -> FlatDirichlet:

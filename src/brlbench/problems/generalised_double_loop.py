@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..prior import FlatDirichlet
+from ..mdps.dirichlet import FlatDirichlet
 
 
 def gdl() -> FlatDirichlet:

@@ -8,7 +8,7 @@ paper). The goal's own state can't be reached, but has moves like any other cell
 
 import numpy as np
 
-from ..prior import FlatDirichlet
+from ..mdps.dirichlet import FlatDirichlet
 
 _SIZE = 5
 _MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right

@@ -8,8 +8,8 @@ action leads back from there. Agents know the map, but not which action is which
 
 import numpy as np
 
-from ..single import SingleMDP, alike_actions
-from ..sparse import SparseTable
+from ..mdps.single import SingleMDP, alike_actions
+from ..mdps.sparse import SparseTable
 
 
 def loop() -> SingleMDP:

@@ -12,8 +12,8 @@ State `33 * flags + cell`: cells are numbered row by row, and each flag is a bit
 
 from collections import defaultdict
 
-from ..single import SingleMDP, alike_actions
-from ..sparse import SparseTable
+from ..mdps.single import SingleMDP, alike_actions
+from ..mdps.sparse import SparseTable
 
 _MAP = (
     "S#F.#.G",

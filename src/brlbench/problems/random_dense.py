@@ -6,9 +6,9 @@ each pair's reward is known: it is drawn once, uniformly from 0 to 1, by `seed`.
 
 import numpy as np
 
-from ..checks import whole
-from ..prior import FlatDirichlet
-from ..streams import generator
+from ..arguments import whole
+from ..mdps.dirichlet import FlatDirichlet
+from ..protocol.streams import generator
 
 
 def random_dense(states: int = 10, actions: int = 5, seed: int = 0) -> FlatDirichlet:

@@ -7,11 +7,11 @@ to 1, and paid on its possible transitions. `seed` decides what is drawn once.
 
 import numpy as np
 
-from ..checks import whole
+from ..arguments import whole
 from ..errors import InvalidInput
-from ..prior import FlatDirichlet
-from ..sparse import SparseTable
-from ..streams import generator
+from ..mdps.dirichlet import FlatDirichlet
+from ..mdps.sparse import SparseTable
+from ..protocol.streams import generator
 
 
 def random_sparse(

@@ -9,9 +9,9 @@ and the rewards of both actions, but not where these lead.
 
 import numpy as np
 
-from ..checks import whole
-from ..single import SingleMDP, alike_actions
-from ..sparse import SparseTable
+from ..arguments import whole
+from ..mdps.single import SingleMDP, alike_actions
+from ..mdps.sparse import SparseTable
 
 
 def river_swim(size: int = 6) -> SingleMDP:

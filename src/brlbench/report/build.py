@@ -11,9 +11,10 @@ from rich.console import Console
 from rich.text import Text
 
 from ..analysis.times import FEATURES
+from ..cli import tables as terminal
 from ..errors import InvalidInput, StoreError, did_you_mean
 from ..files import atomic_write, check_free
-from . import export, latex, terminal, words
+from . import export, latex, words
 from .data import ReportData
 from .figures import Looks, render, score_against_time, styles
 from .loading import load

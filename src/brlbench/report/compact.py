@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..store import read_compact, write_compact
+from ..storage.store import read_compact, write_compact
 from .data import Entry, ExperimentData
 
 

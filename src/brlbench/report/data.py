@@ -5,7 +5,7 @@ from typing import Any
 
 from ..analysis.bounds import Contender
 from ..analysis.statistics import ci95, normalised
-from ..sparse import Floats
+from ..mdps.sparse import Floats
 
 ONLINE = "mean"  # the online feature that is used unless another is asked for
 REFERENCE = "optimal"  # knows the MDP: a bound to compare with, never a competitor

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from ..sparse import Integers
+from ..mdps.sparse import Integers
 from .axes import LogAxis
 from .figures import WIDTH, drawing, say_empty, settle, write_title
 from .tables import Answer

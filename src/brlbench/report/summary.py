@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from ..result import Result
+from ..protocol.result import Result
 
 
 def summarise(results: Iterable[Result]) -> pl.DataFrame:

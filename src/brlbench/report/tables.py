@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from .. import streams
 from ..analysis.bounds import LEVEL, Comparison, Regions
 from ..analysis.statistics import (
     Interval,
@@ -26,8 +25,9 @@ from ..analysis.statistics import (
     paired_z_test,
     permutation_test,
 )
-from ..analysis.times import parse_seconds
+from ..arguments import parse_seconds
 from ..errors import InvalidInput, did_you_mean
+from ..protocol import streams
 from .data import ONLINE, REFERENCE, Entry, ExperimentData, ReportData
 
 OPPS = ("opps-ds", "opps-cs")

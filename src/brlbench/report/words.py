@@ -2,7 +2,7 @@
 
 import math
 
-from ..analysis.times import format_seconds
+from ..arguments import format_seconds
 from .tables import Answer, Question
 
 _FEATURES = {

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 from ..agents import make_agent
 from ..agents.base import Agent, CompiledAgent
 from ..errors import AgentError
-from ..execution import train, warm_up
 from ..executors import Executor
-from ..experiment import Experiment
-from ..machine import Waiting
-from ..playing import play
-from ..waiting import completed
-from ..worker import Done, Limits
-from .file import Job
+from ..executors.child import Done, Limits
+from ..protocol.evaluate import train, warm_up
+from ..protocol.experiment import Experiment
+from ..protocol.machine import Waiting
+from ..protocol.playing import play
+from ..protocol.waiting import completed
 from .folder import Folder
+from .schema import Job
 from .units import PREPARATION_SECONDS, ExperimentRequest, Report, build_experiment
 
 PROBE_SECONDS = 0.5

@@ -22,12 +22,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from .. import machine, store
+from ..arguments import num_cores
 from ..errors import StoreError
-from ..execution import joined
 from ..files import atomic_write, read_bytes
+from ..protocol.evaluate import joined
+from ..storage import store
 from .failures import Failure, is_failure, read_failure, write_failure
-from .file import Job, Study
+from .schema import Job, Study
 
 Range = tuple[int, int]
 """Trajectories of a job: the first, and the one after the last."""
@@ -92,7 +93,7 @@ class Folder:
                                ("experiments", "parquet"), ("agents", "json"))
             for path in (self.path / name).rglob(f"*.{kind}")
         ]  # fmt: skip
-        number = machine.cores()
+        number = num_cores()
         with ThreadPoolExecutor(number) as threads:
             lists = threads.map(_damaged, [paths[i::number] for i in range(number)])
         damaged = sorted(path for found in lists for path in found)

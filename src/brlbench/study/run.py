@@ -15,17 +15,11 @@ from typing import Any
 
 from ..errors import ExecutorError
 from ..executors import Executor
-from ..waiting import LOOK_SECONDS
-from ..worker import Done, Failed, Limits, Outcome
-from .file import Job, LimitsTable, Study
+from ..executors.child import Done, Failed, Limits, Outcome
+from ..protocol.waiting import LOOK_SECONDS
 from .folder import Folder, Range
-from .units import (
-    PREPARATION_SECONDS,
-    ExperimentRequest,
-    Played,
-    PlayRequest,
-    TrainRequest,
-)
+from .schema import Job, LimitsTable, Study
+from .units import PREPARATION_SECONDS, ExperimentRequest, Played, PlayRequest, TrainRequest
 
 _LONG_SECONDS = 30 * 86400.0
 _NOW_SECONDS = 1.0  # how often `now.json` is written

@@ -13,14 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import machine, store
 from ..agents import make_agent
 from ..agents.base import CompiledAgent
 from ..errors import AgentError
-from ..execution import TrainedAgent, check_trained_for, joined, train, warm_up
-from ..experiment import Experiment
-from ..playing import play
-from ..problems import files as distributions
+from ..problems import formats as distributions
+from ..protocol import machine
+from ..protocol.evaluate import TrainedAgent, check_trained_for, joined, train, warm_up
+from ..protocol.experiment import Experiment
+from ..protocol.playing import play
+from ..storage import store
 
 Report = Callable[[Any], bool]
 

@@ -1,0 +1,1 @@
+"""Makes the arrays that compiled agents work on, from a prior."""

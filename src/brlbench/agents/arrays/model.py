@@ -1,0 +1,120 @@
+"""Make the arrays that compiled agents work on: counts and solved models of a prior."""
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.counts import Counts
+from ...kernels.loop.environment import Environment
+from ...kernels.solving import model as kernels
+from ...kernels.solving.model import Model
+from ...mdps.dirichlet import FlatDirichlet
+from ...mdps.mdp import MDP
+from ..base import Task
+
+# Beyond this many states an inverse takes too much memory and time, and sweeps take over.
+MAX_INVERSE_STATES = 1000
+
+Booleans = NDArray[np.bool_]
+Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
+
+
+def copy(arrays: Arrays) -> Arrays:
+    """A copy of a NamedTuple, nested ones and arrays included; of work space the shape only."""
+    copied = np.empty_like if getattr(arrays, "is_work_space", False) else np.copy
+    return type(arrays)(
+        *(
+            copy(field) if isinstance(field, tuple)
+            else copied(field, subok=True) if isinstance(field, np.ndarray)
+            else field
+            for field in arrays
+        )
+    )  # fmt: skip
+
+
+def build_counts(
+    prior: FlatDirichlet, horizon: int, background: bool = True, listed: Booleans | None = None
+) -> Counts:
+    """The prior's counts, with room for the next states that `horizon` transitions can add.
+
+    Without `background`, rows whose counts are all alike have entries like the others. With it,
+    they have entries, of no count yet, for those of the prior's transitions that are `listed`;
+    in all rows these come first.
+    """
+    table, rewards = prior.counts, prior.rewards.mean
+    lengths = np.diff(table.row_start)
+    first = table.row_start[:-1]
+    lowest = np.minimum.reduceat(table.values, first)
+    alike = lowest == np.maximum.reduceat(table.values, first)
+    uniform = background & (lengths == prior.num_states) & alike
+    in_uniform = uniform[table.pair]
+    listed = np.zeros(len(in_uniform), np.bool_) if listed is None else listed
+    kept = np.flatnonzero(~in_uniform | listed)
+    kept = kept[np.lexsort((~listed[kept], table.pair[kept]))]
+    entries = len(kept)
+    row_length = np.bincount(table.pair[kept], minlength=len(lengths))
+    # A row moves to twice its length plus two when it is full, at the worst at every transition.
+    growing = row_length[row_length < prior.num_states]
+    room = entries + horizon * (2 * int(growing.max(initial=0)) + 8)
+    next_state, count = np.zeros(room, np.int64), np.zeros(room)
+    next_state[:entries] = table.next_state[kept]
+    count[:entries] = np.where(in_uniform, 0.0, table.values)[kept]
+    reward_sum = table.replace(table.values * rewards.at(table)).row_sums()
+    return Counts(
+        num_states=prior.num_states,
+        num_actions=prior.num_actions,
+        has_background=bool(uniform.any()),
+        background=np.where(uniform, lowest, 0.0),
+        total=table.row_sums(),
+        reward_sum=reward_sum,
+        row_start=np.concatenate([[0], np.cumsum(row_length)[:-1]]),
+        row_length=row_length,
+        row_room=row_length.copy(),
+        entry_next=next_state,
+        entry_count=count,
+        pool_end=np.array([entries]),
+        reward_start=rewards.row_start.copy(),
+        reward_next=rewards.next_state.copy(),
+        reward=rewards.values.copy(),
+    )
+
+
+def build_model(prior: FlatDirichlet, task: Task) -> Model:
+    """The prior's mean MDP, with arrays for its solution; not solved yet."""
+    states, pairs = prior.num_states, prior.num_states * prior.num_actions
+    side = states if states <= MAX_INVERSE_STATES else 0
+    return Model(
+        counts=build_counts(prior, task.horizon),
+        discount=task.discount,
+        bonus=np.zeros(pairs),
+        policy=np.zeros(states, np.int64),
+        pending=np.zeros(states, np.int64),
+        inverse=np.zeros((side, side)),
+        row=np.zeros(states),
+        value=np.zeros(states),
+        q=np.zeros(pairs),
+        norms=np.zeros(2),
+    )
+
+
+def solved_model(prior: FlatDirichlet, task: Task) -> Model:
+    """The prior's mean MDP, solved."""
+    model = build_model(prior, task)
+    kernels.solve(model)
+    return model
+
+
+def build_environment(mdp: MDP | FlatDirichlet) -> Environment:
+    """An environment for compiled code; a distribution's has its probabilities still to be set."""
+    table = mdp.transitions if isinstance(mdp, MDP) else mdp.counts
+    return Environment(
+        num_actions=table.num_actions,
+        row_start=table.row_start.copy(),
+        next_state=table.next_state.copy(),
+        probability=table.values.copy(),
+        reward=mdp.rewards.mean.at(table),
+        deviation=np.sqrt(mdp.rewards.variance.at(table)),
+        start=mdp.start.copy(),
+        visits=np.zeros(table.num_pairs, np.int64),
+    )

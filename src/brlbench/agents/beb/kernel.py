@@ -1,0 +1,64 @@
+"""The best action of the mean model with a bonus for what is little known."""
+
+from typing import NamedTuple
+
+from ...kernels.choice import first_greedy, greedy
+from ...kernels.counts import add, support_size
+from ...kernels.jit import inlined, kernel
+from ...kernels.loop.trajectory import register
+from ...kernels.random.rng import Words
+from ...kernels.solving import model as models
+from ...kernels.solving.model import Model
+from ...kernels.solving.model_agent import back_to_prior
+
+
+class Beb(NamedTuple):
+    """The agent's state."""
+
+    rng: Words
+    model: Model
+    initial: Model
+    beta: float
+    by_transition: bool
+    random_ties: bool
+
+
+@inlined
+def set_bonus(model: Model, pair: int, beta: float, by_transition: bool) -> None:
+    """The expected bonus of a pair.
+
+    By pair: beta / (1 + n). By transition: the mean over y of beta / c(y), where y comes with
+    probability c(y) / n, is beta / n for each possible y.
+    """
+    n = model.counts.total[pair]
+    if by_transition:
+        model.bonus[pair] = beta * support_size(model.counts, pair) / n
+    else:
+        model.bonus[pair] = beta / (1 + n)
+
+
+@kernel
+def set_all_bonuses(model: Model, beta: float, by_transition: bool) -> None:
+    """The bonuses of the prior."""
+    for pair in range(len(model.bonus)):
+        set_bonus(model, pair, beta, by_transition)
+
+
+def act(agent: Beb, x: int) -> int:
+    """Choose a best action."""
+    model = agent.model
+    actions = model.counts.num_actions
+    if agent.random_ties:
+        return greedy(model.q, x * actions, actions, models.scale(model), agent.rng)
+    return first_greedy(model.q, x * actions, actions, models.scale(model))
+
+
+def observe(agent: Beb, x: int, u: int, y: int, r: float) -> None:
+    """Count the transition, lower the bonus of the pair, and solve again."""
+    pair = x * agent.model.counts.num_actions + u
+    add(agent.model.counts, pair, y)
+    set_bonus(agent.model, pair, agent.beta, agent.by_transition)
+    models.update(agent.model, x, u, y)
+
+
+register(Beb, start=back_to_prior, act=act, observe=observe)

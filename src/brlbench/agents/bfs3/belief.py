@@ -1,0 +1,163 @@
+"""BFS3's belief: posterior counts, and the transitions on the present path of its search.
+
+Most next states of a pair have the same reward, its common one; the others are special. These
+have entries, which come first in the pair's row.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.arrays import at, copy_vector
+from ...kernels.counts import Counts, add, known_reward, restore
+from ...kernels.jit import cold, inlined
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Records = np.recarray[Any, Any]
+
+NO_ENTRY = -1
+ALL_SPECIAL = -1
+
+PAIR = np.dtype(
+    [
+        ("total", "f8"),  # sum of all counts
+        ("extra", "f8"),  # transitions on the path
+        ("background", "f8"),
+        ("common_reward", "f8"),
+        ("row", "i4"),  # its first entry
+        ("length", "i4"),
+        ("num_special", "i4"),  # or ALL_SPECIAL: a new node draws all next states
+        ("unlisted", "i4"),  # transitions on the path to next states without an entry
+    ]
+)
+ENTRY = np.dtype(
+    [
+        ("count", "f8"),
+        ("extra", "f8"),  # transitions on the path
+        ("reward", "f8"),
+        ("next_state", "i8"),
+    ]
+)
+STATE = np.dtype(
+    [
+        ("reward", "f8"),  # the highest common reward of its pairs
+        ("rival_reward", "f8"),  # of all but the first with the highest
+        ("best", "i4"),  # its action
+        ("is_plain", "i4"),  # whether it has no special next states
+    ]
+)
+
+
+class PathBelief(NamedTuple):
+    """Counts, and once more as the search uses them."""
+
+    counts: Counts
+    initial: Counts
+    pair: Records  # [P] of PAIR
+    entry: Records  # [pool] of ENTRY
+    state: Records  # [S] of STATE
+    path_length: int  # L, at most
+    unlisted: NDArray[np.int32]  # [P * L]; by pair: next states without an entry on the path
+    rewards: Floats  # [P * S], or empty where that is too much
+    num_special: Integers  # [P]
+    initial_num_special: Integers  # [P]
+    most_special: int  # H
+
+
+@inlined
+def count(belief: PathBelief, pair: int, y: int, entry: int) -> None:
+    """Count a transition on the path."""
+    kept = belief.pair[at(pair)]
+    kept.extra += 1
+    if entry != NO_ENTRY:
+        belief.entry[at(entry)].extra += 1
+    else:
+        belief.unlisted[at(pair * belief.path_length + kept.unlisted)] = y
+        kept.unlisted += 1
+
+
+@inlined
+def take_back(belief: PathBelief, pair: int, entry: int) -> None:
+    """Count the last transition on the path no longer."""
+    kept = belief.pair[at(pair)]
+    kept.extra -= 1
+    if entry != NO_ENTRY:
+        belief.entry[at(entry)].extra -= 1
+    else:
+        kept.unlisted -= 1
+
+
+@cold
+def reset(belief: PathBelief) -> None:
+    """Back to the prior."""
+    restore(belief.counts, belief.initial)
+    copy_vector(belief.num_special, belief.initial_num_special)
+    for pair in range(len(belief.pair)):
+        refresh_pair(belief, pair)
+    for x in range(belief.counts.num_states):
+        refresh_state(belief, x)
+
+
+@cold
+def learn(belief: PathBelief, x: int, u: int, y: int) -> None:
+    """Count a real transition, which may be one that was thought impossible."""
+    pair = x * belief.counts.num_actions + u
+    length = belief.counts.row_length[pair]
+    add(belief.counts, pair, y)
+    is_new = belief.counts.row_length[pair] > length
+    reward = known_reward(belief.counts, belief.rewards, pair, y)
+    if is_new and reward != belief.pair[pair].common_reward:
+        make_special(belief, pair)
+    refresh_pair(belief, pair)
+    refresh_state(belief, x)
+
+
+@cold
+def refresh_pair(belief: PathBelief, pair: int) -> None:
+    """Bring the search's own copy of a row up to date."""
+    counts, kept = belief.counts, belief.pair[pair]
+    kept.total = counts.total[pair]
+    kept.row = counts.row_start[pair]
+    kept.length = counts.row_length[pair]
+    kept.num_special = belief.num_special[pair]
+    for e in range(kept.row, kept.row + kept.length):
+        entry = belief.entry[e]
+        entry.count, entry.next_state = counts.entry_count[e], counts.entry_next[e]
+        entry.reward = known_reward(belief.counts, belief.rewards, pair, entry.next_state)
+
+
+@cold
+def refresh_state(belief: PathBelief, x: int) -> None:
+    """Bring what is known of a state without drawing up to date."""
+    state, actions = belief.state[x], belief.counts.num_actions
+    state.reward = state.rival_reward = -np.inf
+    state.is_plain = 1
+    for u in range(actions):
+        pair = belief.pair[x * actions + u]
+        state.is_plain &= pair.num_special == 0
+        if pair.common_reward > state.reward:
+            state.best, state.rival_reward, state.reward = u, state.reward, pair.common_reward
+        else:
+            state.rival_reward = max(state.rival_reward, pair.common_reward)
+
+
+@cold
+def make_special(belief: PathBelief, pair: int) -> None:
+    """Put a pair's last entry among the special ones if there is room."""
+    special = belief.num_special[pair]
+    if special == belief.most_special:
+        belief.num_special[pair] = ALL_SPECIAL
+    elif special != ALL_SPECIAL:
+        counts, here = belief.counts, belief.counts.row_start[pair] + special
+        last = belief.counts.row_start[pair] + counts.row_length[pair] - 1
+        swap(counts.entry_next, here, last)
+        swap(counts.entry_count, here, last)
+        belief.num_special[pair] = special + 1
+
+
+@inlined
+def swap(numbers: NDArray[Any], i: int, j: int) -> None:
+    """Swap two numbers."""
+    numbers[i], numbers[j] = numbers[j], numbers[i]

@@ -1,0 +1,30 @@
+"""The best action of the mean model, or, with probability epsilon, any."""
+
+from typing import NamedTuple
+
+from ...kernels.choice import greedy
+from ...kernels.loop.trajectory import register
+from ...kernels.random.rng import Words, below, uniform
+from ...kernels.solving import model as models
+from ...kernels.solving.model import Model
+from ...kernels.solving.model_agent import back_to_prior, learn
+
+
+class EpsilonGreedy(NamedTuple):
+    """The agent's state."""
+
+    rng: Words
+    model: Model
+    initial: Model
+    epsilon: float
+
+
+def act(agent: EpsilonGreedy, x: int) -> int:
+    """Draw first, then choose."""
+    actions = agent.model.counts.num_actions
+    if uniform(agent.rng) < agent.epsilon:
+        return below(agent.rng, actions)
+    return greedy(agent.model.q, x * actions, actions, models.scale(agent.model), agent.rng)
+
+
+register(EpsilonGreedy, start=back_to_prior, act=act, observe=learn)

@@ -1,0 +1,146 @@
+"""Index strategies given by a formula (Castronovo et al., 2012 and 2014), the strategies of OPPS.
+
+In state x the agent plays the action u with the largest formula(Qmean, Qself, Quniform), each
+feature at (x, u). The features are the optimal Q-functions of three models, which all learn online
+and are solved again, exactly, after every transition:
+
+- mean: the posterior's mean, from the prior;
+- self: at first one count from each pair to its own state;
+- uniform: at first one count for every transition.
+
+Rewards are known in all three. Only the models that a formula uses are kept, and models that
+start from the same counts (mean and uniform, under a uniform prior) are kept once.
+
+The benchmark's paper leaves open what an undefined index means (see `formulas`): here its action is
+ranked below all that are defined, and all actions are tied where none is. Ties are broken at
+random.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...mdps.dirichlet import FlatDirichlet
+from ...mdps.sparse import Floats, Integers, SparseTable
+from ..base import CompiledAgent, Task, new_rng
+from ..formulas import Formula, opcodes, parse
+from ..formulas.formula import BINARY, UNARY
+from ..parameters import text
+
+if TYPE_CHECKING:
+    from ...kernels.solving.model import Model
+    from . import kernel as kernels
+
+_SHARED = ("reward_start", "reward_next", "reward")  # the reward table, the same for all models
+
+
+@dataclass
+class FormulaAgent(CompiledAgent):
+    """Takes the action with the largest index, a formula of Q-values in up to three models."""
+
+    name: ClassVar[str] = "formula"
+    formula: str = text(
+        "Qmean", "the index of an action", "a formula of Qmean, Qself and Quniform", parse
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.formula = str(parse(self.formula))  # however it was written, it is the same agent
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Solve the models that the formula uses."""
+        formula = parse(self.formula)
+        models, slots = build_models(prior, task, formula.features)
+        return build_agent(models, slots, formula)
+
+
+def build_models(
+    prior: FlatDirichlet, task: Task, features: tuple[str, ...]
+) -> tuple["Model", dict[str, int]]:
+    """The models of some features, solved and stacked, and which of them is whose."""
+    from ..arrays.model import solved_model
+
+    priors: list[FlatDirichlet] = []
+    slots = {}
+    for feature in features or ("Qmean",):
+        start = _starting_point(prior, feature)
+        same = [k for k in range(len(priors)) if priors[k].digest == start.digest]
+        slots[feature] = same[0] if same else len(priors)
+        if not same:
+            priors.append(start)
+    return _stacked([solved_model(start, task) for start in priors]), slots
+
+
+def _starting_point(prior: FlatDirichlet, feature: str) -> FlatDirichlet:
+    if feature == "Qmean":
+        return prior
+    if feature == "Quniform":
+        return prior.uniform()
+    states, actions = prior.num_states, prior.num_actions
+    own = np.repeat(np.arange(states), actions)
+    counts = SparseTable(
+        states, actions, np.arange(states * actions + 1), own, np.ones(states * actions)
+    )
+    return FlatDirichlet(counts, prior.rewards, prior.start)
+
+
+def _stacked(parts: list[Any]) -> Any:
+    """Models (or counts) of one size as one, with one more axis in front of each array."""
+    fields: dict[str, Any] = {}
+    for field in parts[0]._fields:
+        values = [getattr(part, field) for part in parts]
+        if isinstance(values[0], tuple):
+            fields[field] = _stacked(values)
+        elif isinstance(values[0], np.ndarray) and field not in _SHARED:
+            fields[field] = np.stack(_padded(values))
+        elif field == "has_background":
+            fields[field] = any(values)
+        else:
+            fields[field] = values[0]
+    return type(parts[0])(**fields)
+
+
+def _padded(arrays: list[Any]) -> list[Any]:
+    """Arrays of one length; counts have more or less room, all else has one length anyway."""
+    room = max(len(array) for array in arrays)
+    return [np.pad(array, (0, room - len(array))) if array.ndim == 1 else array for array in arrays]
+
+
+def build_agent(models: "Model", slots: Mapping[str, int], formula: Formula) -> "kernels.Formula":
+    """The arrays of an agent; they have room for any other formula that is not longer."""
+    from ..arrays.model import copy
+    from . import kernel as kernels
+
+    codes, numbers = program(formula, slots)
+    num_models = len(models.q)
+    return kernels.Formula(
+        rng=new_rng(),
+        models=copy(models),
+        initial=models,
+        used=uses(formula, slots, num_models),
+        codes=codes,
+        numbers=numbers,
+        length=np.array([len(codes)]),
+        stack=np.zeros((len(codes), 2)),
+        indices=np.zeros((models.counts.num_actions, 2)),
+        undefined=np.zeros(1, np.int64),
+    )
+
+
+def program(formula: Formula, slots: Mapping[str, int]) -> tuple[Integers, Floats]:
+    """The instructions [tokens] of a formula and their numbers [tokens]."""
+    codes = {**slots, **UNARY, **BINARY}
+    return (
+        np.array([opcodes.NUMBER if isinstance(t, float) else codes[t] for t in formula.tokens]),
+        np.array([t if isinstance(t, float) else 0.0 for t in formula.tokens]),
+    )
+
+
+def uses(formula: Formula, slots: Mapping[str, int], num_models: int) -> NDArray[np.bool_]:
+    """Which models [num_models] a formula needs."""
+    used = np.zeros(num_models, np.bool_)
+    used[[slots[feature] for feature in formula.features]] = True
+    return used

@@ -1,0 +1,112 @@
+"""A formula: its tokens in reverse Polish order, and how it is printed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...errors import InvalidInput
+from . import opcodes
+
+Token = str | float
+"""A feature, a weight or an operator by name, or a number."""
+
+FEATURES = ("Qmean", "Qself", "Quniform")
+UNARY = {
+    "abs": opcodes.ABS,
+    "opposite": opcodes.OPPOSITE,
+    "sqrt": opcodes.SQRT,
+    "ln": opcodes.LN,
+    "inverse": opcodes.INVERSE,
+}
+BINARY = {
+    "+": opcodes.ADD,
+    "-": opcodes.SUBTRACT,
+    "*": opcodes.MULTIPLY,
+    "min": opcodes.MIN,
+    "max": opcodes.MAX,
+    "/": opcodes.DIVIDE,
+}
+# How tightly what is printed holds together.
+_SUM, _PRODUCT, _SIGNED, _ATOM = range(4)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula; `str` gives its infix form, which `parse` reads back."""
+
+    tokens: tuple[Token, ...]
+
+    def __post_init__(self) -> None:
+        heights = self._heights()
+        if min(heights, default=0) < 1 or heights[-1] != 1:
+            raise InvalidInput(
+                f"{list(self.tokens)}: not a formula in reverse Polish order: "
+                "each operator must find its operands before it, and one value must remain"
+            )
+
+    def _heights(self) -> list[int]:
+        """How many values are on the stack after each token."""
+        heights, height = [], 0
+        for token in self.tokens:
+            height += 0 if token in UNARY else -1 if token in BINARY else 1
+            heights.append(height)
+        return heights
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features that occur."""
+        return tuple(feature for feature in FEATURES if feature in self.tokens)
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The names that stand for numbers to be given, in order of appearance."""
+        known = (*FEATURES, *UNARY, *BINARY)
+        names = (token for token in self.tokens if isinstance(token, str) and token not in known)
+        return tuple(dict.fromkeys(names))
+
+    def with_weights(self, values: Mapping[str, float]) -> "Formula":
+        """The formula with numbers in place of weights."""
+        return Formula(tuple(values.get(t, t) if isinstance(t, str) else t for t in self.tokens))
+
+    def __str__(self) -> str:
+        stack: list[tuple[str, int]] = []  # texts, and how tightly they hold together
+        for token in self.tokens:
+            if isinstance(token, float):
+                stack.append((_number(token), _SIGNED if _number(token)[0] == "-" else _ATOM))
+            elif token in UNARY:
+                stack.append(_print_unary(token, *stack.pop()))
+            elif token in BINARY:
+                right = stack.pop()
+                stack.append(_print_binary(token, stack.pop(), right))
+            else:
+                stack.append((token, _ATOM))
+        return stack[0][0]
+
+
+def _print_unary(name: str, text: str, level: int) -> tuple[str, int]:
+    if name == "opposite":
+        # Without brackets the opposite of a number would be read as a negative number.
+        plain = level == _ATOM and not text[0].isdigit()
+        return f"-{text}" if plain else f"-({text})", _SIGNED
+    if name == "inverse":
+        return f"1/{_bracketed(text, level, _ATOM)}", _PRODUCT
+    return f"{name}({text})", _ATOM
+
+
+def _print_binary(name: str, left: tuple[str, int], right: tuple[str, int]) -> tuple[str, int]:
+    if name in ("min", "max"):
+        return f"{name}({left[0]}, {right[0]})", _ATOM
+    if name in ("+", "-"):
+        after = right[0] if right[1] in (_PRODUCT, _ATOM) else f"({right[0]})"
+        return f"{left[0]} {name} {after}", _SUM
+    before = _bracketed(*left, _PRODUCT)
+    if name == "/" and before == "1":  # 1/x is the inverse of x
+        before = "(1)"
+    return f"{before}{name}{_bracketed(*right, _ATOM)}", _PRODUCT
+
+
+def _bracketed(text: str, level: int, needed: int) -> str:
+    return text if level >= needed else f"({text})"
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else repr(value)

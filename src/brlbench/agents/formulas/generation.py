@@ -1,0 +1,148 @@
+"""The sets F_2, …, F_6 of the benchmark's paper.
+
+F_n has all formulas of at most n tokens in reverse Polish order over the three features and the
+eleven operators, reduced: a formula that is undefined on any of 1,000 random points of
+[-100, 100]^3 is dropped, and of formulas that rank all these points alike the shortest is kept.
+All constant formulas thus count once.
+
+The paper's sizes 12, 43 and 226 come out exactly if ranks are taken from the numbers as they are
+computed: F_4 has three formulas Q * 1/Q, which rounding alone tells from a constant. They stay, for
+the sizes' sake, and play like a constant, because their indices are tied (see `kernels.formula`).
+The sizes of F_5 and F_6 depend on the points, because some formulas rank but a few points
+differently: 1,213 and 7,411 with the points used here, about 1,195 to 1,215 and 7,260 to 7,420
+with others, 1,210 and 7,407 in the paper.
+
+Among formulas of one length the one with the fewest ln, sqrt, / and 1/x is kept, because these are
+undefined for some values of features (-|Q| stays, 1/|Q| goes), then the first to be made.
+"""
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...errors import BrlbenchError
+from ...files import atomic_write, read_bytes
+from ...mdps.sparse import Floats
+from ...protocol import streams
+from .formula import BINARY, FEATURES, UNARY, Formula
+
+SETS = {"F2": 12, "F3": 43, "F4": 226, "F5": 1213, "F6": 7411}
+"""The names of the sets and their sizes."""
+
+_NUM_POINTS = 1000
+_SEED = 5
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "abs": np.abs,
+    "opposite": np.negative,
+    "sqrt": np.sqrt,
+    "ln": np.log,
+    "inverse": np.reciprocal,
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+    "/": np.divide,
+}
+_PARTIAL = {"sqrt", "ln", "inverse", "/"}
+_COMMUTATIVE = {"+", "*", "min", "max"}
+
+
+class _Candidate(NamedTuple):
+    tokens: tuple[str, ...]
+    values: Floats  # [points]
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        return len(self.tokens), sum(token in _PARTIAL for token in self.tokens)
+
+
+@cache
+def formula_set(name: str) -> tuple[Formula, ...]:
+    """The formulas of F2, …, F6, the shortest first; made once, then kept in the cache folder."""
+    path = _cache_file(name)
+    with suppress(BrlbenchError):
+        lines = read_bytes(path).decode().splitlines()
+        if lines and lines[0] == f"{name}: {len(lines) - 1}":
+            return tuple(Formula(tuple(line.split())) for line in lines[1:])
+    formulas = generate(int(name[1:]))
+    rows = (" ".join(map(str, formula.tokens)) for formula in formulas)
+    text = "\n".join([f"{name}: {len(formulas)}", *rows]) + "\n"
+    with suppress(BrlbenchError):  # without a cache it is made again
+        atomic_write(path, text.encode(), overwrite=True)
+    return formulas
+
+
+def _cache_file(name: str) -> Path:
+    from ...kernels.jit import CACHE_FOLDER
+
+    digest = hashlib.sha256(np.__version__.encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return CACHE_FOLDER.parent / f"{name}-{digest.hexdigest()[:16]}.txt"
+
+
+def generate(most_tokens: int) -> tuple[Formula, ...]:
+    """Make a set of formulas.
+
+    Formulas of n tokens are made from shorter ones. Of formulas with the same values on all
+    points one is enough for that; two that only rank the points alike must both be kept until the
+    end, because what is made of them can differ.
+    """
+    points = streams.generator("formulas", _SEED).uniform(-100, 100, (len(FEATURES), _NUM_POINTS))
+    features = [_Candidate((name,), row) for name, row in zip(FEATURES, points, strict=True)]
+    lengths: list[list[_Candidate]] = [[], features]
+    known: set[bytes] = set()
+    kept: dict[bytes, _Candidate] = {}  # by rank
+    for length in range(1, most_tokens + 1):
+        if length > 1:
+            lengths.append(_longer(lengths, length, known))
+        for candidate in lengths[length]:
+            known.add(_digest(candidate.values))
+            rank = _digest(_ranks(candidate.values))
+            if rank not in kept or candidate.cost < kept[rank].cost:
+                kept[rank] = candidate
+    return tuple(Formula(candidate.tokens) for candidate in kept.values())
+
+
+def _longer(lengths: list[list[_Candidate]], length: int, known: set[bytes]) -> list[_Candidate]:
+    """All formulas of a length with values that no shorter formula has, one for each."""
+    found: dict[bytes, _Candidate] = {}
+
+    def consider(name: str, *operands: _Candidate) -> None:
+        values = _FUNCTIONS[name](*(operand.values for operand in operands))
+        if not np.isfinite(values).all():
+            return
+        tokens = (*(token for operand in operands for token in operand.tokens), name)
+        candidate, digest = _Candidate(tokens, values), _digest(values)
+        if digest in known or (digest in found and found[digest].cost <= candidate.cost):
+            return
+        found[digest] = candidate
+
+    with np.errstate(all="ignore"):
+        for name in UNARY:
+            for operand in lengths[length - 1]:
+                consider(name, operand)
+        for name in BINARY:
+            for left in range(1, length - 1):
+                right = length - 1 - left
+                if name in _COMMUTATIVE and left > right:
+                    continue
+                for first in lengths[left]:
+                    for second in lengths[right]:
+                        consider(name, first, second)
+    return list(found.values())
+
+
+def _ranks(values: Floats) -> Any:
+    return np.unique(values, return_inverse=True)[1].astype(np.int16)
+
+
+def _digest(numbers: Any) -> bytes:
+    # Adding zero makes one number of 0 and -0.
+    return hashlib.blake2b((numbers + 0).tobytes(), digest_size=16).digest()

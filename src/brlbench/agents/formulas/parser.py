@@ -1,0 +1,162 @@
+"""Reading formulas written as usual: `Qmean/Quniform`, `max(Qself, |Qmean|)`, `-2*(Q0 + ln(Q2))`.
+
+sum     = product { ("+" | "-") product }
+product = factor { ("*" | "/") factor }
+factor  = "-" factor | number | name | function "(" sum [ "," sum ] ")" | "(" sum ")" | "|" sum "|"
+
+A minus sign before a number makes a negative number, and 1/x is the inverse of x. The sign of
+multiplication that mathematicians use is read as "*".
+"""
+
+import math
+import re
+from typing import NamedTuple, NoReturn
+
+from ...errors import InvalidInput, did_you_mean
+from .formula import FEATURES, UNARY, Formula, Token
+
+# The paper's names. It doesn't say which is which; its published scores do.
+_PAPER_NAMES = {"Q0": "Quniform", "Q1": "Qself", "Q2": "Qmean"}
+_FUNCTIONS = {**dict.fromkeys(UNARY, 1), "min": 2, "max": 2}
+_TIMES = "\N{MULTIPLICATION SIGN}"
+_MAX_DEPTH = 100
+_MAX_TOKENS = 1000
+_PIECE = re.compile(
+    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"|(?P<name>[^\W\d]\w*)|(?P<sign>\S)|(?P<end>\Z)"
+)
+_OPERAND = "a number, a feature, a function, '(', '|' or '-'"
+
+
+class _Piece(NamedTuple):
+    kind: str
+    text: str
+    place: int
+
+
+def parse(text: str, weights: bool = False) -> Formula:
+    """Read a formula.
+
+    Args:
+        text: the formula in infix form.
+        weights: whether other names may occur, which stand for numbers to be given later.
+    """
+    return _Parser(text, weights).formula()
+
+
+class _Parser:
+    def __init__(self, text: str, weights: bool) -> None:
+        self._text = text
+        self._weights = weights
+        self._pieces = [
+            _Piece(match.lastgroup or "", match.group(), match.start() + 1)
+            for match in _PIECE.finditer(text)
+        ]
+        if len(self._pieces) > _MAX_TOKENS:
+            raise InvalidInput(
+                f"formula {text[:20]!r}…: has {len(self._pieces)} tokens: must have at most "
+                f"{_MAX_TOKENS}"
+            )
+        self._position = 0
+        self._depth = 0
+        self._tokens: list[Token] = []
+
+    def formula(self) -> Formula:
+        self._sum()
+        if self._next.kind != "end":
+            self._refuse("an operator or the end")
+        return Formula(tuple(self._tokens))
+
+    @property
+    def _next(self) -> _Piece:
+        return self._pieces[self._position]
+
+    def _take(self) -> _Piece:
+        self._position += 1
+        return self._pieces[self._position - 1]
+
+    def _take_if(self, *signs: str) -> str:
+        return self._take().text if self._next.text in signs else ""
+
+    def _expect(self, sign: str) -> None:
+        if not self._take_if(sign):
+            self._refuse(f"'{sign}'")
+
+    def _refuse(self, wanted: str) -> NoReturn:
+        found = f"'{self._next.text}'" if self._next.text else "the end"
+        raise InvalidInput(
+            f"formula {self._text!r}: at character {self._next.place}: {found} found: "
+            f"must be {wanted}"
+        )
+
+    def _sum(self) -> None:
+        self._product()
+        while operator := self._take_if("+", "-"):
+            self._product()
+            self._tokens.append(operator)
+
+    def _product(self) -> None:
+        one = self._next.kind == "number" and float(self._next.text) == 1
+        first = len(self._tokens)
+        self._factor()
+        while operator := self._take_if("*", _TIMES, "/"):
+            inverted = one and operator == "/"
+            if inverted:
+                del self._tokens[first]
+            one = False
+            self._factor()
+            self._tokens.append("inverse" if inverted else "/" if operator == "/" else "*")
+
+    def _factor(self) -> None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            self._refuse(f"nested at most {_MAX_DEPTH} deep")
+        if self._take_if("-"):
+            negative = self._next.kind == "number"
+            self._factor()
+            if negative:
+                self._tokens[-1] = -float(self._tokens[-1])
+            else:
+                self._tokens.append("opposite")
+        elif self._take_if("("):
+            self._sum()
+            self._expect(")")
+        elif self._take_if("|"):
+            self._sum()
+            self._expect("|")
+            self._tokens.append("abs")
+        elif self._next.kind == "number":
+            self._number()
+        elif self._next.kind == "name":
+            self._name()
+        else:
+            self._refuse(_OPERAND)
+        self._depth -= 1
+
+    def _number(self) -> None:
+        if not math.isfinite(float(self._next.text)):
+            self._refuse("a number that is not too large")
+        self._tokens.append(float(self._take().text))
+
+    def _name(self) -> None:
+        name = self._next.text
+        if name in _FUNCTIONS:
+            self._take()
+            self._expect("(")
+            self._sum()
+            if _FUNCTIONS[name] == 2:
+                self._expect(",")
+                self._sum()
+            self._expect(")")
+            self._tokens.append(name)
+        elif name in FEATURES or name in _PAPER_NAMES:
+            self._take()
+            self._tokens.append(_PAPER_NAMES.get(name, name))
+        elif self._weights:
+            self._tokens.append(self._take().text)
+        else:
+            known = (*FEATURES, *_PAPER_NAMES, *_FUNCTIONS)
+            raise InvalidInput(
+                f"formula {self._text!r}: at character {self._next.place}: unknown name "
+                f"{name!r}{did_you_mean(name, known)}: must be one of {', '.join(known)}"
+            )

@@ -1,0 +1,120 @@
+"""StoSOO, stochastic simultaneous optimistic optimisation (Valko, Carpentier and Munos, 2013).
+
+Maximises a function on [0, 1]^d from noisy evaluations, without knowing how smooth it is. A tree of
+boxes is grown: a box is evaluated at its centre, k times, before it is split in three along the
+dimension whose turn it is. Each pass goes down the tree. At each depth the leaf with the largest
+upper bound b = mean + sqrt(ln(n k / delta) / (2 T)), with T evaluations of the n in all, is looked
+at; unless a shallower leaf that was split in this pass has a larger one, it is evaluated or, after
+k evaluations, split.
+
+Parameters as in the paper's experiments and in the original library: delta = 1 / sqrt(n),
+k = n / ln(n)^3 and a depth of at most sqrt(n / k); both are rounded up. The result is the best
+mean among the deepest boxes that were split. Values are meant to lie between 0 and 1.
+
+Deviation: the middle third has the centre of its parent and takes over its evaluations.
+"""
+
+import heapq
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count, pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ...mdps.sparse import Floats
+
+_PARTS = 3
+
+
+class Found(NamedTuple):
+    """The best point and all evaluations."""
+
+    best: Floats  # [d]
+    points: Floats  # [n, d]
+    values: Floats  # [n]
+
+
+@dataclass
+class _Box:
+    low: Floats  # [d]
+    high: Floats  # [d]
+    total: float = 0.0
+    evaluations: int = 0
+
+    @property
+    def centre(self) -> Floats:
+        return (self.low + self.high) / 2
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.evaluations
+
+    def split(self, dimension: int) -> "list[_Box]":
+        edges = np.linspace(self.low[dimension], self.high[dimension], _PARTS + 1)
+        parts = []
+        for first, second in pairwise(edges):
+            part = _Box(self.low.copy(), self.high.copy())
+            part.low[dimension], part.high[dimension] = first, second
+            parts.append(part)
+        middle = parts[_PARTS // 2]
+        middle.total, middle.evaluations = self.total, self.evaluations
+        return parts
+
+
+@dataclass
+class _Tree:
+    """Leaves by depth, the largest bound first, and the boxes that were split."""
+
+    log: float  # ln(n k / delta)
+    leaves: list[list[tuple[float, int, _Box]]]
+    split: list[list[_Box]]
+    _order: "count[int]" = field(default_factory=count)  # of equal bounds the oldest comes first
+
+    def bound(self, box: _Box) -> float:
+        if box.evaluations == 0:
+            return math.inf
+        return box.mean + math.sqrt(self.log / (2 * box.evaluations))
+
+    def add(self, depth: int, box: _Box) -> None:
+        heapq.heappush(self.leaves[depth], (-self.bound(box), next(self._order), box))
+
+    def best(self) -> _Box:
+        deepest = next((boxes for boxes in reversed(self.split) if boxes), None)
+        return max(deepest or [self.leaves[0][0][2]], key=lambda box: box.mean)
+
+
+def stosoo(function: Callable[[Floats], float], dimensions: int, evaluations: int) -> Found:
+    """Maximise a noisy function on [0, 1]^d with a number of evaluations."""
+    delta = 1 / math.sqrt(evaluations)
+    a_box = math.ceil(evaluations / max(1.0, math.log(evaluations) ** 3))
+    max_depth = math.ceil(math.sqrt(evaluations / a_box))
+    tree = _Tree(
+        math.log(evaluations * a_box / delta),
+        [[] for _ in range(max_depth + 2)],
+        [[] for _ in range(max_depth + 1)],
+    )
+    tree.add(0, _Box(np.zeros(dimensions), np.ones(dimensions)))
+    points: list[Floats] = []
+    values: list[float] = []
+    while len(values) < evaluations and any(tree.leaves[: max_depth + 1]):
+        highest = -math.inf
+        for depth in range(max_depth + 1):
+            if not tree.leaves[depth] or -tree.leaves[depth][0][0] < highest:
+                continue
+            bound, _, box = heapq.heappop(tree.leaves[depth])
+            if box.evaluations < a_box:
+                points.append(box.centre)
+                values.append(function(box.centre))
+                box.total += values[-1]
+                box.evaluations += 1
+                tree.add(depth, box)
+                if len(values) == evaluations:
+                    break
+            else:
+                highest = -bound
+                tree.split[depth].append(box)
+                for part in box.split(depth % dimensions):
+                    tree.add(depth + 1, part)
+    return Found(tree.best().centre, np.array(points), np.array(values))

@@ -1,0 +1,198 @@
+"""OPPS-DS, offline prior-based policy search in a discrete space (Castronovo et al., 2012, 2014).
+
+The strategies are the formulas of a set F_n. UCB1 (Auer et al., 2002) decides which of them to try
+next on a fresh MDP of the prior, and the one tried most often is played. Draw b goes to the formula
+with the largest mean + sqrt(exploration * ln(b) / n), where n is how often it was drawn.
+
+Where this differs from the benchmark's paper or adds to it:
+
+- The paper's pseudo-code has a 2 in place of `exploration`, which is made for returns between 0
+  and 1. The published figures were made with 660, which is 2 times 18.2 squared: right for returns
+  that spread over a range of about 18. 660 is the default.
+- An MDP is not drawn as a whole: next states come from an urn (see `kernels.opps`). Where rewards
+  are Gaussian, returns are summed from their means, which changes no expectation.
+- A formula whose index was undefined for any action it was asked for is discarded, as in the
+  original library; that draw counts, but has no return.
+- Of formulas drawn equally often, the one with the higher mean is played, then the first.
+- `batch` (not in the paper): the draws of a batch are chosen at once and then made on several
+  cores. Each choice counts the draws chosen before it, in b and n, but not their returns, which are
+  still unknown. Each draw has a random stream of its own, so that the result is the same on any
+  number of cores. A batch of 1 is UCB1 proper.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...errors import Pointless
+from ...mdps.dirichlet import FlatDirichlet
+from ...mdps.sparse import Floats, Integers
+from ..base import CompiledAgent, Task
+from ..formula import FormulaAgent, build_agent, build_models, program, uses
+from ..formulas import FEATURES, SETS, Formula, formula_set
+from ..parameters import choice, number, whole
+from ..policy_search import PolicySearch, build_practice
+
+if TYPE_CHECKING:
+    from ..formula import kernel as formula
+    from ..policy_search import kernel as opps
+
+# Compiled code makes this many draws between two signs of progress, unless a batch is larger.
+_DRAWS_A_ROUND = 500
+
+
+@dataclass
+class OppsDs(PolicySearch):
+    """Tries formulas on MDPs of the prior, offline, and plays the one that UCB1 finds best."""
+
+    name: ClassVar[str] = "opps-ds"
+    formulas: str = choice("F2", "the set of formulas", SETS)
+    draws: int = whole(1000, "trajectories to play offline", least=SETS["F2"])
+    exploration: float = number(660.0, "UCB1's constant, under the root", least=0)
+    batch: int = whole(1, "draws chosen at once, for several cores", least=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_draws(SETS[self.formulas])
+
+    def _check_draws(self, size: int) -> None:
+        if self.draws < size:
+            raise Pointless(
+                f"opps-ds: draws = {self.draws}: must be at least {size}, one for each formula "
+                f"of {self.formulas}"
+            )
+
+    def small(self) -> "OppsDs":
+        """A search of a few draws, in batches, which uses all compiled code."""
+        return replace(self, formulas="F2", draws=SETS["F2"] + 2, batch=2)
+
+    def player(self) -> CompiledAgent:
+        """The agent that plays the formula found."""
+        return FormulaAgent(self.found["formula"])
+
+    def search(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> dict[str, Any]:
+        """Run UCB1."""
+        formulas = formula_set(self.formulas)
+        self._check_draws(len(formulas))
+        models, slots = build_models(prior, task, FEATURES)
+        longest = max(formulas, key=lambda formula: len(formula.tokens))
+        agent = build_agent(models, slots, longest)
+        arms = _build_arms(formulas, slots, len(models.q))
+        history = self._ucb1(agent, build_practice(prior, task, rng), arms)
+        names = [str(formula) for formula in formulas]
+        discarded = np.isneginf(arms.mean)
+        return {
+            "formula": names[history[-1][1]],
+            "formulas": "\n".join(names),
+            "draws": arms.draws,
+            "means": np.where(discarded, 0.0, arms.mean),
+            "discarded": discarded,
+            "best_after": np.array([draws for draws, _ in history]),
+            "best": np.array([arm for _, arm in history]),
+        }
+
+    def _ucb1(
+        self, agent: "formula.Formula", practice: "opps.Practice", arms: "opps.Arms"
+    ) -> list[tuple[int, int]]:
+        """Make all draws; return which arm was the best after how many, at every doubling."""
+        from ..policy_search import kernel as kernels
+
+        with _Team(agent, practice, arms, self.cores() if self.batch > 1 else 1) as team:
+            done = 0
+            while done < len(arms.mean):
+                chosen = np.arange(done, min(done + _DRAWS_A_ROUND, len(arms.mean)))
+                kernels.learn_all(arms, chosen, team.draw(done, chosen))
+                done += len(chosen)
+                self.tell(done, self.draws)
+            history = [(done, _best(arms))]
+            while done < self.draws:
+                done += self._round(team, arms, done)
+                if done >= 2 * history[-1][0] or done == self.draws:
+                    history.append((done, _best(arms)))
+                self.tell(done, self.draws)
+        return history
+
+    def _round(self, team: "_Team", arms: "opps.Arms", done: int) -> int:
+        """Make some draws after the first `done`; return how many."""
+        from ..policy_search import kernel as kernels
+
+        if self.batch == 1:
+            draws = min(_DRAWS_A_ROUND, self.draws - done)
+            team.draw_properly(done, draws, self.exploration)
+            return draws
+        chosen = np.empty(min(self.batch, self.draws - done), np.int64)
+        kernels.choose_all(arms, self.exploration, done, chosen)
+        kernels.learn_all(arms, chosen, team.draw(done, chosen))
+        return len(chosen)
+
+
+class _Team:
+    """Threads that make draws, each with arrays of its own."""
+
+    def __init__(
+        self,
+        agent: "formula.Formula",
+        practice: "opps.Practice",
+        arms: "opps.Arms",
+        workers: int,
+    ) -> None:
+        from ..arrays.model import copy
+
+        self._arms = arms
+        self._own = [(copy(agent), copy(practice)) for _ in range(workers)]
+        self._threads = ThreadPoolExecutor(workers)
+
+    def __enter__(self) -> "_Team":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._threads.shutdown()
+
+    def draw(self, done: int, chosen: Integers) -> Floats:
+        """The returns of the chosen draws after the first `done`."""
+        from ..policy_search import kernel as kernels
+
+        results = np.empty(len(chosen))
+        edges = np.linspace(0, len(chosen), len(self._own) + 1).astype(int)
+
+        def draw(own: "tuple[formula.Formula, opps.Practice]", a: int, b: int) -> None:
+            kernels.draw(*own, self._arms, done + a, chosen[a:b], results[a:b], 0.0, False)
+
+        if len(self._own) == 1:
+            draw(self._own[0], 0, len(chosen))
+        else:
+            list(self._threads.map(draw, self._own, edges[:-1], edges[1:]))
+        return results
+
+    def draw_properly(self, done: int, draws: int, exploration: float) -> None:
+        """UCB1 proper: choose an arm, draw it and learn, after the first `done` draws."""
+        from ..policy_search import kernel as kernels
+
+        chosen, results = np.empty(draws, np.int64), np.empty(draws)
+        kernels.draw(*self._own[0], self._arms, done, chosen, results, exploration, True)
+
+
+def _build_arms(formulas: tuple[Formula, ...], slots: dict[str, int], models: int) -> "opps.Arms":
+    from ..policy_search import kernel as kernels
+
+    length = np.array([len(formula.tokens) for formula in formulas])
+    codes = np.zeros((len(formulas), length.max()), np.int64)
+    for row, formula in zip(codes, formulas, strict=True):
+        row[: len(formula.tokens)] = program(formula, slots)[0]
+    return kernels.Arms(
+        codes=codes,
+        length=length,
+        used=np.array([uses(formula, slots, models) for formula in formulas]),
+        draws=np.ones(len(formulas), np.int64),  # each is drawn once to begin with
+        returns=np.zeros(len(formulas), np.int64),
+        mean=np.zeros(len(formulas)),
+        width=np.ones(len(formulas)),
+    )
+
+
+def _best(arms: "opps.Arms") -> int:
+    """The arm drawn most often, then the one with the higher mean, then the first."""
+    draws = np.where(np.isneginf(arms.mean), 0, arms.draws)
+    return int(np.lexsort((-arms.mean, -draws))[0])

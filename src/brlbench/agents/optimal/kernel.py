@@ -1,0 +1,58 @@
+"""The optimal policy of an MDP that is told."""
+
+from typing import NamedTuple
+
+from ...kernels.counts import Counts
+from ...kernels.loop.environment import Environment
+from ...kernels.loop.trajectory import register
+from ...kernels.random.rng import Words
+from ...kernels.solving.model import Model, solve, with_counts
+
+
+class Optimal(NamedTuple):
+    """The agent's state."""
+
+    rng: Words
+    model: Model
+
+
+def start_known(agent: Optimal, env: Environment, x: int) -> None:
+    """Solve the MDP: its probabilities serve as counts, and its rows as rows."""
+    spare = agent.model.counts
+    counts = Counts(
+        spare.num_states,
+        spare.num_actions,
+        False,
+        spare.background,
+        spare.total,
+        spare.reward_sum,
+        env.row_start[:-1],
+        spare.row_length,
+        spare.row_room,
+        env.next_state,
+        env.probability,
+        spare.pool_end,
+        spare.reward_start,
+        spare.reward_next,
+        spare.reward,
+    )
+    counts.background[:] = 0.0
+    counts.total[:] = 1.0
+    counts.reward_sum[:] = 0.0
+    for pair in range(len(counts.total)):
+        counts.row_length[pair] = env.row_start[pair + 1] - env.row_start[pair]
+        for entry in range(env.row_start[pair], env.row_start[pair + 1]):
+            counts.reward_sum[pair] += env.probability[entry] * env.reward[entry]
+    solve(with_counts(agent.model, counts))
+
+
+def act(agent: Optimal, x: int) -> int:
+    """Follow the policy."""
+    return agent.model.policy[x]
+
+
+def observe(agent: Optimal, x: int, u: int, y: int, r: float) -> None:
+    """Nothing to learn."""
+
+
+register(Optimal, start_known=start_known, act=act, observe=observe)

@@ -1,0 +1,170 @@
+"""Trajectories on MDPs of the prior, and UCB1 over formulas that are tried on them.
+
+A trajectory's MDP is not drawn: its next states come from the posterior's counts, each of which
+then counts itself (a Polya urn; the same law).
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.arrays import copy_vector
+from ...kernels.counts import Counts, add, restore, reward_of
+from ...kernels.jit import inlined, kernel
+from ...kernels.loop.environment import scan
+from ...kernels.loop.trajectory import act, observe, start
+from ...kernels.random.rng import Words, keyed_word, uniform
+from ..formula.kernel import Formula
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+class Practice(NamedTuple):
+    """What is played for practice: MDPs of the prior."""
+
+    counts: Counts  # of the prior, and of what has been drawn from it in this trajectory
+    initial: Counts
+    start: Floats  # [S]
+    discount: float
+    horizon: int
+    key: np.uint64  # of all randomness, together with the trajectory's number
+
+
+class Arms(NamedTuple):
+    """UCB1's arms: k formulas, with M models."""
+
+    codes: Integers  # [k, tokens]
+    length: Integers  # [k]
+    used: Flags  # [k, M]
+    draws: Integers  # [k]; how often each was chosen
+    returns: Integers  # [k]; how many returns of it are known
+    mean: Floats  # [k]; of the known returns; minus infinity once it is discarded
+    width: Floats  # [k]; 1 / sqrt(draws)
+
+
+@inlined
+def draw_next(counts: Counts, pair: int, rng: Words) -> int:
+    """A next state, with probabilities proportional to the counts of the pair."""
+    chance = uniform(rng) * counts.total[pair]
+    last = counts.num_states - 1
+    if counts.background[pair] > 0:
+        spread = counts.background[pair] * counts.num_states
+        if chance < spread:
+            return min(int(chance / counts.background[pair]), last)
+        chance -= spread
+    first = counts.row_start[pair]
+    for entry in range(first, first + counts.row_length[pair]):
+        # Rounding may lead past the end: the last next state that is possible is taken then.
+        last = counts.entry_next[entry]
+        if chance < counts.entry_count[entry]:
+            return last
+        chance -= counts.entry_count[entry]
+    return last
+
+
+@inlined
+def simulate(agent: Any, practice: Practice, number: int) -> float:
+    """Play one trajectory on a fresh MDP; return the discounted sum of rewards."""
+    for i in range(len(agent.rng)):
+        agent.rng[i] = keyed_word(practice.key, number, i)
+    counts, rng = practice.counts, agent.rng
+    restore(counts, practice.initial)
+    x = scan(practice.start, 0, len(practice.start), uniform(rng))
+    start(agent, x)
+    total, weight = 0.0, 1.0
+    for _ in range(practice.horizon):
+        u = act(agent, x)
+        pair = x * counts.num_actions + u
+        y = draw_next(counts, pair, rng)
+        r = reward_of(counts, pair, y)
+        add(counts, pair, y)
+        observe(agent, x, u, y, r)
+        total += weight * r
+        weight *= practice.discount
+        x = y
+    return total
+
+
+@kernel
+def mean_return(agent: Any, practice: Practice, first: int, trajectories: int) -> float:
+    """The mean return of the trajectories numbered from `first`."""
+    total = 0.0
+    for number in range(first, first + trajectories):
+        total += simulate(agent, practice, number)
+    return total / trajectories
+
+
+@inlined
+def try_arm(agent: Formula, practice: Practice, arms: Arms, arm: int, number: int) -> float:
+    """The return of one trajectory with an arm's formula; NaN if it was undefined on the way."""
+    copy_vector(agent.codes, arms.codes[arm])
+    copy_vector(agent.used, arms.used[arm])
+    agent.length[0] = arms.length[arm]
+    total = simulate(agent, practice, number)
+    return total if agent.undefined[0] == 0 else np.nan
+
+
+@inlined
+def choose(arms: Arms, exploration: float, number: int) -> int:
+    """The arm to be drawn as draw `number`, counted from 1; it counts as drawn from now on.
+
+    A look at every arm costs little beside a trajectory: a few per cent with the largest set.
+    """
+    spread = math.sqrt(exploration * math.log(number))
+    best, highest = -1, -np.inf
+    for arm in range(len(arms.mean)):
+        bound = arms.mean[arm] + spread * arms.width[arm]
+        if bound > highest:
+            best, highest = arm, bound
+    arms.draws[best] += 1
+    arms.width[best] = 1 / math.sqrt(arms.draws[best])
+    return best
+
+
+@inlined
+def learn(arms: Arms, arm: int, result: float) -> None:
+    """Count a return; an arm whose formula was undefined is discarded."""
+    if math.isnan(result) or arms.mean[arm] == -np.inf:
+        arms.mean[arm] = -np.inf
+        return
+    arms.returns[arm] += 1
+    arms.mean[arm] += (result - arms.mean[arm]) / arms.returns[arm]
+
+
+@kernel
+def choose_all(arms: Arms, exploration: float, done: int, chosen: Integers) -> None:
+    """Choose the arms of the draws after the first `done`, before any of them is made."""
+    for i in range(len(chosen)):
+        chosen[i] = choose(arms, exploration, done + i + 1)
+
+
+@kernel
+def learn_all(arms: Arms, chosen: Integers, results: Floats) -> None:
+    """Count all returns, in the order of the draws."""
+    for i in range(len(chosen)):
+        learn(arms, chosen[i], results[i])
+
+
+@kernel
+def draw(
+    agent: Formula,
+    practice: Practice,
+    arms: Arms,
+    done: int,
+    chosen: Integers,  # [n]
+    results: Floats,  # [n]
+    exploration: float,
+    proper: bool,
+) -> None:
+    """Make n draws after the first `done`: of the arms chosen before or, by UCB1 proper, now."""
+    for i in range(len(chosen)):
+        number = done + i + 1
+        if proper:
+            chosen[i] = choose(arms, exploration, number)
+        results[i] = try_arm(agent, practice, arms, chosen[i], number)
+        if proper:
+            learn(arms, chosen[i], results[i])

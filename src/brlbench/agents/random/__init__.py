@@ -1,0 +1,22 @@
+"""The uniformly random agent, the lower end of every comparison."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...mdps.dirichlet import FlatDirichlet
+from ..base import CompiledAgent, Task, new_rng
+
+
+@dataclass
+class Random(CompiledAgent):
+    """Draws every action uniformly at random."""
+
+    name: ClassVar[str] = "random"
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Nothing to learn."""
+        from . import kernel as kernels
+
+        return kernels.Random(new_rng(), prior.num_actions)

@@ -1,0 +1,111 @@
+"""The best action of a merged MDP, whose rows are drawn anew when the posterior has moved.
+
+Notation, for a pair with counts a(y) of sum n: the variance of the probability of y under the
+posterior is sigma^2(y) = a(y) (n - a(y)) / (n^2 (n + 1)).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.arrays import copy_start, copy_vector
+from ...kernels.choice import first_greedy, greedy
+from ...kernels.counts import Counts
+from ...kernels.jit import inlined, kernel
+from ...kernels.loop.trajectory import register
+from ...kernels.random.rng import Words
+from ...kernels.solving import merged as sampled
+from ...kernels.solving.merged_state import Initial, Merged
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Sboss(NamedTuple):
+    """The agent's state."""
+
+    rng: Words
+    merged: Merged
+    initial: Initial
+    initial_rows: Integers  # [P]; the prior's numbers of rows
+    last_count: Floats  # [pool]; the posterior's counts at the last sampling
+    last_total: Floats  # [P]
+    epsilon: float
+    delta: float
+    random_ties: bool
+    due: Integers  # [1]; 1 if the next act samples
+
+
+@inlined
+def rows_of(counts: Counts, pair: int, epsilon: float) -> int:
+    """How many rows to draw: the largest variance over epsilon, rounded up, and at least one."""
+    n = counts.total[pair]
+    first = counts.row_start[pair]
+    largest = 0.0
+    for a in counts.entry_count[first : first + counts.row_length[pair]]:
+        largest = max(largest, a * (n - a))
+    return max(1, math.ceil(largest / (n * n * (n + 1)) / epsilon))
+
+
+@kernel
+def set_rows(counts: Counts, epsilon: float, rows: Integers) -> None:
+    """How many rows to draw of all pairs."""
+    for pair in range(len(rows)):
+        rows[pair] = rows_of(counts, pair, epsilon)
+
+
+@inlined
+def moved(agent: Sboss, pair: int) -> bool:
+    """Whether the means of a pair have moved by more than delta since the last sampling.
+
+    The move is the sum over y of |P(y) - P_last(y)| / sigma_last(y); a term without variance, that
+    is, of an outcome that was certain or impossible, counts as zero.
+    """
+    merged, posterior = agent.merged, agent.merged.posterior
+    n, n_now = agent.last_total[pair], posterior.total[pair]
+    last, now = merged.first_entry[pair], posterior.row_start[pair]
+    total = 0.0
+    for i in range(merged.length[pair]):
+        mean = agent.last_count[last + i] / n
+        variance = mean * (1 - mean) / (n + 1)
+        if variance > 0:
+            total += abs(posterior.entry_count[now + i] / n_now - mean) / math.sqrt(variance)
+            if total > agent.delta:
+                return True
+    return False
+
+
+def start(agent: Sboss, x: int) -> None:
+    """Back to the prior; the first act samples."""
+    sampled.start(agent.merged, agent.initial)
+    copy_vector(agent.merged.num_rows, agent.initial_rows)
+    agent.due[0] = 1
+
+
+def act(agent: Sboss, x: int) -> int:
+    """Sample if it is time, and take a best action of the merged MDP."""
+    merged, posterior = agent.merged, agent.merged.posterior
+    if agent.due[0] == 1:
+        sampled.resample(merged, agent.rng)
+        copy_start(agent.last_count, posterior.entry_count, posterior.pool_end[0])
+        copy_vector(agent.last_total, posterior.total)
+        agent.due[0] = 0
+    actions = posterior.num_actions
+    if agent.random_ties:
+        return greedy(merged.q, x * actions, actions, merged.scale[0], agent.rng)
+    return first_greedy(merged.q, x * actions, actions, merged.scale[0])
+
+
+def observe(agent: Sboss, x: int, u: int, y: int, r: float) -> None:
+    """Count the transition; only the pair observed can have moved."""
+    merged = agent.merged
+    pair = x * merged.posterior.num_actions + u
+    sampled.learn(merged, pair, y)
+    merged.num_rows[pair] = rows_of(merged.posterior, pair, agent.epsilon)
+    if moved(agent, pair):
+        agent.due[0] = 1
+
+
+register(Sboss, start=start, act=act, observe=observe)

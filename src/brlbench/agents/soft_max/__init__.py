@@ -1,0 +1,30 @@
+"""Soft-max on the mean MDP of the posterior (algorithm 2 of the benchmark's paper).
+
+The probabilities are normalised, as the paper's pseudo-code says. Its published figures are
+those of an implementation that did not: they equal the policy "always the first action".
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...mdps.dirichlet import FlatDirichlet
+from ..base import CompiledAgent, Task, new_rng
+from ..parameters import number
+
+
+@dataclass
+class SoftMax(CompiledAgent):
+    """Takes each action with a probability proportional to exp(Q / tau) of the mean MDP."""
+
+    name: ClassVar[str] = "soft-max"
+    tau: float = number(0.5, "temperature: small is greedy, large is random", above=0)
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Solve the prior's mean MDP."""
+        from ..arrays.model import copy, solved_model
+        from . import kernel as kernels
+
+        model = solved_model(prior, task)
+        return kernels.SoftMax(new_rng(), copy(model), model, self.tau)

@@ -1,0 +1,40 @@
+"""VDBE, value-difference-based epsilon-greedy (Tokic, 2010).
+
+Each state has its own epsilon. After a transition from x, epsilon(x) moves by the rate delta
+towards (1 - exp(-|d| / sigma)) / (1 + exp(-|d| / sigma)), where d is the change of Q(x, u).
+Deviation: the Q-function is that of the posterior's mean MDP, as in this benchmark's other
+agents, not one learned by temporal differences.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...mdps.dirichlet import FlatDirichlet
+from ..base import CompiledAgent, Task, new_rng
+from ..parameters import number
+
+
+@dataclass
+class Vdbe(CompiledAgent):
+    """Epsilon-greedy whose epsilon, one for each state, follows how much the Q-values change."""
+
+    name: ClassVar[str] = "vdbe"
+    sigma: float = number(1.0, "sensitivity: change of Q that counts as large", above=0)
+    delta: float | None = number(
+        None, "rate of change of epsilon (default: 1 / actions)", above=0, most=1, optional=True
+    )
+    initial_epsilon: float = number(1.0, "epsilon of every state at first", least=0, most=1)
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Solve the prior's mean MDP."""
+        from ..arrays.model import copy, solved_model
+        from . import kernel as kernels
+
+        model = solved_model(prior, task)
+        delta = 1 / prior.num_actions if self.delta is None else self.delta
+        epsilon = np.zeros(prior.num_states)
+        return kernels.Vdbe(
+            new_rng(), copy(model), model, epsilon, self.initial_epsilon, self.sigma, delta
+        )

@@ -1,0 +1,55 @@
+"""Epsilon-greedy with an epsilon for each state, which follows the change of the Q-values."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.choice import greedy
+from ...kernels.loop.trajectory import register
+from ...kernels.random.rng import Words, below, uniform
+from ...kernels.solving import model as models
+from ...kernels.solving.model import Model
+
+Floats = NDArray[np.float64]
+
+
+class Vdbe(NamedTuple):
+    """The agent's state."""
+
+    rng: Words
+    model: Model
+    initial: Model
+    epsilon: Floats  # [S]
+    initial_epsilon: float
+    sigma: float
+    delta: float
+
+
+def start(agent: Vdbe, x: int) -> None:
+    """Back to the prior, and to the initial epsilon everywhere."""
+    models.reset(agent.model, agent.initial)
+    agent.epsilon[:] = agent.initial_epsilon
+
+
+def act(agent: Vdbe, x: int) -> int:
+    """Epsilon-greedy with the state's own epsilon."""
+    actions = agent.model.counts.num_actions
+    if uniform(agent.rng) < agent.epsilon[x]:
+        return below(agent.rng, actions)
+    return greedy(agent.model.q, x * actions, actions, models.scale(agent.model), agent.rng)
+
+
+def observe(agent: Vdbe, x: int, u: int, y: int, r: float) -> None:
+    """Learn, then move the state's epsilon towards how much the Q-value has changed."""
+    pair = x * agent.model.counts.num_actions + u
+    before = agent.model.q[pair]
+    models.learn(agent.model, x, u, y)
+    change = abs(agent.model.q[pair] - before)
+    # (1 - exp(-c / sigma)) / (1 + exp(-c / sigma)) is a hyperbolic tangent.
+    wanted = math.tanh(change / (2 * agent.sigma))
+    agent.epsilon[x] += agent.delta * (wanted - agent.epsilon[x])
+
+
+register(Vdbe, start=start, act=act, observe=observe)

@@ -1,0 +1,106 @@
+"""Checks of single values that users give: numbers, durations, `name=value`, installed extras."""
+
+import importlib
+import math
+import os
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .errors import InvalidInput
+
+DURATION_UNITS = {
+    **{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0},
+    **{"m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0},
+}
+_SHOWN_UNITS = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
+
+def whole(value: Any, name: str, least: int) -> int:
+    """An integer ≥ least."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidInput(f"{name} = {value!r}: must be a whole number, at least {least}")
+    return int(value)
+
+
+def positive(value: Any, name: str) -> float:
+    """A finite number above zero."""
+    real = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
+    if not real or not 0 < value < math.inf:
+        raise InvalidInput(f"{name} = {value!r}: must be a positive number")
+    return float(value)
+
+
+def between_0_and_1(value: float, name: str) -> float:
+    """A number between 0 and 1, both excluded."""
+    if not 0 < value < 1:
+        raise InvalidInput(f"{name} = {value}: must be between 0 and 1, both excluded")
+    return value
+
+
+def num_workers(workers: int | None) -> int:
+    """A number of workers; None means one per core."""
+    return num_cores() if workers is None else whole(workers, "workers", least=1)
+
+
+def num_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def parse_seconds(text: str, name: str = "duration") -> float:
+    """Seconds from a text like 300us, 5 ms, 1.5s, 1m, 2h or 0.25."""
+    found = re.fullmatch(r"\s*([-+.\d]+(?:e[-+]?\d+)?)\s*(\D*?)\s*", text, re.IGNORECASE)
+    try:
+        seconds = float(found[1]) * DURATION_UNITS[found[2].lower()] if found else math.nan
+    except (KeyError, ValueError):
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise InvalidInput(
+            f"{name} = {text!r}: must be a duration like 300us, 5ms, 1.5s, 1m or 2h, "
+            "or a number of seconds"
+        )
+    return seconds
+
+
+def format_seconds(seconds: float, digits: int = 3) -> str:
+    """A time in a fitting unit, with at most this many significant digits."""
+    for size, unit in _SHOWN_UNITS:
+        if seconds >= 0.9995 * size:  # 999.5 ms and more round to 1 s
+            return f"{float(f'{seconds / size:.{digits}g}'):g} {unit}"
+    return "0 s"
+
+
+def parse_parameters(assignments: Iterable[str]) -> dict[str, Any]:
+    """Parameters from texts like `epsilon=0.1`."""
+    parameters: dict[str, Any] = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise InvalidInput(f"{assignment!r} is not a parameter: must be name=value")
+        parameters[name.strip().replace("-", "_")] = _parse_value(text.strip())
+    return parameters
+
+
+def _parse_value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for convert in (int, float):
+        try:
+            return convert(text)
+        except ValueError:
+            continue
+    return text
+
+
+def require(extra: str, *modules: str) -> None:
+    """Raise unless the modules that an extra of the package installs can be imported."""
+    for module in modules:
+        try:
+            importlib.import_module(module)
+        except ImportError:
+            raise InvalidInput(
+                f"{module} is not installed: pip install 'brlbench[{extra}]'"
+            ) from None

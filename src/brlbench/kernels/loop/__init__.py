@@ -1,0 +1,1 @@
+"""The trajectory loop of compiled agents: the environment, the clock and the deadline."""

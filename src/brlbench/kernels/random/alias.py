@@ -1,0 +1,85 @@
+"""Alias tables (Walker, 1977): a draw from weighted values in constant time.
+
+A table has as many cells as values. A cell is drawn uniformly and holds its own value and one
+other; a limit says which part of the cell is its own. One random word chooses the cell and the
+side; 40 of its bits are used, so a probability is true to about 2**-40.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..jit import cold, inlined
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+BITS = 40  # at most 2**23 cells, as a product must fit
+WHOLE = 1 << BITS
+_BITS = np.uint64(BITS)
+_UNUSED = np.uint64(64 - BITS)
+_PART = np.uint64(WHOLE - 1)
+_LOW = np.int64((1 << 32) - 1)
+
+
+class Alias(NamedTuple):
+    """Cells of tables that lie one behind the other in a pool; values are below 2**31."""
+
+    limit: Words  # [pool]; of WHOLE, the cell's own part
+    values: Integers  # [pool]; own + other * 2**32: one number, so that no jump depends on chance
+
+
+@inlined
+def pick(alias: Alias, first: int, cells: int, word: np.uint64) -> int:
+    """The value that a random word draws from the table at `first`."""
+    place = (word >> _UNUSED) * np.uint64(cells)
+    cell = np.uint64(first) + (place >> _BITS)
+    shift = 0 if place & _PART < alias.limit[cell] else 32
+    return (alias.values[cell] >> shift) & _LOW
+
+
+@inlined
+def set_cell(alias: Alias, cell: int, part: float, own: int, other: int) -> None:
+    """Let a part of a cell be its own, and the rest another's."""
+    alias.limit[cell] = np.uint64(part * WHOLE + 0.5)
+    alias.values[cell] = own | other << 32
+
+
+@cold
+def build(alias: Alias, values: Integers, weights: Floats, first: int, cells: int) -> None:
+    """Make the table at `first` of the values and weights at the same place.
+
+    What a light cell lacks to the mean is filled from the heavy cell whose turn it is; once that
+    has become light itself, the next heavy one fills it. Cells that rounding leaves over weigh as
+    much as the mean, but for rounding, so a weight of zero is never among them.
+    """
+    end = first + cells
+    mean = 0.0
+    for cell in range(first, end):
+        mean += weights[cell] / cells
+        set_cell(alias, cell, 1.0, values[cell], values[cell])
+    light = following(weights, first, end, mean, False)
+    heavy = following(weights, first, end, mean, True)
+    left = weights[heavy] if heavy < end else mean
+    while heavy < end:
+        if left > mean:
+            if light == end:
+                return
+            set_cell(alias, light, weights[light] / mean, values[light], values[heavy])
+            left -= mean - weights[light]
+            light = following(weights, light + 1, end, mean, False)
+        else:
+            filled, heavy = heavy, following(weights, heavy + 1, end, mean, True)
+            if heavy < end:
+                set_cell(alias, filled, left / mean, values[filled], values[heavy])
+                left = weights[heavy] - (mean - left)
+
+
+@inlined
+def following(weights: Floats, cell: int, end: int, mean: float, heavy: bool) -> int:
+    """The first cell from here on that is heavy, or light; the end if there is none."""
+    while cell < end and (weights[cell] > mean) != heavy:
+        cell += 1
+    return cell

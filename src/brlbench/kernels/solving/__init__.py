@@ -1,0 +1,1 @@
+"""Exact solutions of models that change, in compiled code."""

@@ -1,0 +1,340 @@
+"""The mean MDP of a posterior, kept solved exactly while the posterior learns.
+
+One transition changes one row of the model. With N = (I - discount * P_policy)^-1 at hand, the
+change of a row of P_policy, by learning or by a switch of policy, is a Sherman-Morrison update of
+N and of the values: O(S^2), and exact. What remains is the check that no action has become
+better, at a cost of one look at every entry. Every Q-value is computed by the one formula
+in `q_value`, so that values which are equal by symmetry stay equal.
+
+Rounding is watched instead of scheduled: the check also sees the residual of the values, and a
+residual above RESIDUAL of their scale makes a fresh inverse. This depends on the trajectory alone.
+
+With more states than fit an inverse (an empty `inverse` says so) the values are kept by warm
+Gauss-Seidel sweeps, until they are within SWEEP_TOLERANCE of their scale of the exact ones.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import copy_matrix, copy_vector
+from ..counts import Counts, add, restore
+from ..jit import cold, inlined, kernel
+from .tolerances import SWEEP_TOLERANCE, SWITCH
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+RESIDUAL = 1e-13
+_MANY_PAIRS = 64
+_POLICY_SWEEPS = 8
+_MAX_ROUNDS = 10_000
+
+
+class Model(NamedTuple):
+    """Counts and the optimal solution of their mean MDP."""
+
+    counts: Counts
+    discount: float
+    bonus: Floats  # [P]; added to the expected reward of the pair
+    policy: Integers  # [S]
+    pending: Integers  # [S]; work space: the policy to switch to
+    inverse: Floats  # [S, S], or [0, 0]
+    row: Floats  # [S]; work space
+    value: Floats  # [S]
+    q: Floats  # [P]
+    norms: Floats  # [2]; the sum of the values, and the largest absolute value, their scale
+
+
+@kernel
+def with_counts(model: Model, counts: Counts) -> Model:
+    """The same work space for other counts."""
+    return Model(
+        counts,
+        model.discount,
+        model.bonus,
+        model.policy,
+        model.pending,
+        model.inverse,
+        model.row,
+        model.value,
+        model.q,
+        model.norms,
+    )
+
+
+@inlined
+def reset(model: Model, initial: Model) -> None:
+    """Go back to an earlier, solved model."""
+    restore(model.counts, initial.counts)
+    copy_vector(model.bonus, initial.bonus)
+    copy_vector(model.policy, initial.policy)
+    copy_matrix(model.inverse, initial.inverse)
+    copy_vector(model.value, initial.value)
+    copy_vector(model.q, initial.q)
+    copy_vector(model.norms, initial.norms)
+
+
+@inlined
+def scale(model: Model) -> float:
+    """The size of the values, which tolerances are relative to."""
+    return model.norms[1]
+
+
+@inlined
+def q_value(model: Model, pair: int) -> float:
+    """The value of a pair, from the values of the states."""
+    place = np.uint64(pair)
+    return with_reward(model, place, next_values(model, place))
+
+
+@inlined
+def next_values(model: Model, place: np.uint64) -> float:
+    """The sum of a pair's counts times the values of the next states."""
+    counts = model.counts
+    first = counts.row_start[place]
+    total = counts.background[place] * model.norms[0]
+    for entry in range(first, first + counts.row_length[place]):
+        at = np.uint64(entry)
+        total += counts.entry_count[at] * model.value[np.uint64(counts.entry_next[at])]
+    return total
+
+
+@inlined
+def with_reward(model: Model, place: np.uint64, future: float) -> float:
+    """The value of a pair, from the sum above."""
+    counts = model.counts
+    expected = (counts.reward_sum[place] + model.discount * future) / counts.total[place]
+    return expected + model.bonus[place]
+
+
+@inlined
+def measure(model: Model) -> None:
+    """Bring the sum and the scale of the values up to date."""
+    total, largest = 0.0, 0.0
+    for value in model.value:
+        total += value
+        largest = max(largest, abs(value))
+    model.norms[0], model.norms[1] = total, largest
+
+
+@kernel
+def solve(model: Model) -> None:
+    """Solve from scratch."""
+    model.value[:] = 0.0
+    measure(model)
+    actions = model.counts.num_actions
+    for x in range(len(model.policy)):
+        best = x * actions
+        for pair in range(x * actions, (x + 1) * actions):
+            if q_value(model, pair) > q_value(model, best):
+                best = pair
+        model.policy[x] = best - x * actions
+    if len(model.inverse) > 0:
+        invert(model)
+    improve(model)
+
+
+@inlined
+def learn(model: Model, x: int, u: int, y: int) -> None:
+    """Count one transition and bring the solution up to date."""
+    add(model.counts, x * model.counts.num_actions + u, y)
+    update(model, x, u, y)
+
+
+@inlined
+def update(model: Model, x: int, u: int, y: int) -> None:
+    """Bring the solution up to date after the transition (x, u, y) was counted."""
+    pair = x * model.counts.num_actions + u
+    if len(model.inverse) == 0:
+        sweep(model)
+    elif model.policy[x] == u:
+        observed_row(model, x, y)
+        improve(model)
+    else:
+        model.q[pair] = q_value(model, pair)
+        if model.q[pair] > model.value[x] + SWITCH * scale(model):
+            improve(model)
+
+
+@inlined
+def improve(model: Model) -> None:
+    """Policy iteration from the present policy, whose values and inverse are at hand."""
+    if len(model.inverse) == 0:
+        sweep(model)
+        return
+    fresh = False
+    for _ in range(_MAX_ROUNDS):
+        measure(model)
+        residual, better = look(model)
+        if residual > RESIDUAL * scale(model) and not fresh:
+            invert(model)
+            fresh = True
+        elif better:
+            fresh = False
+            for x in range(len(model.policy)):
+                if model.pending[x] != model.policy[x]:
+                    model.policy[x] = model.pending[x]
+                    switched_row(model, x)
+        else:
+            return
+
+
+@inlined
+def look(model: Model) -> tuple[float, bool]:
+    """Compute all Q-values; note better actions; return the largest residual and if any is."""
+    actions, q = model.counts.num_actions, model.q
+    if len(q) < _MANY_PAIRS:
+        for pair in range(len(q)):
+            q[np.uint64(pair)] = q_value(model, pair)
+    else:  # the same in two loops, of which the second is done for several pairs at once
+        for pair in range(len(q)):
+            q[np.uint64(pair)] = next_values(model, np.uint64(pair))
+        for pair in range(len(q)):
+            q[np.uint64(pair)] = with_reward(model, np.uint64(pair), q[np.uint64(pair)])
+    margin = SWITCH * scale(model)
+    residual, better = 0.0, False
+    for x in range(len(model.policy)):
+        first = x * actions
+        kept = q[np.uint64(first + model.policy[x])]
+        highest = kept
+        for pair in range(first, first + actions):
+            highest = max(highest, q[np.uint64(pair)])
+        residual = max(residual, abs(kept - model.value[x]))
+        model.pending[x] = model.policy[x]
+        if highest > kept + margin:
+            better = True
+            model.pending[x] = 0
+            while q[np.uint64(first + model.pending[x])] < highest:
+                model.pending[x] += 1
+    return residual, better
+
+
+@inlined
+def observed_row(model: Model, x: int, y: int) -> None:
+    """The policy's pair in x was seen to lead to y once more: its row p became p + (e_y - p) / n.
+
+    No look at the row is needed: discount * p N = N[x] - e_x, because (I - discount * P) N = I.
+    """
+    n = model.counts.total[x * model.counts.num_actions + model.policy[x]]
+    for j in range(len(model.row)):
+        model.row[j] = (model.discount * model.inverse[y, j] - model.inverse[x, j]) / n
+    model.row[x] += 1 / n
+    change_row(model, x)
+
+
+@cold
+def switched_row(model: Model, x: int) -> None:
+    """The policy has another pair in x."""
+    counts = model.counts
+    pair = x * counts.num_actions + model.policy[x]
+    row = model.row
+    row[:] = 0.0
+    if counts.background[pair] > 0:
+        for i in range(len(row)):
+            for j in range(len(row)):
+                row[j] += model.inverse[i, j]
+        for j in range(len(row)):
+            row[j] *= counts.background[pair]
+    first = counts.row_start[pair]
+    for entry in range(first, first + counts.row_length[pair]):
+        y, count = counts.entry_next[entry], counts.entry_count[entry]
+        for j in range(len(row)):
+            row[j] += count * model.inverse[y, j]
+    weight = model.discount / counts.total[pair]
+    for j in range(len(row)):
+        row[j] = weight * row[j] - model.inverse[x, j]
+    row[x] += 1.0
+    if counts.has_background:
+        measure(model)
+    change_row(model, x)
+
+
+@inlined
+def change_row(model: Model, x: int) -> None:
+    """Sherman-Morrison: row x of P_policy changed by d, and `row` is discount * d N."""
+    row = model.row
+    pair = x * model.counts.num_actions + model.policy[x]
+    gain = q_value(model, pair) - model.value[x]
+    factor = 1 / (1 - row[x])
+    for i in range(len(row)):
+        weight = model.inverse[i, x] * factor
+        if weight != 0.0:
+            model.value[i] += weight * gain
+            for j in range(len(row)):
+                model.inverse[i, j] += weight * row[j]
+
+
+@cold
+def invert(model: Model) -> None:
+    """A fresh inverse and fresh values for the present policy.
+
+    Gauss-Jordan in place; no pivots are needed, because the matrix is diagonally dominant.
+    """
+    counts, inverse = model.counts, model.inverse
+    states = len(model.policy)
+    for x in range(states):
+        pair = x * counts.num_actions + model.policy[x]
+        weight = model.discount / counts.total[pair]
+        inverse[x, :] = -weight * counts.background[pair]
+        first = counts.row_start[pair]
+        for entry in range(first, first + counts.row_length[pair]):
+            inverse[x, counts.entry_next[entry]] -= weight * counts.entry_count[entry]
+        inverse[x, x] += 1.0
+    for k in range(states):
+        pivot = 1 / inverse[k, k]
+        inverse[k, k] = 1.0
+        for j in range(states):
+            inverse[k, j] *= pivot
+        for i in range(states):
+            factor = inverse[i, k]
+            if i != k and factor != 0.0:
+                inverse[i, k] = 0.0
+                for j in range(states):
+                    inverse[i, j] -= factor * inverse[k, j]
+    # Twice: the second pass refines the first by its residual.
+    model.value[:] = 0.0
+    for _ in range(2):
+        measure(model)
+        for x in range(states):
+            pair = x * counts.num_actions + model.policy[x]
+            model.row[x] = q_value(model, pair) - model.value[x]
+        for x in range(states):
+            correction = 0.0
+            for j in range(states):
+                correction += inverse[x, j] * model.row[j]
+            model.value[x] += correction
+
+
+@cold
+def sweep(model: Model) -> None:
+    """Solve without an inverse: Gauss-Seidel sweeps, one over all actions, then some of the policy.
+
+    If a sweep over all actions changes no value by more than c, all are within c / (1 - discount)
+    of the exact ones.
+    """
+    actions = model.counts.num_actions
+    for _ in range(_MAX_ROUNDS):
+        measure(model)
+        change = 0.0
+        for x in range(len(model.policy)):
+            best, kept = -np.inf, model.value[x]
+            for u in range(actions):
+                q = q_value(model, x * actions + u)
+                if q > best:
+                    best = q
+                    model.policy[x] = u
+            change = max(change, abs(best - kept))
+            model.value[x] = best
+            model.norms[0] += best - kept
+        if change <= SWEEP_TOLERANCE * (1 - model.discount) * scale(model):
+            break
+        for _ in range(_POLICY_SWEEPS):
+            for x in range(len(model.policy)):
+                kept = model.value[x]
+                model.value[x] = q_value(model, x * actions + model.policy[x])
+                model.norms[0] += model.value[x] - kept
+    measure(model)
+    for pair in range(len(model.q)):
+        model.q[pair] = q_value(model, pair)

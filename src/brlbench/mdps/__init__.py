@@ -1,0 +1,1 @@
+"""One finite MDP, distributions over MDPs, and their exact solutions."""

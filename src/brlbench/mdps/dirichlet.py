@@ -1,0 +1,185 @@
+"""Distributions over MDPs: the flat Dirichlet-multinomial.
+
+Each (state, action) pair has an independent Dirichlet distribution over its next states, given by
+counts; a count of zero means that the transition is impossible. Rewards are known and shared.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidInput
+from .mdp import MDP, Rewards, start_distribution
+from .sparse import Floats, SparseTable, as_array
+
+_NUMBERS_AT_ONCE = 2**16  # that stay in a processor's cache
+
+
+class FlatDirichlet:
+    """A flat Dirichlet-multinomial distribution over finite MDPs. Immutable."""
+
+    def __init__(
+        self,
+        counts: ArrayLike | SparseTable,
+        rewards: ArrayLike | SparseTable | Rewards,
+        start: int | ArrayLike = 0,
+        reward_variances: ArrayLike | SparseTable | None = None,
+        name: str = "",
+        description: str = "",
+    ) -> None:
+        """Validate and keep.
+
+        Args:
+            counts: Dirichlet parameters, an array [S, A, S] or a sparse table; zero = impossible.
+            rewards: mean rewards, an array that broadcasts to [S, A, S] or a sparse table. They
+                matter for impossible transitions too: other priors may allow those.
+            start: the start state, or probabilities [S].
+            reward_variances: like `rewards`; where positive, the reward is Gaussian.
+            name: a short name for tables and files.
+            description: a longer one.
+        """
+        if not isinstance(counts, SparseTable):
+            counts = SparseTable.from_dense(counts, "counts")
+        _check_counts(counts)
+        self.counts = counts
+        self.rewards = Rewards.build(counts.shape, rewards, reward_variances)
+        self.start = start_distribution(counts.num_states, start)
+        self.name = name
+        self.description = description
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.name or 'unnamed'}: {self.num_states} states, "
+            f"{self.num_actions} actions, {len(self.counts.values)} possible transitions)"
+        )
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "FlatDirichlet":
+        return self
+
+    @property
+    def num_states(self) -> int:
+        """The number of states."""
+        return self.counts.num_states
+
+    @property
+    def num_actions(self) -> int:
+        """The number of actions."""
+        return self.counts.num_actions
+
+    @cached_property
+    def digest(self) -> str:
+        """A SHA-256 digest of the content; names don't count."""
+        return hashlib.sha256(self._content()).hexdigest()
+
+    def _content(self) -> bytes:
+        return self.counts.content() + self.rewards.content() + self.start.tobytes()
+
+    @cached_property
+    def max_reward(self) -> float:
+        """The largest absolute mean reward of a possible transition."""
+        return float(np.abs(self.rewards.mean.at(self.counts)).max())
+
+    def mean(self) -> MDP:
+        """The MDP whose transition probabilities are the expected ones."""
+        totals = self.counts.row_sums()
+        return self._mdp(self.counts.values / totals[self.counts.pair])
+
+    def sample(self, rng: np.random.Generator) -> MDP:
+        """Draw one MDP."""
+        return self._mdp(self.sample_probabilities(rng))
+
+    def sample_probabilities(self, rng: np.random.Generator) -> Floats:
+        """Draw the probabilities [E] of the possible transitions of one MDP."""
+        return np.asarray(self.sample_many([rng])[0])
+
+    def sample_many(self, rngs: Sequence[np.random.Generator]) -> Floats:
+        """Draw the probabilities [n, E] of n MDPs, each with a generator of its own."""
+        drawn = np.empty((len(rngs), len(self.counts.values)))
+        size = max(1, _NUMBERS_AT_ONCE // drawn.shape[1])
+        for first in range(0, len(rngs), size):
+            drawn[first : first + size] = self._sample_some(rngs[first : first + size])
+        return drawn
+
+    def _sample_some(self, rngs: Sequence[np.random.Generator]) -> Floats:
+        """Normalised gamma variates, as logarithms: with tiny counts they underflow otherwise."""
+        counts, shapes = self.counts, self.counts.values + 1
+        uniforms = np.empty((len(rngs), len(shapes)))
+        gammas = np.empty_like(uniforms)
+        for i, rng in enumerate(rngs):
+            rng.random(out=uniforms[i])
+            rng.standard_gamma(shapes, out=gammas[i])
+        logs = np.log(gammas) + np.log(1.0 - uniforms) / counts.values
+        largest = np.maximum.reduceat(logs, counts.row_start[:-1], axis=1)
+        weights = np.exp(logs - largest[:, counts.pair])
+        rows = counts.num_pairs * np.arange(len(rngs))[:, None] + counts.pair
+        sums = np.bincount(rows.ravel(), weights.ravel())
+        return np.asarray(weights / sums[rows])
+
+    def posterior(self, transitions: ArrayLike) -> "FlatDirichlet":
+        """The distribution after observed transitions, an array [n, 3] of (state, action, next).
+
+        A transition that was held to be impossible becomes possible once it is observed.
+        """
+        observed = as_array(transitions, "transitions")
+        if observed.size == 0:
+            return self
+        if observed.ndim != 2 or observed.shape[1] != 3:
+            raise InvalidInput(
+                f"transitions has shape {list(observed.shape)}: "
+                "it must have three columns, (state, action, next state)"
+            )
+        shape = (self.num_states, self.num_actions)
+        distinct, times = np.unique(observed, axis=0, return_counts=True)
+        places = (distinct[:, 0], distinct[:, 1], distinct[:, 2])
+        seen = SparseTable.from_entries(*shape, *places, times, what="transitions")
+        states, actions = np.divmod(np.concatenate([self.counts.pair, seen.pair]), shape[1])
+        following = np.concatenate([self.counts.next_state, seen.next_state])
+        totals = np.concatenate(
+            [self.counts.values + seen.at(self.counts), self.counts.at(seen) + seen.values]
+        )
+        counts = SparseTable.from_entries(*shape, states, actions, following, totals, what="counts")
+        return FlatDirichlet(
+            counts, self.rewards, self.start, name=self.name, description=self.description
+        )
+
+    def uniform(self) -> "FlatDirichlet":
+        """One count for every transition, possible or not, with the same rewards and start."""
+        name = f"uniform:{self.name}"
+        return FlatDirichlet(np.ones(self.counts.shape), self.rewards, self.start, name=name)
+
+    def around(self, total: float) -> "FlatDirichlet":
+        """Draws around the mean MDP: the counts of each pair sum to `total`."""
+        if not 0 < total < np.inf:
+            raise InvalidInput(f"around {total}: the counts of a pair must sum to more than 0")
+        mean = self.mean().transitions
+        states, actions = np.divmod(mean.pair, self.num_actions)
+        places = (states, actions, mean.next_state)
+        counts = SparseTable.from_entries(*mean.shape[:2], *places, total * mean.values, "counts")
+        name = f"around:{total:g}:{self.name}"
+        return FlatDirichlet(counts, self.rewards, self.start, name=name)
+
+    def as_prior(self) -> "FlatDirichlet":
+        """What agents are told."""
+        return self
+
+    def _mdp(self, probabilities: Floats) -> MDP:
+        return MDP(self.counts.replace(probabilities), self.rewards, self.start)
+
+
+def _check_counts(counts: SparseTable) -> None:
+    negative = np.flatnonzero(counts.values < 0)
+    if len(negative):
+        raise InvalidInput(
+            f"the count at {counts.locate(int(negative[0]))} is {counts.values[negative[0]]}: "
+            "must not be negative"
+        )
+    empty = np.flatnonzero(np.diff(counts.row_start) == 0)
+    if len(empty):
+        state, action = divmod(int(empty[0]), counts.num_actions)
+        raise InvalidInput(
+            f"the counts of state {state}, action {action} are all zero: "
+            "at least one next state must be possible"
+        )

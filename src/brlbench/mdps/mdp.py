@@ -1,0 +1,232 @@
+"""One finite Markov decision process: its arrays, their validation and its exact solution."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidInput
+from .sparse import Floats, Integers, SparseTable, as_array, as_indices
+
+if TYPE_CHECKING:  # imported where it is used: it takes longer to import than all the rest
+    import scipy.sparse
+
+PROBABILITY_TOLERANCE = 1e-9
+# A switch of policy must gain this much of the largest value, or rounding could cycle.
+_SWITCH_TOLERANCE = 1e-12
+_DENSE_IS_FASTER = 64  # up to this many states, measured for products of a matrix and a vector
+
+
+class Solution(NamedTuple):
+    """The optimal values of an MDP and one optimal policy."""
+
+    q: Floats  # [S, A]
+    value: Floats  # [S]
+    policy: Integers  # [S]
+
+
+@dataclass(frozen=True, eq=False)
+class Rewards:
+    """The reward of each (state, action, next state): constant, or Gaussian where it varies."""
+
+    mean: SparseTable
+    variance: SparseTable
+
+    @classmethod
+    def build(
+        cls,
+        shape: tuple[int, int, int],
+        mean: "ArrayLike | SparseTable | Rewards",
+        variance: "ArrayLike | SparseTable | None" = None,
+    ) -> "Rewards":
+        """Validate means and variances, each an array that broadcasts to [S, A, S] or a table."""
+        if isinstance(mean, Rewards):
+            variance = mean.variance if variance is None else variance
+            mean = mean.mean
+        tables = []
+        for what, numbers in (("rewards", mean), ("reward_variances", variance)):
+            table = numbers if isinstance(numbers, SparseTable) else _table(shape, numbers, what)
+            if table.shape != shape:
+                raise InvalidInput(f"{what} has shape {list(table.shape)}: must be {list(shape)}")
+            tables.append(table)
+        negative = np.flatnonzero(tables[1].values < 0)
+        if len(negative):
+            raise InvalidInput(
+                f"reward_variances at {tables[1].locate(int(negative[0]))} is "
+                f"{tables[1].values[negative[0]]}: must not be negative"
+            )
+        return cls(*tables)
+
+    def content(self) -> bytes:
+        """All that the rewards say, for digests."""
+        return self.mean.content() + self.variance.content()
+
+
+def _table(shape: tuple[int, int, int], numbers: ArrayLike | None, what: str) -> SparseTable:
+    if numbers is None:  # no need to look for numbers in a large array of zeros
+        return SparseTable.from_entries(*shape[:2], [], [], [], [], what)
+    array = as_array(numbers, what)
+    try:
+        return SparseTable.from_dense(np.broadcast_to(array, shape), what)
+    except ValueError as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(
+            f"{what} has shape {list(array.shape)}: must broadcast to {list(shape)}"
+        ) from None
+
+
+def start_distribution(num_states: int, start: int | ArrayLike) -> Floats:
+    """The probabilities [S] of the start states, from one state or from a distribution."""
+    array = as_array(start, "start")
+    if array.ndim == 0:
+        if not np.issubdtype(array.dtype, np.integer) or not 0 <= int(array) < num_states:
+            raise InvalidInput(
+                f"start = {array.item()!r}: must be a state from 0 to {num_states - 1}, "
+                "or probabilities"
+            )
+        probabilities = np.zeros(num_states)
+        probabilities[int(array)] = 1.0
+    else:
+        probabilities = as_array(array, "start", np.float64).copy()
+        if probabilities.shape != (num_states,):
+            raise InvalidInput(
+                f"start has {probabilities.size} probabilities: must have one for each of the "
+                f"{num_states} states"
+            )
+        # Written so that NaN is refused too.
+        wrong = np.flatnonzero(~(probabilities >= 0))
+        if len(wrong):
+            raise InvalidInput(
+                f"start[{wrong[0]}] = {probabilities[wrong[0]]}: must not be negative"
+            )
+        if not abs(probabilities.sum() - 1) <= PROBABILITY_TOLERANCE:
+            raise InvalidInput(f"start sums to {probabilities.sum()}: must sum to 1")
+    probabilities.flags.writeable = False
+    return probabilities
+
+
+def check_discount(discount: float) -> float:
+    """Refuse a discount outside (0, 1)."""
+    if isinstance(discount, bool) or not isinstance(discount, int | float | np.floating):
+        raise InvalidInput(f"discount = {discount!r}: must be a number between 0 and 1")
+    if not 0 < discount < 1:
+        raise InvalidInput(f"discount = {discount}: must be between 0 and 1, both excluded")
+    return float(discount)
+
+
+class MDP:
+    """A finite MDP: transition probabilities, rewards on (state, action, next state), a start."""
+
+    def __init__(
+        self,
+        transitions: ArrayLike | SparseTable,
+        rewards: ArrayLike | SparseTable | Rewards,
+        start: int | ArrayLike = 0,
+        reward_variances: ArrayLike | SparseTable | None = None,
+    ) -> None:
+        """Validate; `transitions` is an array [S, A, S] of probabilities or a sparse table."""
+        if not isinstance(transitions, SparseTable):
+            transitions = SparseTable.from_dense(transitions, "transitions")
+        self.transitions = transitions
+        _check_probabilities(transitions)
+        self.rewards = Rewards.build(transitions.shape, rewards, reward_variances)
+        self.start = start_distribution(transitions.num_states, start)
+
+    @property
+    def num_states(self) -> int:
+        """The number of states."""
+        return self.transitions.num_states
+
+    @property
+    def num_actions(self) -> int:
+        """The number of actions."""
+        return self.transitions.num_actions
+
+    @cached_property
+    def _expected_rewards(self) -> Floats:  # [S * A]
+        table = self.transitions
+        return table.replace(table.values * self.rewards.mean.at(table)).row_sums()
+
+    @cached_property
+    def _matrix(self) -> "scipy.sparse.csr_array":  # [S * A, S]
+        import scipy.sparse
+
+        table = self.transitions
+        shape = (table.num_pairs, table.num_states)
+        return scipy.sparse.csr_array((table.values, table.next_state, table.row_start), shape)
+
+    def solve(self, discount: float) -> Solution:
+        """The optimal Q-function, exact up to rounding: policy iteration with a sparse solver."""
+        import scipy.sparse.linalg
+
+        gamma = check_discount(discount)
+        shape = (self.num_states, self.num_actions)
+        states = np.arange(self.num_states)
+        identity = scipy.sparse.eye_array(self.num_states, format="csr")
+        discounted = gamma * self._matrix
+        policy = self._expected_rewards.reshape(shape).argmax(axis=1)
+        while True:
+            chosen = states * self.num_actions + policy
+            system = (identity - discounted[chosen]).tocsc()
+            value = scipy.sparse.linalg.spsolve(system, self._expected_rewards[chosen])
+            q = (self._expected_rewards + discounted @ value).reshape(shape)
+            better = q.max(axis=1) > q[states, policy] + _SWITCH_TOLERANCE * np.abs(value).max()
+            if not better.any():
+                return Solution(q, value, policy)
+            policy = np.where(better, q.argmax(axis=1), policy)
+
+    def expected_return(self, policy: ArrayLike, discount: float, horizon: int) -> float:
+        """The exact expected discounted return of a policy over a number of decisions.
+
+        The policy is an array [S] of actions, or [S, A] of probabilities.
+        """
+        gamma = check_discount(discount)
+        weights = self._policy_weights(policy)
+        rewards, sparse = weights @ self._expected_rewards, gamma * (weights @ self._matrix)
+        matrix = sparse.toarray() if self.num_states <= _DENSE_IS_FASTER else sparse
+        value = np.zeros(self.num_states)
+        for _ in range(horizon):
+            value = rewards + matrix @ value
+        return float(self.start @ value)
+
+    def _policy_weights(self, policy: ArrayLike) -> "scipy.sparse.csr_array":  # [S, S * A]
+        import scipy.sparse
+
+        shape = (self.num_states, self.num_actions)
+        given = as_array(policy, "policy")
+        if given.shape == shape[:1]:
+            given = np.eye(self.num_actions)[as_indices(given, self.num_actions, "policy: action")]
+        if given.shape != shape:
+            raise InvalidInput(
+                f"policy has shape {list(given.shape)}: must be actions {list(shape[:1])} or "
+                f"probabilities {list(shape)}"
+            )
+        wrong = ~(given >= 0).all(axis=1) | ~(np.abs(given.sum(axis=1) - 1) < PROBABILITY_TOLERANCE)
+        if wrong.any():
+            state = int(wrong.argmax())
+            raise InvalidInput(
+                f"policy[{state}] = {given[state].tolist()}: must be probabilities that sum to 1"
+            )
+        starts = np.arange(self.num_states + 1) * self.num_actions
+        return scipy.sparse.csr_array((given.ravel(), np.arange(given.size), starts))
+
+
+def _check_probabilities(transitions: SparseTable) -> None:
+    negative = np.flatnonzero(transitions.values < 0)
+    if len(negative):
+        raise InvalidInput(
+            f"the transition probability at {transitions.locate(int(negative[0]))} is "
+            f"{transitions.values[negative[0]]}: must not be negative"
+        )
+    sums = transitions.row_sums()
+    # Written so that NaN is refused too.
+    wrong = np.flatnonzero(~(np.abs(sums - 1) <= PROBABILITY_TOLERANCE))
+    if len(wrong):
+        state, action = divmod(int(wrong[0]), transitions.num_actions)
+        raise InvalidInput(
+            f"the transition probabilities of state {state}, action {action} sum to "
+            f"{sums[wrong[0]]}: must sum to 1"
+        )

@@ -1,0 +1,245 @@
+"""Files with distributions over MDPs.
+
+A `.toml` or `.json` file has these keys:
+
+    format = 1
+    name = "two-rooms"                # optional; without it, the file's name
+    description = "Two rooms"         # optional
+    num_states = 2
+    num_actions = 2
+    start = 0                         # optional; a state, or a list of probabilities
+    counts = [                        # [state, action, next_state, count]
+      ["*", "*", "*", 1],
+      [1, 0, 0, 0],
+    ]
+    rewards = [                       # [state, action, next_state, mean] or [..., mean, variance]
+      ["*", 1, 1, 10.0],
+    ]
+    transitions = [                   # optional; [state, action, next_state, probability]
+      ["*", "*", 0, 0.5],
+      ["*", "*", 1, 0.5],
+    ]
+
+States and actions are numbered from 0; in place of one, "*" stands for all of them. What isn't
+listed is 0; of several lines about one transition the last one counts. With `transitions`, the
+file has one MDP that is always drawn, and the counts are what agents are told of it. A `.dat` file
+has the original library's format, and so has a `.dat.z` file, compressed.
+"""
+
+import json
+import sys
+import tomllib
+import zlib
+from pathlib import Path
+from reprlib import repr as short
+from typing import Any
+
+import numpy as np
+
+from ...errors import InvalidInput, StoreError, did_you_mean
+from ...files import atomic_write, read_bytes
+from ...mdps.dirichlet import FlatDirichlet
+from ...mdps.single import SingleMDP
+from ...mdps.sparse import Floats, SparseTable
+from . import original
+
+SUFFIXES = (".toml", ".json", ".dat", ".dat.z")
+_FORMAT = 1
+_REQUIRED = ("format", "num_states", "num_actions", "counts", "rewards")
+_OPTIONAL = ("name", "description", "start", "transitions")
+_ALL = "*"
+_ZLIB_START = b"\x78"
+
+
+def read(path: str | Path) -> FlatDirichlet:
+    """Read a distribution from a file."""
+    path = Path(path)
+    suffix = _suffix(path)
+    if suffix in (".dat", ".dat.z"):
+        return original.parse(_text(path, maybe_compressed=True), str(path))
+    text = _text(path)
+    try:
+        document = tomllib.loads(text) if suffix == ".toml" else json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path}: not valid {suffix[1:].upper()}: {error}") from None
+    try:
+        return _from_document(document, path.name.removesuffix(suffix))
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from None
+
+
+def write(distribution: FlatDirichlet, path: str | Path, overwrite: bool = False) -> None:
+    """Write a distribution to a file, in the format that the suffix asks for."""
+    path = Path(path)
+    suffix = _suffix(path)
+    try:
+        text = _to_text(distribution, suffix)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from None
+    data = text.encode()
+    atomic_write(path, zlib.compress(data) if suffix == ".dat.z" else data, overwrite)
+
+
+def to_json(distribution: FlatDirichlet) -> str:
+    """A distribution as the text of a JSON file."""
+    return _to_text(distribution, ".json")
+
+
+def from_json(text: str) -> FlatDirichlet:
+    """A distribution from the text of a JSON file."""
+    return _from_document(json.loads(text), "")
+
+
+def _suffix(path: Path) -> str:
+    for suffix in SUFFIXES:
+        if path.name.endswith(suffix):
+            return suffix
+    raise InvalidInput(f"{path}: the name must end in one of {', '.join(SUFFIXES)}")
+
+
+def _text(path: Path, maybe_compressed: bool = False) -> str:
+    data = read_bytes(path)
+    try:
+        if maybe_compressed and data.startswith(_ZLIB_START):
+            data = zlib.decompress(data)
+        return data.decode("utf-8-sig")
+    except zlib.error:
+        raise StoreError(f"{path} is damaged: it can't be decompressed") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InvalidInput(f"{path}: line {line} is not UTF-8 text") from None
+
+
+def _from_document(document: Any, default_name: str) -> FlatDirichlet:
+    _check_keys(document)
+    if document["format"] != _FORMAT:
+        raise InvalidInput(f"format = {short(document['format'])}: must be {_FORMAT}")
+    for key in ("num_states", "num_actions"):
+        if type(document[key]) is not int or document[key] < 1:
+            raise InvalidInput(
+                f"{key} = {short(document[key])}: must be a whole number, at least 1"
+            )
+    for key in ("name", "description"):
+        if not isinstance(document.get(key, ""), str):
+            raise InvalidInput(f"{key} = {short(document[key])}: must be a text in quotes")
+    shape = (document["num_states"], document["num_actions"])
+    (counts,) = _tables(document["counts"], shape, "counts", ("count",))
+    means, variances = _tables(document["rewards"], shape, "rewards", ("mean", "variance"))
+    others = (
+        means,
+        document.get("start", 0),
+        variances,
+        document.get("name", default_name),
+        document.get("description", ""),
+    )
+    if "transitions" not in document:
+        return FlatDirichlet(counts, *others)
+    (transitions,) = _tables(document["transitions"], shape, "transitions", ("probability",))
+    return SingleMDP(transitions, counts, *others)
+
+
+def _check_keys(document: Any) -> None:
+    keys = (*_REQUIRED, *_OPTIONAL)
+    if not isinstance(document, dict):
+        raise InvalidInput(f"must be an object with the keys {', '.join(_REQUIRED)}")
+    for key in document:
+        if key not in keys:
+            hint = did_you_mean(key, keys)
+            raise InvalidInput(f"unknown key {key!r}{hint}: must be one of {', '.join(keys)}")
+    for key in _REQUIRED:
+        if key not in document:
+            raise InvalidInput(f"the key {key!r} is missing: add it")
+
+
+def _tables(
+    lines: Any, shape: tuple[int, int], key: str, columns: tuple[str, ...]
+) -> list[SparseTable]:
+    """A table for each column of numbers."""
+    num_states, num_actions = shape
+    if not isinstance(lines, list):
+        raise InvalidInput(f"{key} = {short(lines)}: must be a list of lists")
+    places, numbers = [np.zeros(0, dtype=np.int64)], []
+    for i, line in enumerate(lines):
+        try:
+            _check_line(line, shape, columns)
+        except InvalidInput as error:
+            raise InvalidInput(f"{key}[{i}] = {short(line)}: {error}") from None
+        state, action, next_state = (
+            np.arange(end) if index == _ALL else index
+            for index, end in zip(line, (*shape, num_states), strict=False)
+        )
+        pair = np.add.outer(state * num_actions, action)
+        places.append(np.add.outer(pair * num_states, next_state).ravel())
+        numbers.append([*line[3:], 0.0, 0.0][: len(columns)])
+    repeated = np.repeat(
+        np.array(numbers, dtype=np.float64).reshape(-1, len(columns)),
+        [len(place) for place in places[1:]],
+        axis=0,
+    )
+    pairs, next_states = np.divmod(np.concatenate(places), num_states)
+    states, actions = np.divmod(pairs, num_actions)
+    return [
+        SparseTable.from_entries(*shape, states, actions, next_states, values, key)
+        for values in repeated.T
+    ]
+
+
+def _check_line(line: Any, shape: tuple[int, int], columns: tuple[str, ...]) -> None:
+    names = ("state", "action", "next_state", *columns)
+    if not isinstance(line, list) or not 4 <= len(line) <= len(names):
+        optional = "".join(f" or [{', '.join(names)}]" for _ in columns[1:])
+        raise InvalidInput(f"must be [{', '.join(names[:4])}]{optional}")
+    for name, index, end in zip(names, line, (*shape, shape[0]), strict=False):
+        if index == _ALL:
+            continue
+        if type(index) is not int:
+            raise InvalidInput(f'{name} {short(index)} must be a whole number or "{_ALL}"')
+        if not 0 <= index < end:
+            raise InvalidInput(f"{name} {index} is out of range, must be 0 to {end - 1}")
+    for name, number in zip(columns, line[3:], strict=False):
+        if type(number) not in (int, float) or not abs(number) <= sys.float_info.max:
+            raise InvalidInput(f"{name} {short(number)} must be a finite number")
+        if name != "mean" and number < 0:
+            raise InvalidInput(f"{name} {short(number)} must not be negative")
+
+
+def _to_text(distribution: FlatDirichlet, suffix: str) -> str:
+    if suffix in (".dat", ".dat.z"):
+        return original.format_text(distribution)
+    state = original.start_state(distribution.start)
+    values = {
+        "format": _FORMAT,
+        "name": distribution.name,
+        "description": distribution.description,
+        "num_states": distribution.num_states,
+        "num_actions": distribution.num_actions,
+        "start": distribution.start.tolist() if state is None else state,
+    }
+    # A number, a list or a text is written alike in TOML and JSON, but for one character.
+    texts = {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
+    texts = {key: text.replace("\x7f", "\\u007f") for key, text in texts.items()}
+    texts["counts"] = _lines(distribution.counts, distribution.counts.values)
+    mean, variance = distribution.rewards.mean, distribution.rewards.variance
+    places = _union(mean, variance)
+    texts["rewards"] = _lines(places, mean.at(places), variance.at(places))
+    if isinstance(distribution, SingleMDP):
+        texts["transitions"] = _lines(distribution.counts, distribution.probabilities)
+    if suffix == ".toml":
+        return "".join(f"{key} = {text}\n" for key, text in texts.items())
+    return "{\n" + ",\n".join(f'"{key}": {text}' for key, text in texts.items()) + "\n}\n"
+
+
+def _union(one: SparseTable, other: SparseTable) -> SparseTable:
+    states, actions = np.divmod(np.concatenate([one.pair, other.pair]), one.num_actions)
+    next_states = np.concatenate([one.next_state, other.next_state])
+    return SparseTable.from_entries(
+        one.num_states, one.num_actions, states, actions, next_states, np.ones(len(states)), ""
+    )
+
+
+def _lines(places: SparseTable, *columns: Floats) -> str:
+    """One line an entry; a variance, the fifth number, is left out where it is zero."""
+    states, actions = np.divmod(places.pair, places.num_actions)
+    parts = (part.tolist() for part in (states, actions, places.next_state, *columns))
+    lines = ([*line[:4], *filter(None, line[4:])] for line in zip(*parts, strict=True))
+    return "[" + ",".join(f"\n  {line}" for line in lines) + "\n]"

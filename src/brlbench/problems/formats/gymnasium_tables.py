@@ -1,0 +1,155 @@
+"""Tabular environments of Gymnasium as problems."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...arguments import parse_parameters, positive, require
+from ...errors import InvalidInput
+from ...mdps.single import SingleMDP, alike_actions
+from ...mdps.sparse import SparseTable
+
+Table = list[list[list[tuple[float, int, float, bool]]]]
+"""By state and action: probability, next state, reward, and whether the episode ends."""
+
+Place = tuple[int, int, int]
+"""State, action, next state."""
+
+_CHOICES = {"terminal": ("restart", "absorb"), "actions": ("known", "alike")}
+
+
+def from_source(text: str) -> SingleMDP:
+    """The environment of a text like `FrozenLake-v1` or `FrozenLake-v1:map_name=8x8,counts=2`."""
+    name, _, assignments = text.rpartition(":")
+    if "=" not in assignments:
+        name, assignments = text, ""
+    return from_gym(name, **parse_parameters(filter(None, assignments.split(","))))
+
+
+def from_gym(
+    environment: Any,
+    terminal: str = "restart",
+    counts: float = 1.0,
+    actions: str = "known",
+    **settings: Any,
+) -> SingleMDP:
+    """A tabular environment of Gymnasium as a problem: one MDP, the environment itself.
+
+    Args:
+        environment: an environment, or the id of one, whose transitions are in a table `P`.
+        terminal: what follows the end of an episode: with `restart` the transition to the end leads
+            to the start; with `absorb` the end is never left, and pays nothing.
+        counts: how many counts the prior has for each transition that it holds possible.
+        actions: which these are: with `known`, those that are; with `alike`, each action may lead
+            wherever one of them leads from the same state.
+        settings: what else `gymnasium.make` shall be told, if an id is given.
+
+    Where a transition may pay different rewards, it pays their mean. Transitions that only other
+    actions make possible have rewards too, for priors that allow them: what those actions get.
+    """
+    for name, value in (("terminal", terminal), ("actions", actions)):
+        if value not in _CHOICES[name]:
+            raise InvalidInput(f"{name} = {value!r}: must be {' or '.join(_CHOICES[name])}")
+    positive(counts, "counts")
+    label, table, start = _read(environment, settings)
+    steps = _restarting(table, start) if terminal == "restart" else _absorbing(table, start, label)
+    probabilities: dict[Place, float] = defaultdict(float)
+    paid: dict[Place, float] = defaultdict(float)
+    for place, probability, reward in steps:
+        probabilities[place] += probability
+        paid[place] += probability * reward
+    shape = (len(table), len(table[0]))
+    transitions = SparseTable.from_dict(*shape, probabilities, "transitions")
+    told = transitions.replace(np.full(len(transitions.values), float(counts)))
+    given = {"terminal": terminal, "counts": counts, "actions": actions, **settings}
+    defaults = {"terminal": "restart", "counts": 1.0, "actions": "known"}
+    chosen = [f"{key}={value}" for key, value in given.items() if value != defaults.get(key)]
+    return SingleMDP(
+        transitions,
+        told if actions == "known" else alike_actions(transitions, counts),
+        SparseTable.from_dict(*shape, _rewards(probabilities, paid, shape[1]), "rewards"),
+        start,
+        name=":".join(filter(None, ["gym", label, ",".join(chosen)])),
+        description=f"{label} of Gymnasium",
+    )
+
+
+def _read(environment: Any, settings: dict[str, Any]) -> tuple[str, Table, Any]:
+    """The name of an environment, its table, and the probabilities [S] of its start states."""
+    if isinstance(environment, str):
+        require("gym", "gymnasium")
+        import gymnasium
+
+        label = environment
+        try:
+            environment = gymnasium.make(label, **settings)
+        except Exception as error:  # an environment can raise anything
+            raise InvalidInput(f"the environment {label!r} can't be made: {error}") from error
+    else:
+        label = environment.spec.id if environment.spec else type(environment.unwrapped).__name__
+    table = getattr(environment.unwrapped, "P", None)
+    start = getattr(environment.unwrapped, "initial_state_distrib", None)
+    if table is None or start is None:
+        raise InvalidInput(
+            f"the environment {label!r} has no table of transitions: it must have the attributes P "
+            "and initial_state_distrib, as FrozenLake-v1 has"
+        )
+    rows = [
+        [row[action] for action in range(len(row))]
+        for row in map(table.__getitem__, range(len(table)))
+    ]
+    return label, rows, np.asarray(start, dtype=np.float64)
+
+
+def _outcomes(table: Table) -> Iterator[tuple[int, int, float, int, float, bool]]:
+    for state, row in enumerate(table):
+        for action, outcomes in enumerate(row):
+            for probability, next_state, reward, is_end in outcomes:
+                if probability > 0:
+                    yield state, action, probability, int(next_state), float(reward), bool(is_end)
+
+
+def _restarting(table: Table, start: Any) -> Iterator[tuple[Place, float, float]]:
+    begin = [(int(state), start[state]) for state in np.flatnonzero(start)]
+    for state, action, probability, next_state, reward, is_end in _outcomes(table):
+        for target, share in begin if is_end else [(next_state, 1.0)]:
+            yield (state, action, target), probability * share, reward
+
+
+def _absorbing(table: Table, start: Any, label: str) -> Iterator[tuple[Place, float, float]]:
+    ends = {next_state for _, _, _, next_state, _, is_end in _outcomes(table) if is_end}
+    within = defaultdict(set)
+    for state, _, _, next_state, _, is_end in _outcomes(table):
+        if not is_end:
+            within[state].add(next_state)
+    reached, new = set(), set(np.flatnonzero(start).tolist())
+    while new:
+        reached |= new
+        new = set().union(*(within[state] for state in new)) - reached
+    if reached & ends:
+        raise InvalidInput(
+            f"the environment {label!r} can be in state {min(reached & ends)} without having ended "
+            "there, which can't be absorbing: use terminal=restart"
+        )
+    for state, action, probability, next_state, reward, _ in _outcomes(table):
+        if state in ends:
+            yield (state, action, state), probability, 0.0
+        else:
+            yield (state, action, next_state), probability, reward
+
+
+def _rewards(
+    probabilities: dict[Place, float],
+    paid: dict[Place, float],
+    num_actions: int,
+) -> dict[Place, float]:
+    rewards = {place: paid[place] / probability for place, probability in probabilities.items()}
+    by_move = defaultdict(list)
+    for (state, _, next_state), reward in rewards.items():
+        by_move[state, next_state].append(reward)
+    for (state, next_state), seen in by_move.items():
+        for action in range(num_actions):
+            rewards.setdefault((state, action, next_state), sum(seen) / len(seen))
+    return rewards

@@ -1,0 +1,130 @@
+"""The distribution files of the original C++ library, BBRL.
+
+Ten lines of header with the description and the name, then numbers separated by white space: the
+number of states, the number of actions, the start state (-1: any, with equal probabilities), the
+counts (by action, then state, then next state), the type of reward (0: constant, 1: Gaussian), the
+mean rewards in the same order, and 0, or 1 and the variances. The compressed form is the same text
+through zlib.
+"""
+
+import numpy as np
+
+from ...errors import InvalidInput, StoreError
+from ...mdps.dirichlet import FlatDirichlet
+from ...mdps.single import SingleMDP
+from ...mdps.sparse import Floats, SparseTable
+
+_HEADER = (
+    "Serializable\n0\nIMDPDistribution\n2\n{}\n{}\nMDPDistribution\n0\nDirMultiDistribution\n{}"
+)
+_EXPECTED = _HEADER.split("\n")
+_ANY_START = -1
+
+
+def parse(text: str, source: str) -> FlatDirichlet:
+    """Read a distribution; `source` names the text in errors."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    header, words = lines[: len(_EXPECTED)], " ".join(lines[len(_EXPECTED) :]).split()
+    for i, expected in enumerate(_EXPECTED):
+        if i >= len(header):
+            raise StoreError(f"{source} is damaged: it ends in the header, after line {i}")
+        if expected != "{}" and header[i].strip() != expected:
+            raise StoreError(
+                f"{source} is damaged: line {i + 1} is {header[i]!r}, must be {expected!r}"
+            )
+    description, name, announced = header[4], header[5], header[-1].strip()
+    if announced != str(len(words)):
+        raise StoreError(
+            f"{source} is damaged: it announces {announced!r} numbers and has {len(words)}"
+        )
+    try:
+        numbers = np.array(words, dtype=np.float64)
+    except ValueError as error:
+        raise StoreError(f"{source} is damaged: {error}") from None
+    return _build(numbers, name, description, source)
+
+
+def _build(numbers: Floats, name: str, description: str, source: str) -> FlatDirichlet:
+    sizes = numbers[:2].tolist()
+    if len(numbers) < 3 or not all(size >= 1 and size.is_integer() for size in sizes):
+        raise StoreError(f"{source} is damaged: it has no numbers of states and actions")
+    num_states, num_actions = (int(size) for size in sizes)
+    size = num_states * num_actions * num_states
+    gaussian = len(numbers) == 5 + 3 * size
+    if not gaussian and len(numbers) != 5 + 2 * size:
+        raise StoreError(
+            f"{source} is damaged: {len(numbers)} numbers don't fit {num_states} states and "
+            f"{num_actions} actions"
+        )
+    counts, means, variances = (
+        part[:size].reshape(num_actions, num_states, num_states).swapaxes(0, 1)
+        for part in (numbers[3:], numbers[4 + size :], numbers[-size:])
+    )
+    if not numbers[3 + size] == numbers[4 + 2 * size] == gaussian:
+        raise StoreError(
+            f"{source} is damaged: the type of reward is {numbers[3 + size]:g}, must be "
+            f"{gaussian:d} for a file {'with' if gaussian else 'without'} variances"
+        )
+    start = numbers[2].item()
+    try:
+        return FlatDirichlet(
+            counts,
+            means,
+            np.full(num_states, 1 / num_states) if start == _ANY_START else _whole(start),
+            variances if gaussian else None,
+            name,
+            description,
+        )
+    except InvalidInput as error:
+        raise InvalidInput(f"{source}: {error}") from None
+
+
+def _whole(number: float) -> int | float:
+    return int(number) if number.is_integer() else number
+
+
+def format_text(distribution: FlatDirichlet) -> str:
+    """Print a distribution, with as many digits as its numbers need."""
+    if isinstance(distribution, SingleMDP):
+        raise InvalidInput(
+            "one MDP in place of a distribution is nothing that the original library's format has: "
+            "write .toml or .json instead"
+        )
+    for name in (distribution.name, distribution.description):
+        if "\n" in name or "\r" in name:
+            raise InvalidInput(f"the name {name!r} has a line break: remove it, or write .toml")
+    rewards = distribution.rewards
+    gaussian = len(rewards.variance.values) > 0
+    parts = [
+        f"{distribution.num_states}\n{distribution.num_actions}\n{_start(distribution.start)}",
+        *_rows(distribution.counts),
+        f"{gaussian:d}",
+        *_rows(rewards.mean),
+        f"{gaussian:d}",
+        *(_rows(rewards.variance) if gaussian else []),
+    ]
+    numbers = "\n".join(parts)
+    header = _HEADER.format(distribution.description, distribution.name, len(numbers.split()))
+    return f"{header}\n{numbers}\n"
+
+
+def start_state(start: Floats) -> int | None:
+    """The one state that a start distribution [S] allows, if it is one."""
+    return int(start.argmax()) if start.max() == 1 and np.count_nonzero(start) == 1 else None
+
+
+def _start(start: Floats) -> int:
+    state = start_state(start)
+    if state is not None:
+        return state
+    if (start == 1 / len(start)).all():
+        return _ANY_START
+    raise InvalidInput(
+        "the start must be one state, or all states with equal probabilities, in the original "
+        "library's format: write .toml or .json instead"
+    )
+
+
+def _rows(table: SparseTable) -> list[str]:
+    rows = table.to_dense().swapaxes(0, 1).reshape(-1, table.num_states).tolist()
+    return ["\t".join(repr(number).removesuffix(".0") for number in row) for row in rows]

@@ -1,0 +1,181 @@
+"""What is played: a prior, MDPs drawn from a test distribution, a discount and a horizon."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..agents.base import Task
+from ..arguments import positive, whole
+from ..errors import InvalidInput
+from ..mdps.dirichlet import FlatDirichlet
+from ..mdps.mdp import MDP, check_discount
+from ..mdps.sparse import Floats
+from ..problems import distribution
+from . import streams
+from .streams import Words
+
+DEFAULT_HORIZON = 250
+
+
+class Experiment:
+    """An experiment: agents are trained on the prior and play MDPs of the test distribution.
+
+    MDP i and the noise in it depend on the content of the test distribution, the seed and i alone.
+    """
+
+    def __init__(
+        self,
+        prior: str | Path | FlatDirichlet,
+        test: str | Path | FlatDirichlet,
+        num_mdps: int = 500,
+        discount: float = 0.95,
+        horizon: int | None = None,
+        seed: int = 0,
+        accuracy: float | None = None,
+        trajectories: int = 1,
+        deadline: float | None = None,
+    ) -> None:
+        """Validate.
+
+        Args:
+            prior: what agents are trained on: a problem's name, a file, or a distribution.
+            test: what the MDPs are drawn from.
+            num_mdps: how many MDPs are drawn.
+            discount: the discount factor, between 0 and 1.
+            horizon: decisions in a trajectory; 250 if neither this nor `accuracy` is given.
+            seed: the seed of everything that is random.
+            accuracy: instead of `horizon`, how much of the return may be cut off.
+            trajectories: how many trajectories are played in each MDP.
+            deadline: seconds a decision may take; agents that can stop early keep it.
+        """
+        self.prior, self.test = distribution(prior).as_prior(), distribution(test)
+        _check_same_world(self.prior, self.test)
+        self.num_mdps = whole(num_mdps, "num_mdps", least=1)
+        self.discount = check_discount(discount)
+        self.seed = whole(seed, "seed", least=0)
+        self.trajectories = whole(trajectories, "trajectories", least=1)
+        self.deadline = None if deadline is None else positive(deadline, "deadline")
+        if horizon is not None and accuracy is not None:
+            raise InvalidInput(
+                f"horizon = {horizon} and accuracy = {accuracy}: give one of them, not both"
+            )
+        if accuracy is not None:
+            horizon = horizon_for(accuracy, self.discount, self.test.max_reward)
+        self.horizon = whole(DEFAULT_HORIZON if horizon is None else horizon, "horizon", least=1)
+        self.mdps_are_given = False
+
+    def give_mdps(self, probabilities: Floats) -> None:
+        """Take MDPs [num_mdps, E] that were drawn before, by whatever version of NumPy."""
+        given = probabilities.reshape(self.num_mdps, len(self.test.counts.values)).copy()
+        given.flags.writeable = False
+        self.__dict__["probabilities"] = given  # the cached property's place
+        self.mdps_are_given = True
+
+    def __repr__(self) -> str:
+        return (
+            f"Experiment({self.name}: {self.num_mdps} MDPs, discount {self.discount}, "
+            f"horizon {self.horizon}, seed {self.seed})"
+        )
+
+    @property
+    def name(self) -> str:
+        """The test distribution, and the prior where it is another one."""
+        prior, test = self.prior.name or "unnamed", self.test.name or "unnamed"
+        accurate = self.prior.digest == self.test.as_prior().digest
+        return test if accurate else f"{test} from {prior}"
+
+    @property
+    def num_trajectories(self) -> int:
+        """How many trajectories are played in all."""
+        return self.num_mdps * self.trajectories
+
+    @property
+    def task(self) -> Task:
+        """What agents are told besides the prior."""
+        return Task(self.discount, self.horizon, self.deadline)
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """The transition probabilities [num_mdps, E] of the MDPs, entries as in `test.counts`."""
+        drawn = draw_mdps(self.test, self.seed, range(self.num_mdps))
+        drawn.flags.writeable = False
+        return drawn
+
+    def mdp(self, index: int) -> MDP:
+        """One of the MDPs."""
+        table = self.test.counts.replace(self.probabilities[index].copy())
+        return MDP(table, self.test.rewards, self.test.start)
+
+    @cached_property
+    def noise_words(self) -> Words:
+        """A word for the environment's noise in each trajectory, the same for all agents."""
+        names = ("noise", self.test.digest, self.seed)
+        keys = streams.keys(names, self.numbers_of(range(self.num_trajectories)))
+        return streams.first_words(keys)[:, 0].copy()
+
+    def numbers_of(self, trajectories: range) -> Iterator[tuple[int, int]]:
+        """The MDP of each trajectory, and its number there."""
+        return (divmod(index, self.trajectories) for index in trajectories)
+
+    def settings(self) -> dict[str, Any]:
+        """All settings but the distributions' content, ready for a file's metadata."""
+        return {
+            "name": self.name,
+            "prior": self.prior.name,
+            "prior_digest": self.prior.digest,
+            "test": self.test.name,
+            "test_digest": self.test.as_prior().digest,
+            "num_mdps": self.num_mdps,
+            "discount": self.discount,
+            "horizon": self.horizon,
+            "trajectories": self.trajectories,
+            "seed": self.seed,
+            "deadline": self.deadline,
+        }
+
+    @cached_property
+    def hash(self) -> str:
+        """A SHA-256 digest of the settings and the MDPs; names don't count, nor does the deadline.
+
+        Agents with and without a deadline can so be compared.
+        """
+        left_out = ("name", "prior", "test", "deadline")
+        settings = {key: value for key, value in self.settings().items() if key not in left_out}
+        text = json.dumps(settings, sort_keys=True)
+        return hashlib.sha256(text.encode() + self.probabilities.tobytes()).hexdigest()
+
+
+def draw_mdps(test: FlatDirichlet, seed: int, indices: Iterable[int]) -> Floats:
+    """The transition probabilities [n, E] of some of an experiment's MDPs."""
+    return test.sample_many([streams.generator("mdp", test.digest, seed, i) for i in indices])
+
+
+def horizon_for(accuracy: float, discount: float, max_reward: float) -> int:
+    """The decisions after which what remains of a return is below the accuracy."""
+    positive(accuracy, "accuracy")
+    if max_reward == 0 or accuracy * (1 - discount) >= max_reward:
+        return 1
+    part = math.log(accuracy) + math.log(1 - discount) - math.log(max_reward)
+    # The paper's sum runs from t = 0 to T, which is T + 1 decisions.
+    return math.floor(part / math.log(discount)) + 1
+
+
+def _check_same_world(prior: FlatDirichlet, test: FlatDirichlet) -> None:
+    if prior.counts.shape != test.counts.shape:
+        raise InvalidInput(
+            f"the prior has {prior.num_states} states and {prior.num_actions} actions, the test "
+            f"distribution {test.num_states} and {test.num_actions}: they must agree"
+        )
+    known, real = prior.rewards.mean.at(test.counts), test.rewards.mean.at(test.counts)
+    wrong = np.flatnonzero(known != real)
+    if len(wrong):
+        raise InvalidInput(
+            f"the reward at {test.counts.locate(int(wrong[0]))} is {known[wrong[0]]} in the prior "
+            f"and {real[wrong[0]]} in the test distribution: agents know rewards, they must agree"
+        )

@@ -1,0 +1,86 @@
+"""What results were made on: the machine, its speed and the versions of what matters."""
+
+import os
+import platform
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+
+
+@cache
+def describe() -> dict[str, Any]:
+    """The machine, the versions and the calibration, ready for a file's metadata."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "calibration_microseconds": round(calibration(), 3),
+        "versions": {
+            "brlbench": __version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("numba", "numpy", "polars")},
+        },
+    }
+
+
+@cache
+def calibration() -> float:
+    """Microseconds of one plain value iteration on this machine (see `kernels.calibration`)."""
+    return measure_calibration(repeats=50, rounds=5)
+
+
+def measure_calibration(repeats: int, rounds: int) -> float:
+    """Measure the calibration: the best of some rounds of repeated solutions."""
+    from ..kernels import calibration as kernels
+
+    shape = (kernels.STATES, kernels.ACTIONS, kernels.STATES)
+    transitions = np.random.Generator(np.random.PCG64(1)).exponential(size=shape)
+    transitions /= transitions.sum(axis=2, keepdims=True)
+    rewards = np.zeros(shape)
+    rewards[:, :, 0] = 10
+    work = np.zeros((2, kernels.STATES))
+    kernels.time_value_iteration(transitions, rewards, work[0], work[1], 1, 1)
+    nanoseconds = kernels.time_value_iteration(
+        transitions, rewards, work[0], work[1], repeats, rounds
+    )
+    return nanoseconds / 1e3
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+class Waiting:
+    """How long this thread has waited for a processor since this was made."""
+
+    def __init__(self) -> None:
+        self._ran, self._waited = _run_and_wait_time()
+
+    def seconds(self) -> float:
+        """The time it was ready to run and did not; 0 where the system does not tell."""
+        return (_run_and_wait_time()[1] - self._waited) * 1e-9
+
+    def share(self) -> float:
+        """Of the time that it was ready to run: from 0, a core of its own, to nearly 1."""
+        ran, waited = _run_and_wait_time()
+        ran, waited = ran - self._ran, waited - self._waited
+        return round(waited / (ran + waited), 4) if ran + waited else 0.0
+
+
+def _run_and_wait_time() -> tuple[int, int]:
+    try:
+        ran, waited, _ = Path("/proc/thread-self/schedstat").read_text().split()
+        return int(ran), int(waited)
+    except (OSError, ValueError):
+        return 0, 0

@@ -1,0 +1,86 @@
+"""What came of one agent in one experiment."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..analysis.statistics import ci95
+from ..arguments import format_seconds
+from ..mdps.sparse import Floats, Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Rewards and times of all decisions: N MDPs, K trajectories in each, T decisions in each."""
+
+    algorithm: str
+    parameters: dict[str, Any]
+    experiment: dict[str, Any]  # the experiment's settings
+    experiment_hash: str
+    offline_seconds: float
+    offline_cpu_seconds: float
+    rewards: Floats  # [N, K, T]
+    nanoseconds: Integers  # [N, K, T]
+    cpu_nanoseconds: Integers  # [N, K]; of whole trajectories, environment included
+    states: NDArray[np.int64] | None = None  # [N, K, T + 1]
+    actions: NDArray[np.int64] | None = None  # [N, K, T]
+    machine: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The agent in a few words, with its deadline."""
+        return label_of(self.algorithm, self.parameters, self.deadline)
+
+    @property
+    def deadline(self) -> float | None:
+        """The seconds that a decision might take, if that was limited."""
+        return self.experiment.get("deadline")
+
+    @property
+    def overruns(self) -> float | None:
+        """The share of decisions that took longer than the deadline, if there was one."""
+        if self.deadline is None:
+            return None
+        return float((self.nanoseconds > self.deadline * 1e9).mean())
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the same agent would play alike again: not if the clock decided."""
+        return self.deadline is None
+
+    @property
+    def trajectory_returns(self) -> Floats:
+        """The discounted return [N, K] of every trajectory."""
+        weights = self.experiment["discount"] ** np.arange(self.rewards.shape[2])
+        # Not a matrix product, whose rounding could depend on the number of rows.
+        return np.asarray((self.rewards * weights).sum(axis=2))
+
+    @property
+    def returns(self) -> Floats:
+        """The return [N] in every MDP, the mean of its trajectories."""
+        return np.asarray(self.trajectory_returns.mean(axis=1))
+
+    @property
+    def decision_seconds(self) -> Floats:
+        """The time [N, T] of every decision, the mean of an MDP's trajectories."""
+        return np.asarray(self.nanoseconds.mean(axis=1) * 1e-9)
+
+    @property
+    def mean(self) -> float:
+        """The score: the mean return."""
+        return float(self.returns.mean())
+
+    @property
+    def ci95(self) -> float:
+        """The half-width of the score's 95% interval."""
+        return ci95(self.returns)
+
+
+def label_of(algorithm: str, parameters: dict[str, Any], deadline: float | None = None) -> str:
+    """An agent in a few words."""
+    given = {key: value for key, value in parameters.items() if value is not None}
+    listed = ", ".join(f"{key}={value}" for key, value in given.items())
+    within = "" if deadline is None else f" within {format_seconds(deadline)}"
+    return (f"{algorithm}({listed})" if listed else algorithm) + within

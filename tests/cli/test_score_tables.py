@@ -1,0 +1,120 @@
+import io
+import math
+from typing import Any
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from brlbench.agents import AGENTS, make_agent
+from brlbench.agents.parameters import rules
+from brlbench.arguments import format_seconds
+from brlbench.cli.lists import agent_table, problem_table
+from brlbench.cli.tables import progress, score_table
+from brlbench.mdps.single import SingleMDP
+from brlbench.problems import PROBLEMS, distribution
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from brlbench.report.summary import summarise
+
+
+def printed(content: Any, width: int = 300) -> str:
+    buffer = io.StringIO()
+    Console(file=buffer, width=width).print(content)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (1e-10, "0 s"),
+        (1e-9, "1 ns"),
+        (1.234e-8, "12.3 ns"),
+        (9.99e-7, "999 ns"),
+        (9.999e-7, "1 µs"),
+        (1e-6, "1 µs"),
+        (4.567e-6, "4.57 µs"),
+        (9.996e-4, "1 ms"),
+        (0.001, "1 ms"),
+        (0.0425, "42.5 ms"),
+        (0.9994, "999 ms"),
+        (0.9996, "1 s"),
+        (1, "1 s"),
+        (59.9, "59.9 s"),
+        (90, "1.5 min"),
+        (3599, "1 h"),
+        (4 * 3600, "4 h"),
+        (100 * 3600, "100 h"),
+        (math.nan, "0 s"),
+    ],
+)
+def test_times(seconds: float, text: str) -> None:
+    assert format_seconds(seconds) == text
+
+
+@pytest.mark.parametrize("exponent", range(-90, 50))
+def test_times_have_three_digits_at_most_and_are_right(exponent: int) -> None:
+    seconds = 1.2589**exponent
+    number, unit = format_seconds(seconds).split()
+    size = {"h": 3600, "min": 60, "s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}[unit]
+    assert float(number) * size == pytest.approx(seconds, rel=0.005)
+    assert "e" not in number
+
+
+def test_scores_are_sorted_with_the_best_first() -> None:
+    experiment = Experiment("GC", "GC", num_mdps=5, horizon=20)
+    agents = [make_agent("random"), make_agent("optimal"), make_agent("beb", beta=2)]
+    results = [evaluate(agent, experiment) for agent in agents]
+    text = printed(score_table(summarise(results)))
+    assert "GC, 5 MDPs" in text
+    order = sorted(results, key=lambda result: -result.mean)
+    places = [text.index(result.label) for result in order]
+    assert places == sorted(places)
+    for result in results:
+        assert f"{result.mean:.2f} ± {result.ci95:.2f}" in text
+
+
+def test_the_summary_has_a_row_for_each_result() -> None:
+    experiment = Experiment("uniform:GC", "GC", num_mdps=5, horizon=20)
+    results = [evaluate(make_agent(name), experiment) for name in ("random", "beb")]
+    table = summarise(results)
+    assert isinstance(table, pl.DataFrame)
+    assert table["algorithm"].to_list() == ["random", "beb"]
+    assert table["experiment"].to_list() == ["GC from uniform:GC"] * 2
+    assert table["mean"].to_list() == [result.mean for result in results]
+    assert table["online_seconds"].to_list() == pytest.approx(
+        [result.decision_seconds.mean() for result in results]
+    )
+
+
+def test_the_table_of_problems() -> None:
+    text = printed(problem_table(PROBLEMS))
+    for name in PROBLEMS:
+        (line,) = [line for line in text.splitlines() if f"│ {name} " in line]
+        assert f" {distribution(name).num_states} " in line
+        assert distribution(name).description in line
+        assert (" one " in line) == isinstance(distribution(name), SingleMDP)
+    assert all(part in text for part in ("uniform:", "around:20:", "gym:", "successors=3"))
+
+
+def test_the_table_of_agents() -> None:
+    text = printed(agent_table(AGENTS))
+    for name, agent in AGENTS.items():
+        assert f"│ {name} " in text
+        assert (agent.__doc__ or "").splitlines()[0] in text
+        for parameter, rule in rules(agent).items():
+            assert parameter in text
+            assert f"{rule.meaning}; {rule.allowed}" in text
+
+
+def test_progress_ends_at_the_total() -> None:
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=120, force_terminal=True, color_system=None)
+    with progress(console, 10) as advance:
+        advance(description="beb on GC")
+        for _ in range(5):
+            advance(2)
+    text = buffer.getvalue()
+    assert "beb on GC" in text
+    assert "10/10 trajectories, left: 0:00:00" in text

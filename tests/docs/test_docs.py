@@ -1,0 +1,126 @@
+"""The documentation builds without a warning, its links lead somewhere, and it can be looked at."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from selenium.webdriver import Chrome
+
+import brlbench as bb
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+MOST_DRAWN = 1500  # possible transitions; problems with more have no drawing
+
+# Whether nothing is too wide, the colours, and images that did not load.
+SHOWN = """
+const page = document.documentElement;
+return [
+  page.scrollWidth <= page.clientWidth,
+  document.body.dataset.mdColorScheme,
+  [...document.images].filter((image) => !image.naturalWidth).map((image) => image.src),
+]
+"""
+
+
+class Page(HTMLParser):
+    """What a page is linked to, and what can be linked to in it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        for key, value in attributes:
+            if value is not None and key in ("id", "name"):
+                self.anchors.add(value)
+            elif value is not None and key in ("href", "src"):
+                (self.links if tag == "a" else self.loaded).append(value)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("docs") / "site"
+    command = ["-W", "ignore", "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    yield folder
+
+
+def test_links_and_anchors_lead_somewhere(site: Path) -> None:
+    pages = {path: Page(path) for path in site.rglob("*.html")}
+    wrong = []
+    for path, page in pages.items():
+        for link in page.links + page.loaded:
+            parts = urlsplit(link)
+            if parts.scheme in ("http", "https", "mailto") or path.name == "404.html":
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if target.is_dir():
+                target /= "index.html"
+            known = pages[target].anchors if target in pages else set()
+            if not target.exists() or (parts.fragment and unquote(parts.fragment) not in known):
+                wrong.append(f"{path.relative_to(site)}: {link}")
+    assert wrong == []
+
+
+def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        assert [link for link in Page(path).loaded if "//" in link] == []
+    for path in site.rglob("*.css"):
+        assert re.findall(r"url\(['\"]?(?:https?:)?//|@import", path.read_text()) == []
+
+
+def test_formulas_are_shown_without_scripts(site: Path) -> None:
+    text = (site / "protocol.html").read_text()
+    assert "<math" in text
+    assert "arithmatex" not in text
+
+
+def test_every_algorithm_problem_and_public_name_is_documented(site: Path) -> None:
+    for name in bb.AGENTS:
+        assert (DOCS / f"algorithms/{name}.md").exists()
+    for name in bb.PROBLEMS:
+        few = len(bb.distribution(name).counts.values) <= MOST_DRAWN
+        page = (site / f"problems/{name}.html").read_text()
+        assert (f"problem-{name}.svg" in page) == few
+    anchors = Page(site / "api.html").anchors
+    for name in bb.__all__:
+        assert f"brlbench.{name}" in anchors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("width", "scheme", "palette"), [(400, "dark", "slate"), (1400, "light", "default")]
+)
+def test_pages_fit_the_screen(
+    site: Path, browser: Chrome, width: int, scheme: str, palette: str
+) -> None:
+    size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    preferred = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": preferred})
+    browser.get((site / "index.html").as_uri())
+    browser.execute_script("localStorage.clear()")  # what was chosen before
+    wrong = []
+    for path in site.rglob("*.html"):
+        browser.get(path.as_uri())
+        shown = browser.execute_script(SHOWN)
+        if shown != [True, palette, []] and path.name != "404.html":
+            wrong.append((path.name, shown))
+    assert wrong == []

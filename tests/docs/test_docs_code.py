@@ -1,0 +1,82 @@
+"""The code of the documentation runs as it is printed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from helpers.run_page import blocks, run
+from helpers.slurm_cluster import needs_slurm, running_slurm
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
+WITH_CODE = [
+    name
+    for name in PAGES
+    if any(block.language != "pseudo" for block in blocks((DOCS / name).read_text()))
+]
+
+# What takes long, or needs what a test has not, is made smaller; all else runs as it is printed.
+SMALLER = {
+    "index.md": [
+        ("scripts/demo\n", "brlbench demo --mdps 3 --output demo-results\n"),
+        ("scripts/test\n", ""),
+    ],
+    "reproduction.md": [
+        ("reproduction/results.parquet", str(ROOT / "reproduction/results.parquet")),
+    ],
+    "tutorials/slurm.md": [
+        ('partition = "batch"', 'partition = "main"'),
+        ('memory = "8GB"', 'memory = "500MB"\ninterface = "lo"\ncheck_seconds = 0.3'),
+        ("cores = 4", "cores = 1"),
+        ("workers = 200", "workers = 2"),
+        (" --detach", ""),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=needs_slurm) if name == "tutorials/slurm.md" else name
+        for name in WITH_CODE
+    ],
+)
+def test_code_runs(name: str, tmp_path: Path) -> None:
+    page = (DOCS / name).read_text()
+    if "latexmk" in page and shutil.which("latexmk") is None and os.environ.get("CI") != "true":
+        pytest.skip("latexmk is not installed")
+    for printed, smaller in SMALLER.get(name, []):
+        assert printed in page
+        page = page.replace(printed, smaller)
+    with running_slurm() if name == "tutorials/slurm.md" else nullcontext():
+        done = subprocess.run(
+            [sys.executable, "-W", "error", str(ROOT / "tests/run_page.py"), name],
+            input=page,
+            cwd=tmp_path,
+            env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+        )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+
+
+def test_no_block_is_overlooked() -> None:
+    for name in PAGES:
+        page = (DOCS / name).read_text()
+        assert 2 * len(blocks(page)) == len(re.findall("^ *```", page, re.MULTILINE)), name
+
+
+def test_output_that_is_not_printed_is_noticed() -> None:
+    page = "```python\nprint(1)\nprint(2)\n```\n\n```text\n1\n{}\n```\n"
+    run(page.format("2"), "page")
+    run(page.format("…"), "page")
+    with pytest.raises(SystemExit, match="page, line 7: expected"):
+        run(page.format("3"), "page")

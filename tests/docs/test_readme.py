@@ -1,0 +1,117 @@
+"""The README's and CONTRIBUTING's examples run as they are printed."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from benchmarks.tables import ratio_table
+
+from brlbench.executors import SlurmOptions
+from brlbench.study.schema import ExecutionTable
+
+ROOT = Path(__file__).parents[2]
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+def run(code: str, folder: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_two_commands_come_first() -> None:
+    assert (ROOT / "README.md").read_text().splitlines()[2:5] == [
+        "```sh",
+        "scripts/demo   # sets up, then compares agents on the paper's six experiments: "
+        "about a minute",
+        "scripts/test   # sets up, then runs all tests",
+    ]
+
+
+@pytest.mark.slow
+def test_python_examples(tmp_path: Path) -> None:
+    agent, use, gymnasium = blocks("python")
+    score, seconds, test = run(use, tmp_path).splitlines()
+    assert 35 < float(score.split()[0]) < 47
+    assert 0 < float(seconds) < 1
+    assert test.startswith("ZTest(z=")
+    (tmp_path / "my_agent.py").write_text(agent)
+    own = "from my_agent import Thompson\n" + use.replace(
+        'bb.make_agent("epsilon-greedy", epsilon=0.0)', "Thompson(every=20)"
+    ).replace("num_mdps=500", "num_mdps=100")
+    assert len(agent.splitlines()) <= 22
+    assert 28 < float(run(own, tmp_path).split()[0]) < 45
+    assert 0 < float(run(gymnasium, tmp_path)) < 1
+
+
+@pytest.mark.slow
+def test_as_a_new_user(tmp_path: Path) -> None:
+    """All lines of the opening in order, in a copy of the project."""
+    project = tmp_path / "brlbench"
+    shutil.copytree(ROOT, project, ignore=shutil.ignore_patterns(".*_cache", ".venv", ".git"))
+    (project / ".venv").symlink_to(sys.prefix)  # what setting up would make; CI starts without
+    os.utime(project / "pyproject.toml", (0, 0))
+    two_commands, join, *_ = blocks("sh")
+    small = two_commands.replace("scripts/demo", "scripts/demo --mdps 5")
+    run_script(small.replace("scripts/test", "scripts/test tests/test_streams.py"), project)
+    assert (project / "demo-results/report.html").exists()
+    (project / "my_agent.py").write_text(blocks("python")[0])
+    (project / "mine.toml").write_text(blocks("toml")[0])
+    run_script(join.replace("--results mine", "--results mine --workers 1"), project)
+    report = (project / "mine/report/report.html").read_text()
+    assert "my_agent:Thompson" in report
+    assert "bamcp" in report
+
+
+def test_the_table_of_speed_is_the_measured_one() -> None:
+    measured = json.loads((ROOT / "benchmarks/measured.json").read_text())
+    assert ratio_table(measured["figures"]) in (ROOT / "README.md").read_text()
+
+
+def test_problem_example(tmp_path: Path) -> None:
+    _, problem, *_ = blocks("toml")
+    (tmp_path / "two-rooms.toml").write_text(problem)
+    code = 'import brlbench as bb; print(bb.Experiment("two-rooms.toml", "two-rooms.toml"))'
+    assert "two-rooms" in run(code, tmp_path)
+
+
+def test_command_line_example(tmp_path: Path) -> None:
+    _, _, commands, answers, *_ = blocks("sh")
+    assert "brlbench compare" in answers
+    run_script(commands.replace("--mdps 500", "--mdps 5"), tmp_path)
+    assert (tmp_path / "result.parquet").exists()
+
+
+@pytest.mark.slow
+def test_study_example(tmp_path: Path) -> None:
+    (tmp_path / "my_agent.py").write_text(blocks("python")[0])
+    study = blocks("toml")[2]
+    smaller = study.replace("num_mdps = 500", "num_mdps = 2").replace("[500, 2500]", "[5, 25]")
+    (tmp_path / "my-study.toml").write_text(smaller)
+    run_script(blocks("sh")[4].replace("report my-results", "compare my-results"), tmp_path)
+    assert len(list((tmp_path / "my-results/results").rglob("*.parquet"))) == 2 * (4 + 2)
+
+
+def test_profile_example(tmp_path: Path) -> None:
+    profile = tomllib.loads(blocks("toml")[3])
+    SlurmOptions.read(profile.pop("slurm"))
+    ExecutionTable.model_validate(profile)
+
+
+def run_script(commands: str, folder: Path) -> None:
+    lines = [line.split("#")[0].strip() for line in commands.splitlines()]
+    path = f"{Path(sys.executable).parent}:$PATH"
+    script = f'set -e\nPATH="{path}"\n' + "\n".join(lines)
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,213 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import as_completed, wait
+from pathlib import Path
+
+import pytest
+from dask import config as dask_config
+
+from brlbench.errors import ExecutorError, InvalidInput
+from brlbench.executors import Dask, dask
+from brlbench.executors.child import Died, Done, Failed, Limits
+from helpers.processes import descendants_of, is_running, wait_for
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Dask]:
+    with Dask(workers=2) as executor:
+        yield executor
+
+
+def worker_pids(executor: Dask) -> list[int]:
+    pids = executor._units.client.run(os.getpid)
+    return list(pids.values())
+
+
+def test_dask_workers_perform_all_units(executor: Dask) -> None:
+    futures = {executor.submit("helpers.work:square", number): number for number in range(50)}
+    for future in as_completed(futures):
+        assert future.result() == Done(futures[future] ** 2)
+    assert executor.num_workers == 2
+
+
+def test_failures_and_limits_on_dask_are_as_elsewhere(executor: Dask) -> None:
+    units = {
+        executor.submit("helpers.work:reject", "x"): Failed("x: must be something else"),
+        executor.submit("helpers.work:hang", None, Limits(seconds=0.3)): Failed(
+            "took more than 0.3 s"
+        ),
+        executor.submit("helpers.work:die", None): Failed(
+            "its process ended 3 times: killed by signal 9"
+        ),
+    }
+    for future, expected in units.items():
+        assert future.result() == expected
+    unsendable = executor.submit("helpers.work:square", lambda: 0).result()
+    assert isinstance(unsendable, Failed)
+    assert unsendable.reason.startswith("its argument can't be sent to a process: ")
+
+
+def test_dask_forgets_results_that_have_arrived(executor: Dask) -> None:
+    futures = [executor.submit("helpers.work:large", 1_000_000) for _ in range(20)]
+    wait(futures)
+    client = executor._units.client
+    wait_for(lambda: not client.futures)
+    wait_for(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
+
+
+def test_a_dask_worker_killed_half_way_does_not_change_results(executor: Dask) -> None:
+    pids = worker_pids(executor)
+    futures = [executor.submit("helpers.work:slow_square", number) for number in range(30)]
+    wait_for(futures[5].done)
+    os.kill(pids[0], signal.SIGKILL)
+    assert [future.result() for future in futures] == [Done(n**2) for n in range(30)]
+    wait_for(lambda: len(set(worker_pids(executor)) - {pids[0]}) == 2)
+
+
+def test_an_interrupt_is_not_for_the_workers(executor: Dask) -> None:
+    pids = worker_pids(executor)
+    futures = [executor.submit("helpers.work:slow_square", number) for number in range(4)]
+    for pid in pids:
+        os.kill(pid, signal.SIGINT)
+    assert [future.result() for future in futures] == [Done(n**2) for n in range(4)]
+    assert worker_pids(executor) == pids
+
+
+def test_an_interrupt_waits_until_a_cluster_has_started() -> None:
+    steps = []
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored
+    try:
+        with pytest.raises(KeyboardInterrupt), dask.uninterrupted():
+            signal.raise_signal(signal.SIGINT)
+            steps.append("started")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert steps == ["started"]
+
+
+def test_a_unit_that_always_ends_its_dask_worker_fails(executor: Dask) -> None:
+    bad = executor.submit("helpers.work:end_parent", None)
+    assert bad.result(timeout=60) == Failed("its worker ended 4 times")
+    assert executor.submit("helpers.work:square", 3).result() == Done(9)
+
+
+# The following need clusters that end.
+
+
+def test_stopping_ends_units_on_dask_early_and_killing_at_once() -> None:
+    with dask.local_cluster(1) as cluster:
+        address = cluster.scheduler_address
+        with Dask(address) as stopped, Dask(address) as other:
+            assert stopped.submit("helpers.work:square", 3).result() == Done(9)
+            futures = [stopped.submit("helpers.work:report_every", 0.3) for _ in range(4)]
+            wait_for(lambda: stopped._units.client.processing())
+            time.sleep(0.3)
+            started = time.monotonic()
+            stopped.stop()
+            assert not any(future.cancel() for future in futures)
+            outcomes = [future.result() for future in futures]
+            assert time.monotonic() - started < 30  # and not a minute
+            assert all(isinstance(outcome, Done | Died) for outcome in outcomes)
+            assert sum(isinstance(outcome, Died) for outcome in outcomes) >= 2
+            assert isinstance(stopped.submit("helpers.work:square", 3).result(), Died)
+
+            assert other.submit("helpers.work:square", 3).result() == Done(9)
+            futures = [other.submit("helpers.work:hang", None) for _ in range(3)]
+            threading.Timer(0.3, other.kill).start()
+            started = time.monotonic()
+            assert all(isinstance(future.result(), Died) for future in futures)
+            assert time.monotonic() - started < 30  # and not a minute
+        # Other runs on the same cluster go on, and an exception leaves no unit running.
+        with pytest.raises(KeyboardInterrupt), Dask(address) as interrupted:
+            assert interrupted.num_workers == 1
+            interrupted.submit("helpers.work:hang", None)
+            raise KeyboardInterrupt
+        with Dask(address) as after:
+            assert after.submit("helpers.work:square", 3).result(timeout=5) == Done(9)
+
+
+def test_a_worker_that_dask_has_given_up_is_replaced() -> None:
+    given_up_at_once = {"distributed.deploy.lost-worker-timeout": "1ms"}
+    with dask_config.set(given_up_at_once), Dask(workers=1) as executor:
+        (pid,) = worker_pids(executor)
+        os.kill(pid, signal.SIGKILL)
+        time.sleep(0.3)
+        assert executor.submit("helpers.work:square", 3).result(timeout=30) == Done(9)
+
+
+def test_own_modules_are_found_on_dask_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_units.py").write_text(
+        "class Number:\n    value = 4\ndef double(number, report): return 2 * number.value\n"
+    )
+    with dask.local_cluster(1) as cluster:
+        monkeypatch.syspath_prepend(tmp_path)
+        import my_units  # type: ignore[import-not-found]
+
+        with Dask(cluster.scheduler_address) as executor:
+            assert executor.submit("my_units:double", my_units.Number()).result() == Done(8)
+
+
+def test_units_raise_when_the_scheduler_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask, "_CONNECT_SECONDS", 1)
+    cluster = dask.local_cluster(1)
+    with Dask(cluster.scheduler_address) as executor:
+        future = executor.submit("helpers.work:hang", None)
+        wait_for(lambda: executor._units.client.processing())
+        cluster.close()
+        with pytest.raises(ExecutorError, match=r"^the Dask scheduler has gone: "):
+            future.result()
+
+
+MAIN = """
+import time
+from brlbench.executors import Dask
+if __name__ == "__main__":
+    with Dask(workers=2) as executor:
+        futures = [executor.submit("helpers.work:hang", None) for _ in range(4)]
+        time.sleep(1)
+        print("ready", flush=True)
+        time.sleep(60)
+"""
+
+
+def test_nothing_outlives_a_main_process_that_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "main.py"
+    script.write_text(MAIN)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    with subprocess.Popen(
+        [sys.executable, str(script)], env=environment, stdout=subprocess.PIPE
+    ) as main:
+        assert main.stdout is not None and main.stdout.readline() == b"ready\n"
+        started = descendants_of(main.pid)
+        assert len(started) >= 4
+        main.kill()
+    wait_for(lambda: not any(map(is_running, started)), seconds=5)
+
+
+# What users see when it can't be used.
+
+
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask, "_CONNECT_SECONDS", 0.5)
+    expected = r"^scheduler = 'tcp://127.0.0.1:1': no Dask scheduler could be reached there within"
+    with pytest.raises(InvalidInput, match=expected), Dask("tcp://127.0.0.1:1"):
+        pass
+
+
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    expected = r"^distributed is not installed: pip install 'brlbench\[cluster\]'$"
+    with pytest.raises(InvalidInput, match=expected):
+        Dask()
+
+
+def test_clusters_are_imported_only_when_they_are_used() -> None:
+    code = "import sys, brlbench.executors; assert not {'dask', 'distributed'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,1 @@
+"""What tests share: reference solutions, made studies and results, agents, processes."""

@@ -1,0 +1,87 @@
+"""Made-up results for tests of reports: returns and times are drawn, nothing is played."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from brlbench.mdps.sparse import Floats
+from brlbench.protocol.result import Result
+from brlbench.report.data import Entry, ExperimentData, ReportData
+from brlbench.storage.store import write_result
+
+ALGORITHMS = (
+    "random", "epsilon-greedy", "soft-max", "vdbe", "beb", "bamcp", "bfs3", "boss", "sboss",
+    "psrl", "opps-ds", "opps-cs",
+)  # fmt: skip
+SPECIAL_NAMES = ("<script>alert(1)</script>", "50%_a&b", "a\\b{}~^#$", "$x$ [b] -- `q' ε, µ 中")
+
+
+def settings(name: str, num_mdps: int) -> dict[str, Any]:
+    """An experiment's settings."""
+    return {
+        "name": name, "prior": name, "prior_digest": name, "test": name, "test_digest": name,
+        "num_mdps": num_mdps, "discount": 0.95, "horizon": 250, "trajectories": 1, "seed": 0,
+    }  # fmt: skip
+
+
+def entry(
+    algorithm: str,
+    returns: Floats,
+    offline: float = 1e-3,
+    online: float = 1e-6,
+    **parameters: Any,
+) -> Entry:
+    """An agent with the same time for every decision."""
+    features = dict.fromkeys(("mean", "median", "p95", "max"), online)
+    listed = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    label = f"{algorithm}({listed})" if listed else algorithm
+    times = {"offline": offline, **features, "total": 250 * online}
+    return Entry(algorithm, parameters, label, returns, times, {"processor": "made up"})
+
+
+def experiment(entries: list[Entry], name: str = "GC") -> ExperimentData:
+    """An experiment of some agents."""
+    num_mdps = len(entries[0].returns) if entries else 0
+    return ExperimentData(name, f"hash of {name}", settings(name, num_mdps), entries)
+
+
+def study(seed: int, num_agents: int = 400, num_mdps: int = 500, name: str = "GC") -> ReportData:
+    """One experiment of a dozen algorithms in many variants, and the optimal agent."""
+    rng = np.random.default_rng(seed)
+    shared = 40 + 15 * rng.standard_normal(num_mdps)
+    entries = [entry("random", shared - 10, 8e-5, 6e-8)]
+    for number in range(num_agents - 2):
+        kind = 1 + number % (len(ALGORITHMS) - 1)
+        algorithm = ALGORITHMS[kind]
+        effort = rng.random()
+        offline = (
+            10 ** (2.5 * effort) if algorithm.startswith("opps") else 10 ** -(3 + 0.3 * effort)
+        )
+        score = kind / 4 + 3 * effort + rng.standard_normal() / 2 - 5
+        returns = shared + score + 8 * rng.standard_normal(num_mdps)
+        online = 3e-7 * 10 ** (0.4 * kind + 1.5 * effort)
+        entries.append(entry(algorithm, returns, offline, online, value=round(effort, 4), n=number))
+    entries.append(entry("optimal", shared + 25, 1e-3, 1e-7))
+    return ReportData([experiment(entries, name)], [])
+
+
+def write_study(folder: Path, names: tuple[str, ...], num_mdps: int = 40, **more: Any) -> None:
+    """Small results on disk: for each algorithm one agent, in the experiments GC and Grid."""
+    for experiment_name in more.get("experiments", ("GC", "Grid")):
+        rng = np.random.default_rng(1)
+        for number, algorithm in enumerate(names):
+            rewards = rng.random((num_mdps, 1, 5)) + number / 10
+            result = Result(
+                algorithm=algorithm,
+                parameters={"value": number} if number % 2 else {},
+                experiment=settings(experiment_name, num_mdps),
+                experiment_hash=more.get("hash", f"hash of {experiment_name}"),
+                offline_seconds=10.0 ** (number - 4),
+                offline_cpu_seconds=0.0,
+                rewards=rewards,
+                nanoseconds=rng.integers(100, 1000, size=rewards.shape) * 10**number,
+                cpu_nanoseconds=np.ones((num_mdps, 1), dtype=np.int64),
+                machine={"processor": "made up"},
+            )
+            write_result(folder / f"{experiment_name}-{number}.parquet", result)

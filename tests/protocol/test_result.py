@@ -1,0 +1,94 @@
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brlbench.protocol.result import Result
+
+
+def build(rewards: Any, discount: float = 0.5, **changes: Any) -> Result:
+    table = np.array(rewards, dtype=np.float64)
+    settings: dict[str, Any] = {
+        "algorithm": "beb",
+        "parameters": {},
+        "experiment": {"discount": discount},
+        "experiment_hash": "",
+        "offline_seconds": 0.0,
+        "offline_cpu_seconds": 0.0,
+        "rewards": table,
+        "nanoseconds": np.ones(table.shape, np.int64),
+        "cpu_nanoseconds": np.ones(table.shape[:2], np.int64),
+    }
+    return Result(**{**settings, **changes})
+
+
+def test_returns_are_discounted_sums() -> None:
+    result = build([[[1, 2, 4]], [[0, 0, 8]]])
+    assert result.trajectory_returns.tolist() == [[3], [2]]
+    assert result.returns.tolist() == [3, 2]
+    assert result.mean == 2.5
+
+
+def test_returns_average_the_trajectories_of_an_mdp() -> None:
+    result = build([[[1, 0], [3, 0]], [[5, 2], [0, 0]], [[0, 0], [0, 2]]])
+    assert result.trajectory_returns.tolist() == [[1, 3], [6, 0], [0, 1]]
+    assert result.returns.tolist() == [2, 3, 0.5]
+
+
+def test_the_interval_is_two_standard_errors_over_mdps() -> None:
+    result = build([[[1], [1]], [[2], [4]], [[3], [7]], [[4], [10]]])
+    assert result.returns.tolist() == [1, 3, 5, 7]
+    assert result.ci95 == pytest.approx(2 * math.sqrt(20 / 3) / 2)
+
+
+def test_one_mdp_has_no_interval() -> None:
+    result = build([[[1, 2], [2, 2]]])
+    assert math.isnan(result.ci95)
+    assert result.mean == 2.5
+
+
+def test_decision_times_are_seconds_an_mdp_and_a_decision() -> None:
+    nanoseconds = np.array([[[1000, 3000], [3000, 5000]], [[10, 20], [30, 40]]])
+    result = build(np.zeros((2, 2, 2)), nanoseconds=nanoseconds)
+    assert result.decision_seconds == pytest.approx(np.array([[2e-6, 4e-6], [2e-8, 3e-8]]))
+
+
+def test_returns_do_not_depend_on_how_many_mdps_there_are() -> None:
+    rewards = np.random.default_rng(0).normal(size=(33, 2, 250))
+    every = build(rewards, 0.95).returns
+    for i in range(33):
+        assert build(rewards[i : i + 1], 0.95).returns[0] == every[i]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "label"),
+    [
+        ({}, "beb"),
+        ({"beta": 2.5}, "beb(beta=2.5)"),
+        ({"beta": 0.5, "ties": "first"}, "beb(beta=0.5, ties=first)"),
+        ({"delta": None}, "beb"),
+        ({"sigma": 1.0, "delta": None}, "beb(sigma=1.0)"),
+    ],
+)
+def test_labels(parameters: dict[str, Any], label: str) -> None:
+    assert build([[[1.0]]], parameters=parameters).label == label
+
+
+def test_results_with_a_deadline() -> None:
+    settings = {"discount": 0.5, "deadline": 2e-6}
+    nanoseconds = np.array([[[1999, 2000]], [[2001, 9999]], [[1, 1]], [[1, 2500]]])
+    result = build(np.zeros((4, 1, 2)), experiment=settings, nanoseconds=nanoseconds)
+    assert result.deadline == 2e-6
+    assert result.overruns == 3 / 8
+    assert not result.reproducible
+    assert result.label == "beb within 2 µs"
+    named = build([[[1.0]]], experiment=settings | {"deadline": 0.005}, parameters={"beta": 1})
+    assert named.label == "beb(beta=1) within 5 ms"
+
+
+@pytest.mark.parametrize("settings", [{"discount": 0.5}, {"discount": 0.5, "deadline": None}])
+def test_results_without_a_deadline(settings: dict[str, Any]) -> None:
+    result = build([[[1.0]]], experiment=settings)
+    assert (result.deadline, result.overruns, result.label) == (None, None, "beb")
+    assert result.reproducible

@@ -1,0 +1,82 @@
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import brlbench as bb
+from brlbench.errors import InvalidInput, StoreError
+from brlbench.problems import frozen
+from brlbench.storage.store import write_experiment
+from brlbench.study.schema import read_study
+from brlbench.study.units import ExperimentRequest, build_experiment
+from helpers.made_studies import returns_in, run, write_study
+
+
+@pytest.mark.parametrize("name", frozen.HASHES)
+def test_sets_are_the_papers_experiments(name: str) -> None:
+    experiment = bb.frozen_set(name)
+    problem, case, _ = name.split("/")
+    prior = problem if case == "accurate" else f"uniform:{problem}"
+    assert (experiment.prior.name, experiment.test.name) == (prior, problem)
+    assert (experiment.num_mdps, experiment.discount, experiment.horizon) == (500, 0.95, 250)
+    assert experiment.hash == frozen.HASHES[name]
+    # With the versions of today they could as well be drawn.
+    drawn = bb.Experiment(prior, problem, num_mdps=500, seed=0)
+    np.testing.assert_array_equal(drawn.probabilities, experiment.probabilities)
+
+
+def test_there_are_six_named_after_problem_prior_and_version() -> None:
+    assert len(frozen.HASHES) == 6
+    assert all(re.fullmatch(r"\w+/(in)?accurate/v\d+", name) for name in frozen.HASHES)
+
+
+def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidInput, match="did you mean 'GC/accurate/v1'"):
+        bb.frozen_set("GC/accurate/v2")
+    other = tmp_path / "other.parquet"
+    write_experiment(other, bb.Experiment("GC", "GC", num_mdps=500, seed=1))
+    monkeypatch.setattr(frozen, "_path", lambda name: other)
+    with pytest.raises(StoreError, match="is not the frozen set GC/accurate/v1"):
+        bb.frozen_set("GC/accurate/v1")
+
+
+def test_workers_play_given_mdps_whatever_they_would_draw() -> None:
+    experiment = bb.Experiment("GC", "GC", num_mdps=3)
+    experiment.give_mdps(bb.Experiment("GC", "GC", num_mdps=3, seed=9).probabilities)
+    built = build_experiment(ExperimentRequest.of(experiment))
+    np.testing.assert_array_equal(built.probabilities, experiment.probabilities)
+    assert built.hash == experiment.hash != bb.Experiment("GC", "GC", num_mdps=3).hash
+
+
+def test_in_a_study(tmp_path: Path) -> None:
+    text = """
+[defaults]
+num_mdps = 7
+[[experiments]]
+frozen = "GDL/inaccurate/v1"
+[[experiments]]
+frozen = "GDL/inaccurate/v1"
+deadline = "1s"
+[[agents]]
+algorithm = "random"
+"""
+    path = write_study(tmp_path, text)
+    study = read_study(path)
+    assert list(study.experiments) == [
+        "GDL from uniform:GDL",
+        "GDL from uniform:GDL within 1 s",
+    ]
+    code, output = run("run", path, "-r", tmp_path / "out")
+    assert code == 0, output
+    found = returns_in(tmp_path / "out")
+    assert {experiment for _, experiment in found} == {frozen.HASHES["GDL/inaccurate/v1"]}
+    for addition, message in [
+        ("num_mdps = 3", "experiments[1] can't have num_mdps: its frozen set has all settings"),
+        ('frozen = "GDL/x"', "there is no frozen set 'GDL/x'"),
+        ("", "experiments[1] must have test"),
+    ]:
+        entry = 'frozen = "GDL/inaccurate/v1"'
+        wrong = f"{entry}\n{addition}" if addition.startswith("num") else addition
+        with pytest.raises(InvalidInput, match=re.escape(message)):
+            read_study(write_study(tmp_path, text.replace(entry, wrong, 1)))

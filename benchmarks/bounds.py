@@ -27,7 +27,8 @@ from brlbench.kernels.counts import Counts
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.loop.clock import wall_time
 from brlbench.kernels.loop.environment import reset_once, step_once
-from brlbench.kernels.random.rng import Words, next_word
+from brlbench.kernels.random.rng import next_word
+from brlbench.kernels.types import Words
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.protocol.experiment import Experiment
 

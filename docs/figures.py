@@ -17,9 +17,10 @@ from drawings import MOST_DRAWN, transitions
 from matplotlib.figure import Figure
 
 import brlbench as bb
-from brlbench.analysis.statistics import ci95, normalised
+from brlbench.analysis.statistics import normalised
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol import machine
+from brlbench.protocol.score import ci95
 from brlbench.report.axes import LogAxis
 from brlbench.report.figures import drawing, score_against_time, settle, styles
 from brlbench.report.loading import load

@@ -22,8 +22,8 @@ from mkdocs.structure.files import File, Files
 
 import brlbench as bb
 from brlbench.agents.parameters import rules
-from brlbench.analysis.statistics import ci95
 from brlbench.cli import app
+from brlbench.protocol.score import ci95
 from brlbench.report.words import format_score
 
 _MDPS = 100  # for the values of a problem

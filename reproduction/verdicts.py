@@ -6,9 +6,9 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from brlbench.analysis.statistics import ci95
+from brlbench import streams
 from brlbench.mdps.sparse import Floats
-from brlbench.protocol import streams
+from brlbench.protocol.score import ci95
 from brlbench.report.data import Entry, ExperimentData
 from brlbench.storage.frozen import frozen_set
 

@@ -6,7 +6,7 @@ from brlbench.agents.beb import Beb
 from brlbench.agents.epsilon_greedy import EpsilonGreedy
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
-from brlbench.protocol.streams import generator
+from brlbench.streams import generator
 from helpers.reference import Bonus, assert_frequencies, best, draw_actions, solved, walk
 
 

@@ -5,7 +5,7 @@ from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.epsilon_greedy import EpsilonGreedy
 from brlbench.problems import distribution
-from brlbench.protocol.streams import generator
+from brlbench.streams import generator
 from helpers.reference import assert_frequencies, best, draw_actions, solved, walk
 
 

@@ -8,7 +8,7 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.streams import generator
+from brlbench.streams import generator
 
 
 def gaussian() -> FlatDirichlet:

@@ -7,7 +7,7 @@ from brlbench.agents.soft_max import SoftMax
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.streams import generator
+from brlbench.streams import generator
 from helpers.reference import assert_frequencies, best, draw_actions, solved, walk
 
 

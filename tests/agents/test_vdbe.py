@@ -4,7 +4,7 @@ import pytest
 from brlbench.agents.base import Task
 from brlbench.agents.vdbe import Vdbe
 from brlbench.problems import distribution
-from brlbench.protocol.streams import generator
+from brlbench.streams import generator
 from helpers.reference import assert_frequencies, best, draw_actions, solved, walk
 
 

@@ -7,7 +7,6 @@ import scipy.stats
 
 from brlbench.analysis.statistics import (
     bootstrap_interval,
-    ci95,
     effect_size,
     few_mdps_warning,
     holm,
@@ -18,7 +17,8 @@ from brlbench.analysis.statistics import (
 )
 from brlbench.errors import InvalidInput
 from brlbench.mdps.sparse import Floats
-from brlbench.protocol.streams import generator
+from brlbench.protocol.score import ci95
+from brlbench.streams import generator
 
 
 def pair(number: int = 200, better: float = 0.0, *names: object) -> tuple[Floats, Floats]:

@@ -9,9 +9,9 @@ from brlbench.kernels.jit import kernel
 from brlbench.kernels.loop import clock, environment
 from brlbench.kernels.loop.environment import Environment
 from brlbench.kernels.random import rng
-from brlbench.kernels.random.rng import Words
 from brlbench.kernels.solving import model
 from brlbench.kernels.solving.model import Model
+from brlbench.kernels.types import Words
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

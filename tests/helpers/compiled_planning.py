@@ -9,7 +9,7 @@ from brlbench.agents.bfs3.belief import NO_ENTRY
 from brlbench.agents.bfs3.tree import NO_EDGE, NO_NODE, Bfs3
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.random import rng
-from brlbench.kernels.random.rng import Words
+from brlbench.kernels.types import Words
 
 Integers = NDArray[np.int64]
 

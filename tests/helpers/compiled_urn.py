@@ -9,7 +9,8 @@ from brlbench.kernels.counts import Counts
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.random import alias
 from brlbench.kernels.random.alias import Alias
-from brlbench.kernels.random.rng import Words, next_word
+from brlbench.kernels.random.rng import next_word
+from brlbench.kernels.types import Words
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -10,7 +10,7 @@ from brlbench.agents.base import Task
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.mdp import MDP
 from brlbench.mdps.sparse import Floats, Integers
-from brlbench.protocol.streams import generator
+from brlbench.streams import generator
 
 TIE = 1e-9
 Bonus = Callable[[Floats], Floats]

@@ -8,7 +8,7 @@ from brlbench.kernels.counts import Counts
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats, Integers
 from brlbench.problems import distribution
-from brlbench.protocol.streams import generator
+from brlbench.streams import generator
 from helpers.compiled import count_all, restore_counts, rewards_of, support_sizes
 from helpers.strategies import priors, reproducible, transitions
 

@@ -57,7 +57,7 @@ from typing import NamedTuple
 import numpy as np
 from brlbench.agents.base import CompiledAgent, new_rng
 from brlbench.kernels.jit import kernel
-from brlbench.kernels.random.rng import Words
+from brlbench.kernels.types import Words
 from brlbench.kernels.loop.trajectory import register
 
 class Arrays(NamedTuple):

@@ -12,7 +12,7 @@ from brlbench.errors import InvalidInput
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.mdp import Rewards
 from brlbench.mdps.sparse import SparseTable
-from brlbench.protocol.streams import generator
+from brlbench.streams import generator
 from helpers.strategies import priors, reproducible, transitions
 
 ONES = np.ones((2, 1, 2))

@@ -13,8 +13,8 @@ from brlbench.mdps.sparse import SparseTable
 from brlbench.problems import distribution, read, write
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.streams import generator
 from brlbench.storage import store
+from brlbench.streams import generator
 from helpers.own_agents import Scripted
 
 # The prior allows transitions that are impossible.

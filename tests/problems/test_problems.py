@@ -8,7 +8,7 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import PROBLEMS, distribution, write
 from brlbench.problems.formats import from_json, to_json
-from brlbench.protocol.streams import generator
+from brlbench.streams import generator
 
 DISCOUNT, HORIZON, NUM_MDPS = 0.95, 250, 500
 

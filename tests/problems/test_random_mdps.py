@@ -4,7 +4,7 @@ import pytest
 from brlbench.errors import InvalidInput
 from brlbench.problems import distribution, parameters_of
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.streams import generator
+from brlbench.streams import generator
 
 
 def test_dense() -> None:

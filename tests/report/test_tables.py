@@ -4,8 +4,9 @@ import math
 import numpy as np
 import pytest
 
-from brlbench.analysis.statistics import ci95, effect_size, holm, paired_z_test
+from brlbench.analysis.statistics import effect_size, holm, paired_z_test
 from brlbench.errors import InvalidInput
+from brlbench.protocol.score import ci95
 from brlbench.report.data import ReportData
 from brlbench.report.tables import Question, agents_table, answer, answer_all, best_table, notes_on
 from brlbench.report.words import format_p, format_score, read_map, sentence

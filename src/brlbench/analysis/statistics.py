@@ -31,14 +31,6 @@ class Interval(NamedTuple):
     high: float
 
 
-def ci95(returns: ArrayLike) -> float:
-    """The half-width of the 95% interval of the mean, two standard errors; NaN for one number."""
-    numbers = np.asarray(returns, dtype=np.float64)
-    if len(numbers) < 2:
-        return math.nan
-    return float(2 * numbers.std(ddof=1) / math.sqrt(len(numbers)))
-
-
 def paired_z_test(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> ZTest:
     """Test whether the first returns are higher than the second, on the same MDPs.
 

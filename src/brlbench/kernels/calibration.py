@@ -6,12 +6,10 @@ can be compared as multiples of it.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .jit import inlined, kernel
 from .loop.clock import wall_time
-
-Floats = NDArray[np.float64]
+from .types import Floats
 
 STATES, ACTIONS = 25, 4
 _DISCOUNT = 0.95

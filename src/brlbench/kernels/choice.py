@@ -2,13 +2,9 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .jit import inlined
-from .random.rng import Words, below, uniform
-
-Floats = NDArray[np.float64]
+from .random.rng import below, uniform
+from .types import Floats, Words
 
 TIE = 1e-9  # values closer than this part of their scale are equal
 

@@ -7,14 +7,9 @@ sparse ones. A row that is full moves to the end of the pool, with room to grow.
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .arrays import at, copy_start, copy_vector
 from .jit import cold, inlined
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from .types import Floats, Integers
 
 
 class Counts(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arguments import whole
 from ..mdps.dirichlet import FlatDirichlet
-from ..protocol.streams import generator
+from ..streams import generator
 
 
 def random_dense(states: int = 10, actions: int = 5, seed: int = 0) -> FlatDirichlet:

@@ -11,7 +11,7 @@ from ..arguments import whole
 from ..errors import InvalidInput
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.sparse import SparseTable
-from ..protocol.streams import generator
+from ..streams import generator
 
 
 def random_sparse(

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import streams
 from ..agents import describe, make_agent
 from ..agents.base import Agent, CompiledAgent, Task
 from ..arguments import num_workers
 from ..errors import AgentError, InvalidInput
 from ..mdps.dirichlet import FlatDirichlet
-from . import machine, streams
+from . import machine
 from .experiment import Experiment
 from .playing import copy_agent, identity, play, told
 from .result import Result

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import streams
 from ..agents.base import Task
 from ..arguments import positive, whole
 from ..errors import InvalidInput
@@ -17,8 +18,7 @@ from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.mdp import MDP, check_discount
 from ..mdps.sparse import Floats
 from ..problems import distribution
-from . import streams
-from .streams import Words
+from ..streams import Words
 
 DEFAULT_HORIZON = 250
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__
-
 
 @cache
 def describe() -> dict[str, Any]:
@@ -21,9 +19,8 @@ def describe() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "calibration_microseconds": round(calibration(), 3),
         "versions": {
-            "brlbench": __version__,
             "python": platform.python_version(),
-            **{name: version(name) for name in ("numba", "numpy", "polars")},
+            **{name: version(name) for name in ("brlbench", "numba", "numpy", "polars")},
         },
     }
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import streams
 from ..agents import describe
 from ..agents.base import Agent, CompiledAgent
 from ..errors import AgentError, InvalidInput
-from . import streams
 from .experiment import Experiment
 
 

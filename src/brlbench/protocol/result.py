@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.statistics import ci95
 from ..arguments import format_seconds
 from ..mdps.sparse import Floats, Integers
+from .score import Score
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +68,19 @@ class Result:
         return np.asarray(self.nanoseconds.mean(axis=1) * 1e-9)
 
     @property
+    def score(self) -> Score:
+        """The mean return and its 95% interval."""
+        return Score.of(self.returns)
+
+    @property
     def mean(self) -> float:
         """The score: the mean return."""
-        return float(self.returns.mean())
+        return self.score.mean
 
     @property
     def ci95(self) -> float:
         """The half-width of the score's 95% interval."""
-        return ci95(self.returns)
+        return self.score.ci95
 
 
 def label_of(algorithm: str, parameters: dict[str, Any], deadline: float | None = None) -> str:

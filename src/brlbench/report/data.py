@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analysis.bounds import Contender
-from ..analysis.statistics import ci95, normalised
+from ..analysis.statistics import normalised
 from ..mdps.sparse import Floats
+from ..protocol.score import ci95
 
 ONLINE = "mean"  # the online feature that is used unless another is asked for
 REFERENCE = "optimal"  # knows the MDP: a bound to compare with, never a competitor

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from .. import streams
 from ..analysis.bounds import LEVEL, Comparison, Regions
 from ..analysis.statistics import (
     Interval,
     bootstrap_interval,
-    ci95,
     effect_size,
     few_mdps_warning,
     holm,
@@ -27,7 +27,7 @@ from ..analysis.statistics import (
 )
 from ..arguments import parse_seconds
 from ..errors import InvalidInput, did_you_mean
-from ..protocol import streams
+from ..protocol.score import ci95
 from .data import ONLINE, REFERENCE, Entry, ExperimentData, ReportData
 
 OPPS = ("opps-ds", "opps-cs")

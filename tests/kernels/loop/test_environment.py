@@ -7,7 +7,7 @@ from brlbench.kernels.loop.environment import Environment, reset_once, step_once
 from brlbench.mdps.mdp import MDP
 from brlbench.mdps.sparse import Floats, Integers
 from brlbench.problems import distribution
-from brlbench.protocol.streams import generator
+from brlbench.streams import generator
 from helpers.compiled import draw_steps
 
 NUMBER = 50_000

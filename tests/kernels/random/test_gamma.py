@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.random import gamma as kernels
-from brlbench.kernels.random.rng import Words
+from brlbench.kernels.types import Words
 
 Floats = NDArray[np.float64]
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from brlbench.kernels.random.rng import Words
+from brlbench.kernels.types import Words
 from brlbench.mdps.sparse import Floats, Integers
 from helpers.compiled import (
     draw_below,

@@ -5,7 +5,7 @@ import pytest
 
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.random import tail as kernels
-from brlbench.kernels.random.rng import Words
+from brlbench.kernels.types import Words
 from brlbench.mdps.sparse import Floats
 from helpers.laws import assert_same_law
 

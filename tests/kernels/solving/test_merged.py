@@ -13,10 +13,10 @@ from brlbench.agents.base import Task
 from brlbench.kernels.choice import TIE
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.random import gamma
-from brlbench.kernels.random.rng import Words
 from brlbench.kernels.solving import merged as kernels
 from brlbench.kernels.solving.merged_rows import MANY_DRAWS, draw_outside, regions_of
 from brlbench.kernels.solving.merged_state import ONE, Initial, Merged, entries_of
+from brlbench.kernels.types import Words
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats, Integers
 from brlbench.problems import distribution

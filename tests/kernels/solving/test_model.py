@@ -16,7 +16,7 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.mdp import MDP, Solution
 from brlbench.mdps.sparse import Floats, Integers, SparseTable
 from brlbench.problems import distribution
-from brlbench.protocol.streams import generator
+from brlbench.streams import generator
 from helpers.compiled import learn_all, learn_all_with_bonus, reset_model
 from helpers.strategies import discounts, priors, reproducible, transitions
 

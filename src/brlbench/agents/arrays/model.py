@@ -3,12 +3,12 @@
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...kernels.counts import Counts
 from ...kernels.loop.environment import Environment
 from ...kernels.solving import model as kernels
 from ...kernels.solving.model import Model
+from ...kernels.types import Booleans
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.mdp import MDP
 from ..base import Task
@@ -16,7 +16,6 @@ from ..base import Task
 # Beyond this many states an inverse takes too much memory and time, and sweeps take over.
 MAX_INVERSE_STATES = 1000
 
-Booleans = NDArray[np.bool_]
 Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
 

@@ -16,11 +16,9 @@ from ...kernels.jit import cold, inlined
 from ...kernels.loop.deadline import OBSERVE, START, Deadline, begin, is_over, now, took
 from ...kernels.loop.trajectory import register
 from ...kernels.random.alias import Alias, build, pick
-from ...kernels.random.rng import Words, advance, below, load, next_word, store
+from ...kernels.random.rng import advance, below, load, next_word, store
+from ...kernels.types import Floats, Integers, Words
 from .urn import CopyingUrn, draw, learn, push, rebuild_all, undo
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 NO_NODE = -1
 ROOT = 0

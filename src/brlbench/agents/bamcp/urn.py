@@ -10,15 +10,12 @@ are taken back one after the other, and it can tell their number.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...kernels.counts import Counts, add
 from ...kernels.jit import inlined
 from ...kernels.random.alias import Alias, build, pick
 from ...kernels.random.rng import unit
-
-Floats = NDArray[np.float64]
-ShortIntegers = NDArray[np.int32]
+from ...kernels.types import Floats, ShortIntegers
 
 
 class CopyingUrn(NamedTuple):

@@ -6,10 +6,10 @@ from ...kernels.choice import first_greedy, greedy
 from ...kernels.counts import add, support_size
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
-from ...kernels.random.rng import Words
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
 from ...kernels.solving.model_agent import back_to_prior
+from ...kernels.types import Words
 
 
 class Beb(NamedTuple):

@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 from ...kernels.arrays import at, copy_vector
 from ...kernels.counts import Counts, add, known_reward, restore
 from ...kernels.jit import cold, inlined
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Records = np.recarray[Any, Any]
+from ...kernels.types import Floats, Integers, Records
 
 NO_ENTRY = -1
 ALL_SPECIAL = -1

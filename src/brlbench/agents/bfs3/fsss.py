@@ -17,7 +17,8 @@ import numpy as np
 from ...kernels.arrays import at
 from ...kernels.jit import cold, inlined
 from ...kernels.loop.deadline import is_over
-from ...kernels.random.rng import Words, load, store
+from ...kernels.random.rng import load, store
+from ...kernels.types import Words
 from .belief import ALL_SPECIAL, count, take_back
 from .outcomes import Added, draw_all, draw_edge, draw_special, first_bounds
 from .tree import NO_EDGE, NO_NODE, NOT_CHOSEN, Bfs3

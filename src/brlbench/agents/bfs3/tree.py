@@ -8,18 +8,14 @@ are kept as sketches: their bounds, and the random numbers from which they can b
 What is used together is kept together, in records: one address, one part of the cache.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.loop.deadline import Deadline
-from ...kernels.random.rng import Words
+from ...kernels.types import Floats, Integers, Records, Words
 from .belief import PathBelief
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Records = np.recarray[Any, Any]
 
 NO_NODE = -1
 NO_EDGE = -1

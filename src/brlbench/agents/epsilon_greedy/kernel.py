@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 from ...kernels.choice import greedy
 from ...kernels.loop.trajectory import register
-from ...kernels.random.rng import Words, below, uniform
+from ...kernels.random.rng import below, uniform
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
 from ...kernels.solving.model_agent import back_to_prior, learn
+from ...kernels.types import Words
 
 
 class EpsilonGreedy(NamedTuple):

@@ -19,13 +19,12 @@ from ...kernels.choice import TIE
 from ...kernels.counts import Counts
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
-from ...kernels.random.rng import Words, below
+from ...kernels.random.rng import below
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
+from ...kernels.types import Floats, Integers, Words
 from ..formulas import opcodes
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 

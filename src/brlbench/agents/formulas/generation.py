@@ -25,10 +25,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import streams
 from ...errors import BrlbenchError
 from ...files import atomic_write, read_bytes
 from ...mdps.sparse import Floats
-from ...protocol import streams
 from .formula import BINARY, FEATURES, UNARY, Formula
 
 SETS = {"F2": 12, "F3": 43, "F4": 226, "F5": 1213, "F6": 7411}

@@ -5,8 +5,8 @@ from typing import NamedTuple
 from ...kernels.counts import Counts
 from ...kernels.loop.environment import Environment
 from ...kernels.loop.trajectory import register
-from ...kernels.random.rng import Words
 from ...kernels.solving.model import Model, solve, with_counts
+from ...kernels.types import Words
 
 
 class Optimal(NamedTuple):

@@ -15,11 +15,10 @@ from ...kernels.counts import Counts, add, restore, reward_of
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.environment import scan
 from ...kernels.loop.trajectory import act, observe, start
-from ...kernels.random.rng import Words, keyed_word, uniform
+from ...kernels.random.rng import keyed_word, uniform
+from ...kernels.types import Floats, Integers, Words
 from ..formula.kernel import Formula
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 

@@ -2,16 +2,12 @@
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...kernels.choice import first_greedy
 from ...kernels.loop.trajectory import register
-from ...kernels.random.rng import Words, uniform
+from ...kernels.random.rng import uniform
 from ...kernels.solving import merged as sampled
 from ...kernels.solving.merged_state import Initial, Merged
-
-Integers = NDArray[np.int64]
+from ...kernels.types import Integers, Words
 
 
 class Psrl(NamedTuple):

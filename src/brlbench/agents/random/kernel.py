@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from ...kernels.loop.trajectory import register
-from ...kernels.random.rng import Words, below
+from ...kernels.random.rng import below
+from ...kernels.types import Words
 
 
 class Random(NamedTuple):

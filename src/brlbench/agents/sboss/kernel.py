@@ -7,20 +7,14 @@ posterior is sigma^2(y) = a(y) (n - a(y)) / (n^2 (n + 1)).
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...kernels.arrays import copy_start, copy_vector
 from ...kernels.choice import first_greedy, greedy
 from ...kernels.counts import Counts
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
-from ...kernels.random.rng import Words
 from ...kernels.solving import merged as sampled
 from ...kernels.solving.merged_state import Initial, Merged
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from ...kernels.types import Floats, Integers, Words
 
 
 class Sboss(NamedTuple):

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from ...kernels.choice import soft_max
 from ...kernels.loop.trajectory import register
-from ...kernels.random.rng import Words
 from ...kernels.solving.model import Model
 from ...kernels.solving.model_agent import back_to_prior, learn
+from ...kernels.types import Words
 
 
 class SoftMax(NamedTuple):

@@ -3,16 +3,12 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...kernels.choice import greedy
 from ...kernels.loop.trajectory import register
-from ...kernels.random.rng import Words, below, uniform
+from ...kernels.random.rng import below, uniform
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
-
-Floats = NDArray[np.float64]
+from ...kernels.types import Floats, Words
 
 
 class Vdbe(NamedTuple):

@@ -7,13 +7,9 @@ takes time too; that is why `stride` simulations pass between two looks.
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..jit import inlined
+from ..types import Integers
 from .clock import wall_time
-
-Integers = NDArray[np.int64]
 
 START, OBSERVE, LOOKED, END = 0, 1, 2, 3
 SIZE = 4

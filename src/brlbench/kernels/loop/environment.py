@@ -9,13 +9,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..jit import inlined, kernel
 from ..random.rng import keyed_word, unit
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from ..types import Floats, Integers
 
 # One visit uses up to three random numbers: the next state, and two for a Gaussian reward.
 _NUMBERS_A_VISIT = 3

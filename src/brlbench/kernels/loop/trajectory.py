@@ -11,17 +11,13 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numba.extending import overload
-from numpy.typing import NDArray
 
 from ..arrays import copy_vector
 from ..jit import kernel
-from ..random.rng import Words
+from ..types import Floats, Integers, Words
 from . import environment
 from .clock import cpu_time, wall_time
 from .environment import Environment
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class _Hooks(NamedTuple):

@@ -8,13 +8,9 @@ side; 40 of its bits are used, so a probability is true to about 2**-40.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..jit import cold, inlined
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Words = NDArray[np.uint64]
+from ..types import Floats, Integers, Words
 
 BITS = 40  # at most 2**23 cells, as a product must fit
 WHOLE = 1 << BITS

@@ -9,7 +9,8 @@ Notation: I is the distribution function of Beta(a, b), x is a probability and l
 import math
 
 from ..jit import cold, inlined
-from .rng import Words, uniform
+from ..types import Words
+from .rng import uniform
 
 _CHANGE = 1e-13
 _MAX_STEPS = 100

@@ -9,12 +9,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..jit import cold, inlined
-from .rng import Words, next_word, uniform, unit
-
-Floats = NDArray[np.float64]
+from ..types import Floats, Words
+from .rng import next_word, uniform, unit
 
 # Gamma variates of a smaller shape than this may all be zero in a row, by underflow.
 SMALL_SHAPE = 0.1

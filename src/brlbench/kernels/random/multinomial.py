@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import inlined
+from ..types import Words
 from .rng import (
     LOW_BITS,
-    Words,
     binomial,
     first_bytes,
     is_equal,

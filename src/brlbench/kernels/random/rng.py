@@ -4,11 +4,10 @@ A generator is an array of four `uint64`, seeded from the first words of a named
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..jit import inlined
+from ..types import Words
 
-Words = NDArray[np.uint64]
 State = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
 _1 = np.uint64(1)

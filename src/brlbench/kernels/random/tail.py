@@ -17,14 +17,10 @@ s: then h is the mean of 1 / (s - w), weighted by a, and 1 - c = h (s - w).
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..jit import cold, inlined
+from ..types import Floats, Words
 from .gamma import exponential, gamma
-from .rng import Words, uniform
-
-Floats = NDArray[np.float64]
+from .rng import uniform
 
 _CLOSE = 0.2  # how far the logarithm of a chance may be from the one asked for
 _MAX_STEPS = 100

@@ -19,12 +19,12 @@ within SWEEP_TOLERANCE of their scale.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import copy_vector
 from ..counts import add, restore, reward_of
 from ..jit import cold, inlined
-from ..random.rng import Words, keyed_word
+from ..random.rng import keyed_word
+from ..types import Floats, Words
 from .merged_rows import draw, draw_doubtful, draw_outside, regions_of
 from .merged_state import (
     ONE,
@@ -38,8 +38,6 @@ from .merged_state import (
     set_worth,
 )
 from .tolerances import SWEEP_TOLERANCE, SWITCH
-
-Floats = NDArray[np.float64]
 
 FIRST_DISTANCE = 0.01
 _ROUNDING = 1e-14  # no sweep can be asked to change less

@@ -1,18 +1,16 @@
 """Draw the rows of a merged MDP, no more than are needed: see `merged`."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..choice import TIE
 from ..jit import cold, inlined
 from ..random.beta import draw_extremes
 from ..random.gamma import SMALL_SHAPE, draw_row
-from ..random.rng import Words, next_word
+from ..random.rng import next_word
 from ..random.tail import draw_region, find_region, is_in
+from ..types import Floats, Words
 from .merged_state import MAX_REGIONS, ONE, Merged, entries_of, set_row_reward, set_worth
 from .tolerances import SWITCH
-
-Floats = NDArray[np.float64]
 
 # From this many draws on, quantiles at random places are cheaper than the draws themselves.
 MANY_DRAWS = 32

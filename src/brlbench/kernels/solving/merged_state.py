@@ -3,15 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..counts import Counts
 from ..jit import inlined
-from ..random.rng import Words
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
+from ..types import Booleans, Floats, Integers, Words
 
 ONE = -1
 MAX_REGIONS = 8

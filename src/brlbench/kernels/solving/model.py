@@ -16,15 +16,12 @@ Gauss-Seidel sweeps, until they are within SWEEP_TOLERANCE of their scale of the
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import copy_matrix, copy_vector
 from ..counts import Counts, add, restore
 from ..jit import cold, inlined, kernel
+from ..types import Floats, Integers
 from .tolerances import SWEEP_TOLERANCE, SWITCH
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 RESIDUAL = 1e-13
 _MANY_PAIRS = 64

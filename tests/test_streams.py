@@ -1,6 +1,6 @@
 import numpy as np
 
-from brlbench.protocol.streams import first_words, generator, key, keys
+from brlbench.streams import first_words, generator, key, keys
 
 
 def test_a_stream_depends_on_its_names_only() -> None:

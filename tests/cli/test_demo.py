@@ -32,7 +32,7 @@ def test_the_demo_leaves_results_a_figure_and_a_page(demo_folder: Path) -> None:
     results = [store.read_result(path) for path in files if path.suffix == ".parquet"]
     assert len(results) == 60
     assert len({(result.label, result.experiment_hash) for result in results}) == 60
-    assert {result.experiment["num_mdps"] for result in results} == {3}
+    assert {result.settings["num_mdps"] for result in results} == {3}
     page, figure = [path for path in files if path.suffix != ".parquet"]
     assert figure.read_bytes().startswith(b"\x89PNG")
     assert page.name == "report.html"
@@ -68,5 +68,5 @@ def test_results_say_how_they_were_made(demo_folder: Path) -> None:
     result = store.read_result(path)
     assert json.loads(json.dumps(result.parameters)) == result.parameters
     assert result.parameters["beta"] == 0.5
-    assert result.experiment["seed"] == 1
-    assert result.experiment["horizon"] == 250
+    assert result.settings["seed"] == 1
+    assert result.settings["horizon"] == 250

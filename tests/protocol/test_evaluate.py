@@ -395,7 +395,7 @@ def test_the_result_says_what_was_played() -> None:
     experiment = build(trajectories=2, seed=4)
     result = evaluate(make_agent("beb", beta=2), experiment)
     assert (result.algorithm, result.parameters["beta"]) == ("beb", 2.0)
-    assert result.experiment == experiment.settings()
+    assert result.settings == experiment.settings()
     assert result.experiment_hash == experiment.hash
     assert result.machine["versions"]["brlbench"]
     assert result.rewards.shape == (6, 2, 12)

@@ -12,7 +12,7 @@ def build(rewards: Any, discount: float = 0.5, **changes: Any) -> Result:
     settings: dict[str, Any] = {
         "algorithm": "beb",
         "parameters": {},
-        "experiment": {"discount": discount},
+        "settings": {"discount": discount},
         "experiment_hash": "",
         "offline_seconds": 0.0,
         "offline_cpu_seconds": 0.0,
@@ -78,17 +78,17 @@ def test_labels(parameters: dict[str, Any], label: str) -> None:
 def test_results_with_a_deadline() -> None:
     settings = {"discount": 0.5, "deadline": 2e-6}
     nanoseconds = np.array([[[1999, 2000]], [[2001, 9999]], [[1, 1]], [[1, 2500]]])
-    result = build(np.zeros((4, 1, 2)), experiment=settings, nanoseconds=nanoseconds)
+    result = build(np.zeros((4, 1, 2)), settings=settings, nanoseconds=nanoseconds)
     assert result.deadline == 2e-6
     assert result.overruns == 3 / 8
     assert not result.reproducible
     assert result.label == "beb within 2 µs"
-    named = build([[[1.0]]], experiment=settings | {"deadline": 0.005}, parameters={"beta": 1})
+    named = build([[[1.0]]], settings=settings | {"deadline": 0.005}, parameters={"beta": 1})
     assert named.label == "beb(beta=1) within 5 ms"
 
 
 @pytest.mark.parametrize("settings", [{"discount": 0.5}, {"discount": 0.5, "deadline": None}])
 def test_results_without_a_deadline(settings: dict[str, Any]) -> None:
-    result = build([[[1.0]]], experiment=settings)
+    result = build([[[1.0]]], settings=settings)
     assert (result.deadline, result.overruns, result.label) == (None, None, "beb")
     assert result.reproducible

@@ -218,7 +218,7 @@ def joined(
     return Result(
         algorithm=algorithm,
         parameters=parameters,
-        experiment=experiment.settings(),
+        settings=experiment.settings(),
         experiment_hash=experiment.hash,
         offline_seconds=training.seconds,
         offline_cpu_seconds=training.cpu_seconds,

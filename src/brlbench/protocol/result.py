@@ -17,7 +17,7 @@ class Result:
 
     algorithm: str
     parameters: dict[str, Any]
-    experiment: dict[str, Any]  # the experiment's settings
+    settings: dict[str, Any]  # of the experiment
     experiment_hash: str
     offline_seconds: float
     offline_cpu_seconds: float
@@ -36,7 +36,7 @@ class Result:
     @property
     def deadline(self) -> float | None:
         """The seconds that a decision might take, if that was limited."""
-        return self.experiment.get("deadline")
+        return self.settings.get("deadline")
 
     @property
     def overruns(self) -> float | None:
@@ -53,7 +53,7 @@ class Result:
     @property
     def trajectory_returns(self) -> Floats:
         """The discounted return [N, K] of every trajectory."""
-        weights = self.experiment["discount"] ** np.arange(self.rewards.shape[2])
+        weights = self.settings["discount"] ** np.arange(self.rewards.shape[2])
         # Not a matrix product, whose rounding could depend on the number of rows.
         return np.asarray((self.rewards * weights).sum(axis=2))
 

@@ -104,7 +104,7 @@ def _entry(result: Result, features: dict[str, Any]) -> Entry:
 
 
 def _experiment(result: Result) -> ExperimentData:
-    return ExperimentData(result.experiment["name"], result.experiment_hash, result.experiment, [])
+    return ExperimentData(result.settings["name"], result.experiment_hash, result.settings, [])
 
 
 def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]:

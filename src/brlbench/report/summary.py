@@ -12,14 +12,14 @@ def summarise(results: Iterable[Result]) -> pl.DataFrame:
     return pl.DataFrame(
         [
             {
-                "experiment": result.experiment["name"],
+                "experiment": result.settings["name"],
                 "algorithm": result.algorithm,
                 "agent": result.label,
                 "mean": result.mean,
                 "ci95": result.ci95,
                 "offline_seconds": result.offline_seconds,
                 "online_seconds": float(result.nanoseconds.mean() * 1e-9),
-                "num_mdps": result.experiment["num_mdps"],
+                "num_mdps": result.settings["num_mdps"],
             }
             for result in results
         ]

@@ -56,7 +56,7 @@ def pack_result(result: Result, trajectories: bool = False) -> bytes:
     metadata = {
         "algorithm": result.algorithm,
         "parameters": result.parameters,
-        "experiment": result.experiment,
+        "experiment": result.settings,
         "experiment_hash": result.experiment_hash,
         "offline_seconds": result.offline_seconds,
         "offline_cpu_seconds": result.offline_cpu_seconds,
@@ -75,6 +75,7 @@ def read_result(path: Path) -> Result:
         return numbers.reshape(mdps, -1, *numbers.shape[1:])
 
     return Result(
+        settings=metadata.pop("experiment"),
         **metadata,
         rewards=array("rewards"),
         nanoseconds=array("nanoseconds"),

@@ -23,8 +23,8 @@ COUNTS = np.array([[[2.0, 1], [1, 1]], [[1, 0], [3, 1]]])
 
 
 def single(**changes: Any) -> SingleMDP:
-    given = {"transitions": TRANSITIONS, "counts": COUNTS, "rewards": [0, 1], "name": "small"}
-    return SingleMDP(**{**given, **changes})
+    given = {"counts": COUNTS, "rewards": [0, 1], "name": "small", **changes}
+    return SingleMDP(given.pop("transitions", TRANSITIONS), FlatDirichlet(**given))
 
 
 def test_every_draw_is_the_mdp() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import brlbench as bb
 from brlbench.agents.base import CompiledAgent
 from brlbench.arguments import parse_parameters
-from brlbench.protocol.evaluate import train
+from brlbench.protocol.training import train
 
 from .bounds import bound_of
 from .measure import Case, decision_microseconds

@@ -17,11 +17,11 @@ from rich.table import Table
 
 from brlbench.agents import make_agent
 from brlbench.arguments import format_seconds
-from brlbench.protocol.evaluate import train
 from brlbench.protocol.machine import Waiting
 from brlbench.protocol.playing import play
+from brlbench.protocol.training import train
 from brlbench.study.estimate import PROBE_SECONDS, ProbeRequest, probe_unit
-from brlbench.study.schema import Job, read_study
+from brlbench.study.plan import Job, read_study
 from brlbench.study.units import ExperimentRequest
 
 FACTOR = 1.5

@@ -14,7 +14,7 @@ import brlbench as bb
 from brlbench.agents.formula import FormulaAgent
 from brlbench.agents.formulas.generation import SETS, generate
 from brlbench.agents.opps_ds import OppsDs
-from brlbench.protocol.evaluate import train, warm_up
+from brlbench.protocol.training import train, warm_up
 
 from .bounds import solving, steps
 from .measure import Case, own_seconds

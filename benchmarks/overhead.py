@@ -15,8 +15,8 @@ import numpy as np
 import brlbench as bb
 from brlbench.agents.base import Task
 from brlbench.mdps.dirichlet import FlatDirichlet
-from brlbench.protocol.evaluate import train
 from brlbench.protocol.playing import play
+from brlbench.protocol.training import train
 
 from .bounds import random_words, two_intervals
 from .measure import Case, decision_microseconds, own_seconds

@@ -14,8 +14,8 @@ from brlbench.agents import describe
 from brlbench.agents.base import Agent, Task
 from brlbench.agents.formulas import parse
 from brlbench.mdps.dirichlet import FlatDirichlet
-from brlbench.protocol.evaluate import train
 from brlbench.protocol.experiment import Experiment
+from brlbench.protocol.training import train
 from helpers.merged_reference import Boss, Psrl, Sboss
 from helpers.plain_planners import PlainBamcp, PlainBfs3
 

@@ -16,7 +16,7 @@ import brlbench as bb
 from brlbench.agents.base import CompiledAgent
 from brlbench.arguments import num_cores
 from brlbench.mdps.sparse import SparseTable
-from brlbench.protocol.evaluate import train
+from brlbench.protocol.training import train
 
 from .agents import agent_case
 from .bounds import bound_of

@@ -53,7 +53,9 @@ def make(name: str) -> Any:
 def experiment(name: str, trajectories: int = 1) -> Experiment:
     prior = distribution(name.removeprefix("uniform:")) if name in EXPERIMENTS[:6] else own(name)
     known = prior.uniform() if name.startswith("uniform:") else prior
-    return Experiment(known, prior, num_mdps=4, horizon=40, seed=3, trajectories=trajectories)
+    return Experiment(
+        known, prior, num_mdps=4, horizon=40, seed=3, trajectories_per_mdp=trajectories
+    )
 
 
 def own(name: str) -> FlatDirichlet:

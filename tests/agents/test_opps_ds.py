@@ -20,8 +20,9 @@ from brlbench.errors import InvalidInput
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
-from brlbench.protocol.evaluate import TrainedAgent, Training, evaluate, train
+from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
+from brlbench.protocol.training import TrainedAgent, Training, train
 from brlbench.storage import read_agent, write_agent
 
 TASK = Task(0.95, 30)

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 import typer.main
 
-from brlbench import cli
+from brlbench import cli, storage
 from brlbench.agents import AGENTS, make_agent
 from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol.evaluate import evaluate
-from brlbench import storage
 from helpers.shell import Shell, assert_error, outside
 
 # A user's agent: it tries the actions in turn and then stays with the one that paid best.

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import brlbench.cli.demo
+from brlbench import storage
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.result import Result
-from brlbench import storage
 from helpers.shell import Shell, outside
 
 

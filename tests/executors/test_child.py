@@ -15,7 +15,8 @@ import pytest
 from brlbench.arguments import num_cores
 from brlbench.errors import ExecutorError
 from brlbench.executors import child as worker
-from brlbench.executors.child import Child, Died, Done, Failed, Limits, Outcome
+from brlbench.executors.base import Died, Done, Failed, Limits, Outcome
+from brlbench.executors.child import Child
 from helpers.processes import is_running, processes_with, wait_for
 
 

@@ -13,7 +13,7 @@ from dask import config as dask_config
 
 from brlbench.errors import ExecutorError, InvalidInput
 from brlbench.executors import Dask, dask
-from brlbench.executors.child import Died, Done, Failed, Limits
+from brlbench.executors.base import Died, Done, Failed, Limits
 from helpers.processes import descendants_of, is_running, wait_for
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from brlbench.errors import InvalidInput
 from brlbench.executors import Local
-from brlbench.executors.child import Died, Done, Failed, Limits
+from brlbench.executors.base import Died, Done, Failed, Limits
 from helpers.processes import children_of, is_running, wait_for
 
 Children = Callable[[], list[int]]

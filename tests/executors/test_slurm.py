@@ -9,7 +9,7 @@ import pytest
 
 from brlbench.errors import ExecutorError, InvalidInput
 from brlbench.executors import Slurm, SlurmOptions
-from brlbench.executors.child import Done, Failed, Limits
+from brlbench.executors.base import Done, Failed, Limits
 from helpers.processes import wait_for
 from helpers.slurm_cluster import jobs, needs_slurm, run, running_slurm
 

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from brlbench.agents import make_agent
-from brlbench.protocol.evaluate import TrainedAgent, evaluate, train
-from brlbench.protocol.experiment import Experiment
 from brlbench import storage
+from brlbench.agents import make_agent
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from brlbench.protocol.training import TrainedAgent, train
 
 Write = Callable[[Path], object]
 

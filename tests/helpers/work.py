@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from brlbench.errors import InvalidInput
-from brlbench.executors.child import Report
 
 
 def square(number: int, report: Report) -> int:

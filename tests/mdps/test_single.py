@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brlbench import storage
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.errors import InvalidInput
@@ -13,7 +14,6 @@ from brlbench.mdps.sparse import SparseTable
 from brlbench.problems import distribution, read, write
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench import storage
 from brlbench.streams import generator
 from helpers.own_agents import Scripted
 

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from brlbench import storage
 from brlbench.agents import make_agent
 from brlbench.errors import StoreError
 from brlbench.protocol.evaluate import evaluate
-from brlbench import storage
 from helpers.stored import KINDS, WRITERS, experiment, trained
 
 READERS: dict[str, Callable[[Path], object]] = {
@@ -135,7 +135,9 @@ def test_existing_files_are_kept(tmp_path: Path, kind: str) -> None:
 def test_existing_files_are_replaced_if_told_to(tmp_path: Path) -> None:
     for path in (tmp_path / "a", tmp_path / "b", tmp_path / "c"):
         path.write_bytes(b"worthless")
-    storage.write_result(tmp_path / "a", evaluate(make_agent("random"), experiment()), overwrite=True)
+    storage.write_result(
+        tmp_path / "a", evaluate(make_agent("random"), experiment()), overwrite=True
+    )
     storage.write_experiment(tmp_path / "b", experiment(), overwrite=True)
     storage.write_agent(tmp_path / "c", trained(), overwrite=True)
     assert storage.read_result(tmp_path / "a").algorithm == "random"

@@ -8,7 +8,7 @@ import brlbench as bb
 from brlbench.errors import InvalidInput, StoreError
 from brlbench.problems import frozen
 from brlbench.storage import write_experiment
-from brlbench.study.schema import read_study
+from brlbench.study.plan import read_study
 from brlbench.study.units import ExperimentRequest, build_experiment
 from helpers.made_studies import returns_in, run, write_study
 

@@ -7,14 +7,15 @@ import numpy as np
 import polars as pl
 import pytest
 
+from brlbench import storage
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.errors import AgentError, InvalidInput, StoreError
 from brlbench.mdps.dirichlet import FlatDirichlet
-from brlbench.protocol.evaluate import Training, evaluate, play_trained, train_new
+from brlbench.protocol.evaluate import evaluate, play_trained
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.result import Result
-from brlbench import storage
+from brlbench.protocol.training import Training, train_new
 from helpers.own_agents import BadLoading, BadSaving, Learner, Saving, Scripted
 from helpers.stored import experiment, resealed, trained
 

@@ -6,7 +6,7 @@ import pytest
 from brlbench.executors import Local
 from brlbench.study.estimate import Estimate, estimate
 from brlbench.study.folder import Folder
-from brlbench.study.schema import read_study
+from brlbench.study.plan import read_study
 from helpers.made_studies import run, write_study
 
 # Sleeping takes the same time on any machine, or a little more.

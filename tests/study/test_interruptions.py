@@ -11,8 +11,8 @@ import pytest
 
 from brlbench.executors import Local
 from brlbench.study.folder import Folder
+from brlbench.study.plan import read_study
 from brlbench.study.run import Run, look
-from brlbench.study.schema import read_study
 from brlbench.study.status import read_status
 from helpers.made_studies import (
     LONG,

@@ -9,7 +9,7 @@ from brlbench.errors import StoreError
 from brlbench.protocol.evaluate import evaluate
 from brlbench.storage import read_result
 from brlbench.study.folder import Folder
-from brlbench.study.schema import read_study
+from brlbench.study.plan import read_study
 from brlbench.study.status import read_status
 from helpers.made_studies import (
     LONG,

@@ -5,7 +5,7 @@ import pytest
 from reproduction.published import published_rows
 
 from brlbench.errors import InvalidInput
-from brlbench.study.schema import read_study
+from brlbench.study.plan import read_study
 from helpers.made_studies import write_study
 
 STUDIES = Path(__file__).parents[2] / "studies"

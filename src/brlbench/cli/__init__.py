@@ -181,7 +181,7 @@ def train(
     """
     from ..arguments import format_seconds, parse_parameters
     from ..files import check_free
-    from ..protocol.evaluate import train_new
+    from ..protocol.training import save, train_new
     from ..storage import write_agent
     from .tables import training_progress
 
@@ -189,7 +189,7 @@ def train(
     given = parse_parameters(parameters or [])
     with training_progress(console) as progress:
         trained = train_new(agent, given, prior, discount, horizon, seed, progress)
-    write_agent(output, trained, overwrite)
+    write_agent(output, save(trained), overwrite)
     console.print(
         f"wrote {output}: trained in {format_seconds(trained.training.seconds)}", markup=False
     )
@@ -210,14 +210,15 @@ def play(
 
     Example: [bold]brlbench play beb.json gc.parquet -o result.parquet[/bold]
     """
+    from .. import storage
     from ..files import check_free
     from ..protocol.evaluate import play_trained
+    from ..protocol.training import load
     from ..report.summary import summarise
-    from .. import storage
     from .tables import progress, score_table
 
     check_free(output, overwrite)
-    trained, made = storage.read_agent(agent), storage.read_experiment(experiment)
+    trained, made = load(storage.read_agent(agent)), storage.read_experiment(experiment)
     with progress(console, made.num_trajectories) as advance:
         result = play_trained(trained, made, workers, advance)
     storage.write_result(output, result, trajectories, overwrite)

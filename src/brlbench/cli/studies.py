@@ -24,8 +24,9 @@ from ..executors import Dask, Executor, Local, Slurm, SlurmOptions
 from ..files import read_bytes
 from ..study.estimate import Estimate, estimate
 from ..study.folder import Folder
+from ..study.plan import Study, read_study
 from ..study.run import Outlook, Progress, Run, look
-from ..study.schema import ExecutionTable, Study, explain, read_study
+from ..study.schema import ExecutionTable, explain
 from ..study.status import Status, read_status
 
 

@@ -1,7 +1,7 @@
-"""Where units of work are performed: on this machine, on a Dask cluster, through SLURM.
+"""Where units are performed: on this machine, on a Dask cluster, or in SLURM jobs.
 
-All are used alike. After `stop` or `kill` every future still completes; a unit that was not
-finished then gives `Died`, which says nothing about the unit.
+All executors are used alike. After `stop` or `kill` every future still completes; the outcome of an
+unfinished unit is then `Died`.
 """
 
 from .base import Executor

@@ -1,25 +1,67 @@
-"""What all executors have in common."""
+"""What all executors share: units, their limits, and what becomes of them.
 
+A unit is what a worker is given at once: a function, named as "module:function", and its argument.
+"""
+
+from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Protocol, Self
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, Self
 
-from .child import NO_LIMITS, Limits, Outcome
+Notify = Callable[[Any], bool]
+"""Sends a message from a unit to its parent, which restarts the clock; True means: stop early."""
+
+
+class Done(NamedTuple):
+    """A unit returned this value."""
+
+    value: Any
+
+
+class Failed(NamedTuple):
+    """A unit raised, exceeded a limit, or ended its process too often."""
+
+    reason: str
+
+
+class Died(NamedTuple):
+    """A unit's process ended through no fault of the unit: it can be tried again."""
+
+    reason: str
+
+
+Outcome = Done | Failed | Died
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a unit may use: seconds between messages, bytes of resident memory (on Linux).
+
+    Until its first message, while it may have to compile, it has `preparation` seconds more.
+    """
+
+    seconds: float | None = None
+    memory: int | None = None
+    preparation: float = 0.0
+
+
+NO_LIMITS = Limits()
 
 
 class Executor(Protocol):
-    """Performs units of work; leaving its context waits for them, an exception kills them."""
+    """Performs units; leaving its context waits for them, an exception kills them."""
 
     @property
     def num_workers(self) -> int:
-        """How many units can be performed at once."""
+        """How many units run at once."""
 
     def submit(
         self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
     ) -> Future[Outcome]:
-        """Have a unit performed: `function(argument, report)`, the function as "module:name"."""
+        """Have a unit performed: `function(argument, notify)`, the function as "module:name"."""
 
     def stop(self) -> None:
-        """Ask running units to stop early; no other begins."""
+        """Ask running units to stop early; no other starts."""
 
     def kill(self) -> None:
         """End all units at once."""

@@ -1,7 +1,7 @@
-"""Units of work on a Dask cluster.
+"""Units on a Dask cluster.
 
-Each thread of each of its workers has a process of its own for units (`worker.perform_here`), so
-that limits hold there as well. A worker that ends is replaced by Dask, and its units repeated.
+Each thread of each worker has a process of its own for units (`here.perform_here`), so limits hold
+there as well. Dask replaces a worker that ends and repeats its units.
 """
 
 import itertools
@@ -19,42 +19,33 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Self
 
 from ..arguments import num_workers, require
-from ..errors import ExecutorError, InvalidInput
-from .child import (
-    NO_LIMITS,
-    Died,
-    Failed,
-    Limits,
-    Outcome,
-    Pickled,
-    kill_here,
-    perform_here,
-    stop_here,
-    told,
-)
+from ..errors import ExecutorError, InvalidInput, reason
+from .base import NO_LIMITS, Died, Failed, Limits, Outcome
+from .here import kill_here, perform_here, stop_here
+from .serving import Pickled
 
 _CONNECT_SECONDS = 10
 _CHECK_SECONDS = 1.0
 _UNABLE = "a Dask worker can't perform units: {}: install the same version of brlbench there"
-# A unit is begun again after the end of a worker so many times.
+# How often a unit is started again after the end of its worker.
 REPEATS = 3
 
 
 class Cluster:
-    """What executors on workers of Dask have in common; entering one connects `_units`."""
+    """What executors on Dask workers share; entering one connects `_units`."""
 
     def __init__(self) -> None:
         self._units = Units()
-        self._context = ExitStack()  # what ends with it
+        self._context = ExitStack()  # closed with the executor
 
     def submit(
         self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
     ) -> Future[Outcome]:
-        """Have a unit performed by the next worker that is free."""
+        """Have a unit performed by the next free worker."""
         return self._units.submit(function_name, argument, limits)
 
     def stop(self) -> None:
-        """Ask running units to stop early; no other begins."""
+        """Ask running units to stop early; no other starts."""
         self._units.stop()
 
     def kill(self) -> None:
@@ -71,7 +62,7 @@ class Dask(Cluster):
 
     Args:
         scheduler: the address, such as "tcp://10.0.0.1:8786"; None for a cluster of its own.
-        workers: how many units its own cluster performs at once; None means one a core.
+        workers: how many units its own cluster performs at once; None means one per core.
     """
 
     def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
@@ -99,7 +90,7 @@ class Dask(Cluster):
 
 
 def local_cluster(workers: int) -> Any:
-    """A cluster on this machine alone, of workers that perform one unit at a time each."""
+    """A cluster on this machine alone, whose workers each perform one unit at a time."""
     import dask
     from distributed import LocalCluster
 
@@ -115,7 +106,7 @@ def local_cluster(workers: int) -> Any:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Put off Ctrl-C until the end: a cluster that is half started can't be ended cleanly."""
+    """Delay Ctrl-C until the end: a half-started cluster can't be ended cleanly."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -130,7 +121,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 def repeat(action: Callable[[], object], seconds: float, stack: ExitStack) -> None:
-    """Do something every so many seconds, in a thread, until the stack is closed."""
+    """Repeat an action every `seconds`, in a thread, until the stack is closed."""
     ended = threading.Event()
 
     def go() -> None:
@@ -170,14 +161,14 @@ class Units:
         except (OSError, ValueError) as error:
             raise InvalidInput(
                 f"scheduler = {scheduler!r}: no Dask scheduler could be reached there within "
-                f"{_CONNECT_SECONDS} s: {told(error)}"
+                f"{_CONNECT_SECONDS} s: {reason(error)}"
             ) from None
         self.client = stack.enter_context(client)
         self._executor = client.get_executor(pure=False, retries=REPEATS)
         try:
             client.register_plugin(RunPlugin(self._run, is_own), name=self._run)
         except Exception as error:
-            raise InvalidInput(_UNABLE.format(told(error))) from None
+            raise InvalidInput(_UNABLE.format(reason(error))) from None
 
     def num_threads(self) -> int:
         """How many units the workers of now perform at once, but no less than one."""
@@ -190,15 +181,15 @@ class Units:
     def submit(self, function_name: str, argument: Any, limits: Limits) -> Future[Outcome]:
         """Have a unit performed."""
         future: Future[Outcome] = Future()
-        future.set_running_or_notify_cancel()  # only `stop` knows what has not begun
+        future.set_running_or_notify_cancel()  # only `stop` knows what has not started
         try:
             pickled = Pickled(pickle.dumps(argument))
         except Exception as error:
-            future.set_result(Failed(f"its argument can't be sent to a process: {told(error)}"))
+            future.set_result(Failed(f"its argument can't be sent to a process: {reason(error)}"))
             return future
         with self._lock:
             if self._stopped:
-                future.set_result(Died("stopped before it began"))
+                future.set_result(Died("stopped before it started"))
                 return future
             key = f"unit-{self._run}-{next(self._numbers)}"
             unit = self._executor.submit(
@@ -209,7 +200,7 @@ class Units:
         return future
 
     def stop(self) -> None:
-        """Ask running units to stop early; no other begins."""
+        """Ask running units to stop early; no other starts."""
         self._stopped = True
         # In a thread of its own: a signal may have interrupted what holds the lock.
         threading.Thread(target=self._stop, daemon=True).start()
@@ -222,7 +213,7 @@ class Units:
         self._on_workers(kill_here)
 
     def fail(self, error: ExecutorError) -> None:
-        """Let all units raise an error: they won't be performed."""
+        """Let all units raise an error, without performing them."""
         with self._lock:
             self._stopped = True
             futures = [future for future, _ in self._futures.values()]
@@ -281,11 +272,11 @@ class Units:
                 "the Dask scheduler has gone: start the run again to go on"
             ) from None
         except Exception as error:
-            raise ExecutorError(_UNABLE.format(told(error))) from None
+            raise ExecutorError(_UNABLE.format(reason(error))) from None
 
 
 def _own_path() -> tuple[str, ...]:
-    """Where a user's own modules may be: what is not part of this Python, and this folder."""
+    """Where a user's own modules may be: outside this Python, and in this folder."""
     installed = (sys.prefix, sys.base_prefix)
     own = [entry for entry in sys.path if entry and not entry.startswith(installed)]
     return (*own, os.getcwd())

@@ -1,4 +1,4 @@
-"""Units of work in processes on this machine."""
+"""Units in processes on this machine."""
 
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -6,17 +6,18 @@ from queue import LifoQueue
 from typing import Any, Self
 
 from ..arguments import num_cores, num_workers
-from .child import NO_LIMITS, Child, Died, Limits, Outcome
+from .base import NO_LIMITS, Died, Limits, Outcome
+from .child import Child
 
 
 class Local:
-    """Processes on this machine, one a worker, each on a core of its own if there are enough."""
+    """Processes on this machine, one per worker, each on a core of its own if there are enough."""
 
     def __init__(self, workers: int | None = None) -> None:
         workers = num_workers(workers)
         self.num_workers = workers
         self._children = [Child(core) for core in _cores(workers)]
-        # The last one used comes first: it runs, and is warm.
+        # The last one used comes first: it is running, and warm.
         self._idle: LifoQueue[Child] = LifoQueue()
         for child in reversed(self._children):
             self._idle.put(child)
@@ -26,11 +27,11 @@ class Local:
     def submit(
         self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
     ) -> Future[Outcome]:
-        """Have a unit performed by the next worker that is free."""
+        """Have a unit performed by the next free worker."""
         return self._threads.submit(self._perform, function_name, argument, limits)
 
     def stop(self) -> None:
-        """Ask running units to stop early; no other begins."""
+        """Ask running units to stop early; no other starts."""
         self._stopped = True
         for child in self._children:
             child.stop()
@@ -52,7 +53,7 @@ class Local:
 
     def _perform(self, function_name: str, argument: Any, limits: Limits) -> Outcome:
         if self._stopped:
-            return Died("stopped before it began")
+            return Died("stopped before it started")
         child = self._idle.get()
         try:
             return child.perform(function_name, argument, limits)

@@ -1,11 +1,11 @@
-"""What a run adds to each Dask worker, also to those that come later."""
+"""What a run adds to each Dask worker, including those that join later."""
 
 import signal
 from typing import Any
 
 from distributed import WorkerPlugin
 
-from .child import close_here
+from .here import close_here
 
 
 class RunPlugin(WorkerPlugin):  # type: ignore[misc]
@@ -13,7 +13,7 @@ class RunPlugin(WorkerPlugin):  # type: ignore[misc]
 
     Args:
         run: the run.
-        is_own: the worker was started for this run: Ctrl-C reaches it too, but is not for it.
+        is_own: the worker was started for this run, so Ctrl-C reaches it too and is ignored.
     """
 
     def __init__(self, run: str, is_own: bool) -> None:

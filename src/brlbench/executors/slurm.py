@@ -1,7 +1,7 @@
-"""Units of work in jobs of SLURM, which run Dask workers (dask-jobqueue).
+"""Units in SLURM jobs, which run Dask workers (dask-jobqueue).
 
-The scheduler of these workers is in this process. Jobs that end are replaced: those that are
-cancelled, killed or out of time, whether they had begun or not.
+The scheduler of these workers is in this process. SLURM jobs that are cancelled, killed or out of
+time are replaced, whether they had started or not.
 """
 
 import math
@@ -32,7 +32,7 @@ class SlurmOptions(BaseModel):
     memory: ByteSize = ByteSize(4_000_000_000)
     cores: Annotated[int, Field(ge=1)] = 1
     processes: Annotated[int, Field(ge=1)] = 1
-    """Dask workers a job, which share its cores; each core performs one unit at a time."""
+    """Dask workers per SLURM job, which share its cores; each core performs one unit at a time."""
     interface: str | None = None
     """The network between the machines, such as "ib0"."""
     directives: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class SlurmOptions(BaseModel):
 
 
 class Slurm(Cluster):
-    """Jobs of SLURM, as many as are needed for a number of units at once.
+    """SLURM jobs, as many as the number of units at once needs.
 
     Args:
         options: what each job asks for.
@@ -81,7 +81,7 @@ class Slurm(Cluster):
         self._options = options
         self._jobs = math.ceil(num_workers(workers) / options.cores)
         self.num_workers = self._jobs * options.cores
-        self._lost: list[str] = []  # jobs that have ended since a unit was finished
+        self._lost: list[str] = []  # SLURM jobs that ended since a unit last finished
         self._finished = 0
 
     def __enter__(self) -> Self:
@@ -95,7 +95,7 @@ class Slurm(Cluster):
         return self
 
     def _replace_jobs(self, cluster: Any) -> None:
-        """Submit jobs for those that have ended, unless they never get anything done."""
+        """Submit SLURM jobs for those that ended, unless they never get anything done."""
         if self._finished != self._units.num_finished:
             self._finished = self._units.num_finished
             self._lost.clear()
@@ -131,7 +131,7 @@ def _cluster(options: SlurmOptions) -> Any:
 
 
 def _check_script(script: str) -> None:
-    """Let SLURM say what it thinks of a job before any is submitted."""
+    """Let SLURM check the script before any job is submitted."""
     command = ["sbatch", "--test-only"]
     try:
         tried = subprocess.run(
@@ -145,8 +145,8 @@ def _check_script(script: str) -> None:
 
 
 def _forget_ended_jobs(cluster: Any) -> list[str]:
-    """Forget the jobs that SLURM does not know any more; their ids."""
-    jobs = dict(cluster.workers)  # before SLURM is asked: it knows all of these or they ended
+    """Forget the jobs that SLURM no longer knows; return their ids."""
+    jobs = dict(cluster.workers)  # copied before SLURM is asked: each is known to it or has ended
     known = _known_jobs()
     if known is None:
         return []
@@ -161,7 +161,7 @@ def _forget_ended_jobs(cluster: Any) -> list[str]:
 
 
 def _known_jobs() -> set[str] | None:
-    """The ids of this user's jobs that wait or run; None if SLURM doesn't answer."""
+    """The ids of this user's waiting and running jobs; None if SLURM does not answer."""
     command = ["squeue", "--me", "--noheader", "--format=%i"]
     try:
         asked = subprocess.run(command, capture_output=True, text=True, timeout=_COMMAND_SECONDS)

@@ -1,6 +1,5 @@
-"""What a study will take, from short probes of every job that is missing."""
+"""Estimates how long a study will take, from short probes of every missing job."""
 
-import copy
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,15 +9,15 @@ from ..agents import make_agent
 from ..agents.base import Agent, CompiledAgent
 from ..errors import AgentError
 from ..executors import Executor
-from ..executors.child import Done, Limits
-from ..protocol.evaluate import train, warm_up
+from ..executors.base import Done, Limits, Notify
 from ..protocol.experiment import Experiment
 from ..protocol.machine import Waiting
-from ..protocol.playing import play
+from ..protocol.playing import Part, play
+from ..protocol.training import train, warm_up
 from ..protocol.waiting import completed
 from .folder import Folder
-from .schema import Job
-from .units import PREPARATION_SECONDS, ExperimentRequest, Report, build_experiment
+from .plan import Job
+from .units import PREPARATION_SECONDS, ExperimentRequest, build_experiment
 
 PROBE_SECONDS = 0.5
 _UNIT = "brlbench.study.estimate:probe_unit"
@@ -34,7 +33,7 @@ class ProbeRequest(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """What an agent takes, extrapolated."""
+    """Extrapolated times of an agent."""
 
     training_seconds: float
     trajectory_seconds: float
@@ -42,7 +41,7 @@ class Probe(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimate:
-    """What one job will take; None if its probe failed."""
+    """Seconds that one job will take; None if its probe failed."""
 
     job: Job
     training_seconds: float | None
@@ -51,7 +50,7 @@ class Estimate:
 
     @property
     def seconds(self) -> float:
-        """All of it, as far as it is known."""
+        """The total, as far as it is known."""
         return (self.training_seconds or 0.0) + (self.playing_seconds or 0.0)
 
 
@@ -62,7 +61,7 @@ def estimate(
     probe_seconds: float = PROBE_SECONDS,
     advance: Callable[[], None] = lambda: None,
 ) -> list[Estimate]:
-    """Probe jobs, and say what is left of each; a training counts for one of its jobs only."""
+    """Probe jobs and estimate the rest of each; a shared training counts for one of its jobs."""
     futures = {}
     for job in jobs:
         request = ProbeRequest(
@@ -82,7 +81,7 @@ def estimate(
             found.append(Estimate(job, None, None, outcome.reason))
             continue
         probe: Probe = outcome.value
-        left = sum(end - first for first, end in folder.gaps(job))
+        left = sum(gap.size for gap in folder.gaps(job))
         is_trained = job.training_key in trained or folder.agent(job).exists()
         trained.add(job.training_key)
         training = 0.0 if is_trained else probe.training_seconds
@@ -90,63 +89,59 @@ def estimate(
     return found
 
 
-def probe_unit(request: ProbeRequest, report: Report) -> Probe:
+def probe_unit(request: ProbeRequest, notify: Notify) -> Probe:
     """Train and play for a short time, and extrapolate."""
-    agent = make_agent(request.algorithm, **request.parameters)
+    agent: Any = make_agent(request.algorithm, **request.parameters)
     experiment = build_experiment(request.experiment)
     if isinstance(agent, CompiledAgent):
         warm_up(agent)
-    report(None)
-    training_seconds, trajectory_seconds = _train(agent, experiment, request.seconds)
-    if trajectory_seconds is None:
-        trajectory_seconds = _trajectory_seconds(agent, experiment, request.seconds)
-    return Probe(training_seconds, trajectory_seconds)
+    notify(None)
+    started, waiting = time.perf_counter(), Waiting()
+
+    def watch(done: int, total: int) -> None:
+        elapsed = time.perf_counter() - started - waiting.seconds()
+        if elapsed > request.seconds:
+            raise _EnoughError(done, total, elapsed)
+
+    watched = agent.with_progress(watch) if hasattr(agent, "with_progress") else agent
+    try:
+        trained = train(watched, experiment.prior, experiment.task, experiment.seed)
+    except AgentError as error:
+        if isinstance(error.__cause__, _EnoughError):
+            return error.__cause__.extrapolated()
+        raise
+    each = _trajectory_seconds(trained.agent, experiment, request.seconds)
+    return Probe(trained.training.seconds, each)
 
 
 class _EnoughError(Exception):
     """Ends a search that has been watched for long enough."""
 
+    def __init__(self, done: int, total: int, elapsed: float) -> None:
+        super().__init__("a search was cut short to estimate its time")
+        self.done, self.total, self.elapsed = done, total, elapsed
 
-def _train(agent: Any, experiment: Experiment, seconds: float) -> tuple[float, float | None]:
-    """What training takes; if it was a long search and was cut short, also a trajectory of it."""
-    started, waiting = time.perf_counter(), Waiting()
-    done, total, elapsed = 0, 0, 0.0
-
-    def watch(done_now: int, total_now: int) -> None:
-        nonlocal done, total, elapsed
-        done, total = done_now, total_now
-        elapsed = time.perf_counter() - started - waiting.seconds()
-        if elapsed > seconds:
-            raise _EnoughError
-
-    if hasattr(agent, "progress"):
-        agent.progress = watch
-    try:
-        training = train(agent, experiment.prior, experiment.task, experiment.seed)
-    except AgentError as error:
-        if not isinstance(error.__cause__, _EnoughError):
-            raise
-        # In a search, one trajectory is played for each unit of its progress.
-        return elapsed * total / done, elapsed / done
-    return training.seconds, None
+    def extrapolated(self) -> Probe:
+        """What the whole search takes, and a trajectory: a search counts the ones it plays."""
+        return Probe(self.elapsed * self.total / self.done, self.elapsed / self.done)
 
 
 def _trajectory_seconds(agent: Agent, experiment: Experiment, seconds: float) -> float:
-    """The mean time of trajectories, or of as many decisions as there is time for, extrapolated."""
+    """Seconds per trajectory: a mean, or extrapolated from the decisions that there is time for."""
     before, took_before = 0, 0.0
-    _time(agent, _shortened(experiment, 1), 0, 1)  # compiles what is not compiled yet
+    _time(agent, experiment.replace(horizon=1), Part(0, 1))  # compiles what is not compiled yet
     for decisions in _doubling(experiment.horizon):
-        took = _time(agent, _shortened(experiment, decisions), 0, 1)
+        took = _time(agent, experiment.replace(horizon=decisions), Part(0, 1))
         if decisions == experiment.horizon:
             break
-        if took > seconds / 2:  # what the beginning takes is not to be multiplied
+        if took > seconds / 2:  # the first decisions' extra time is not extrapolated
             each = max(took - took_before, 0.0) / (decisions - before)
             return took + each * (experiment.horizon - decisions)
         before, took_before = decisions, took
-    # Many at a time, as they are played in a study.
+    # Many at a time, as a study plays them.
     first, total, size = 0, 0.0, 1
     while total < seconds / 2 and first + size <= experiment.num_trajectories:
-        total += _time(agent, experiment, first, first + size)
+        total += _time(agent, experiment, Part(first, first + size))
         first += size
         size = 2 * size if total < seconds / 10 else size
     return total / first
@@ -160,14 +155,8 @@ def _doubling(last: int) -> Iterator[int]:
     yield last
 
 
-def _shortened(experiment: Experiment, horizon: int) -> Experiment:
-    short = copy.copy(experiment)
-    short.horizon = horizon
-    return short
-
-
-def _time(agent: Agent, experiment: Experiment, first: int, end: int) -> float:
-    """What playing takes on a core of its own."""
+def _time(agent: Agent, experiment: Experiment, part: Part) -> float:
+    """Seconds of playing, without those spent waiting for a core."""
     started, waiting = time.perf_counter(), Waiting()
-    play(agent, experiment, first, end)
+    play(agent, experiment, part)
     return time.perf_counter() - started - waiting.seconds()

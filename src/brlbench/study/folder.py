@@ -1,13 +1,13 @@
 """The folder in which a study is run: one process writes it, and every file is whole or absent.
 
 study.toml      the study as it was last run
-plan.json       its jobs, so that `status` needs nothing else
-now.json        what is being worked on at the moment
+plan.json       its jobs, which is all that `status` needs
+now.json        what is running
 experiments/    the MDPs of every experiment
 agents/         trained agents, by what their training depends on
-parts/          trajectories of results that are not complete yet
+parts/          parts of results that are not complete yet
 results/        results
-failures/       why an agent has none
+failures/       why a job has no result
 """
 
 import fcntl
@@ -25,40 +25,40 @@ from typing import IO, Any
 from ..arguments import num_cores
 from ..errors import StoreError
 from ..files import atomic_write, read_bytes
-from ..protocol.evaluate import joined
-from .. import storage
+from ..protocol.playing import Part
+from ..protocol.result import join_records
+from ..storage import write_experiment
+from ..storage.results import pack_result, read_part
+from ..storage.tables import is_intact
 from .failures import Failure, is_failure, read_failure, write_failure
-from .schema import Job, Study
-
-Range = tuple[int, int]
-"""Trajectories of a job: the first, and the one after the last."""
+from .plan import Job, Study
 
 
 class Folder:
-    """Where a study keeps all that it makes."""
+    """The folder in which a study keeps all that it makes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock: IO[str] | None = None
 
     def open(self, study: Study) -> None:
-        """Make the folder ready for a study, and keep other runs out of it."""
+        """Prepare the folder for a study, and lock other runs out."""
         try:
             for name in ("experiments", "agents", "parts", "results", "failures"):
                 (self.path / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"{self.path} can't be made a folder: {error.strerror}") from None
         self._lock = _locked(self.path / ".lock")
-        for leftover in self.path.rglob(".*.tmp"):  # of a run that was killed while it wrote
+        for leftover in self.path.rglob(".*.tmp"):  # of a run that was killed while writing
             leftover.unlink()
         self._write("study.toml", read_bytes(study.path))
         for name, experiment in study.experiments.items():
             path = self.path / "experiments" / f"{_slug(name)}-{experiment.hash[:16]}.parquet"
             if not path.exists():
-                storage.write_experiment(path, experiment)
+                write_experiment(path, experiment)
 
     def close(self) -> None:
-        """Let others in."""
+        """Release the folder."""
         with suppress(OSError):
             (self.path / "now.json").unlink()
         if self._lock is not None:
@@ -122,15 +122,15 @@ class Folder:
             for path in outdated
         ]
 
-    def gaps(self, job: Job) -> list[Range]:
-        """The trajectories of a job that are in no part yet."""
+    def gaps(self, job: Job) -> list[Part]:
+        """The trajectories of a job that have no file yet."""
         at, gaps = 0, []
-        for first, end in sorted(range_of(path) for path in self._parts(job).glob("*.parquet")):
+        for first, end in sorted(part_of(path) for path in self._parts(job).glob("*.parquet")):
             if at < first:
-                gaps.append((at, first))
+                gaps.append(Part(at, first))
             at = max(at, end)
         total = job.experiment.num_trajectories
-        return [*gaps, (at, total)] if at < total else gaps
+        return [*gaps, Part(at, total)] if at < total else gaps
 
     # What is written.
 
@@ -154,32 +154,32 @@ class Folder:
         self._write("plan.json", json.dumps(content, indent=1).encode())
 
     def write_now(self, content: dict[str, Any]) -> None:
-        """Write down what is being worked on; nothing is lost if that is."""
+        """Write down what is running; losing this file loses nothing."""
         self._write("now.json", json.dumps(content).encode())
 
     def write_agent(self, job: Job, data: bytes) -> None:
         """Write a trained agent."""
         atomic_write(self.agent(job), data, overwrite=True)
 
-    def write_part(self, job: Job, played: Range, data: bytes) -> None:
-        """Write some trajectories of a result."""
+    def write_part(self, job: Job, part: Part, data: bytes) -> None:
+        """Write a part of a result."""
         self._parts(job).mkdir(exist_ok=True)
-        atomic_write(self._parts(job) / f"{played[0]:06d}-{played[1]:06d}.parquet", data)
+        atomic_write(self._parts(job) / f"{part.first:06d}-{part.end:06d}.parquet", data)
 
     def write_result(self, job: Job, data: bytes) -> None:
-        """Write a complete result; its parts are not needed any more."""
+        """Write a complete result and remove its parts."""
         path = self.result(job)
         path.parent.mkdir(exist_ok=True)
         atomic_write(path, data)
         self.drop_parts(job)
 
     def join_parts(self, job: Job) -> None:
-        """Make the result of parts without gaps."""
-        paths = sorted(self._parts(job).glob("*.parquet"), key=range_of)
-        records, trainings, machines = zip(*map(storage.read_part, paths), strict=True)
+        """Make a result of its parts, which have no gaps."""
+        paths = sorted(self._parts(job).glob("*.parquet"), key=part_of)
+        records, trainings, machines = zip(*map(read_part, paths), strict=True)
         agent, experiment = job.agent.agent, job.experiment
-        result = joined(agent, experiment, trainings[0], records, _one_machine(machines))
-        self.write_result(job, store.pack_result(result, result.states is not None))
+        result = join_records(agent, experiment, trainings[0], records, _one_machine(machines))
+        self.write_result(job, pack_result(result, result.states is not None))
 
     def drop_parts(self, job: Job) -> None:
         """Remove the parts of a job."""
@@ -200,11 +200,11 @@ class Folder:
 
 
 def _damaged(paths: list[Path]) -> list[Path]:
-    return [path for path in paths if not store.is_intact(read_bytes(path))]
+    return [path for path in paths if not is_intact(read_bytes(path))]
 
 
 def _locked(path: Path) -> IO[str]:
-    """Hold a lock until the process ends, however it ends."""
+    """Hold a lock that ends with the process, however it ends."""
     try:
         file = path.open("a+")
     except OSError as error:
@@ -225,7 +225,7 @@ def _locked(path: Path) -> IO[str]:
 
 
 def owner_of(folder: Path) -> str | None:
-    """Which process runs a study in a folder, if one does."""
+    """The process that runs a study in a folder; None if there is none."""
     try:
         with (folder / ".lock").open() as file:
             try:
@@ -238,7 +238,7 @@ def owner_of(folder: Path) -> str | None:
 
 
 def _one_machine(machines: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """What parts were made on: one machine with the worst waiting, and all if there are several."""
+    """The machine of a result's parts, with the longest waiting; several are listed too."""
     descriptions = list(machines)
     waited = max(machine.get("waiting_share", 0.0) for machine in descriptions)
     kinds = {machine["processor"]: machine for machine in descriptions}
@@ -246,14 +246,14 @@ def _one_machine(machines: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {**one, "machines": list(kinds.values())} if len(kinds) > 1 else one
 
 
-def range_of(path: Path) -> Range:
-    """The trajectories in a part."""
+def part_of(path: Path) -> Part:
+    """The trajectories in a part's file."""
     first, _, end = path.stem.partition("-")
-    return int(first), int(end)
+    return Part(int(first), int(end))
 
 
 def _versioned(job: Job) -> str:
-    """What a result depends on, and at the end the code of a user's own agent."""
+    """What a result depends on, ending with the code of a user's own agent."""
     return job.key if job.agent.code is None else f"{job.key}-{job.agent.code}"
 
 

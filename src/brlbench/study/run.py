@@ -1,7 +1,7 @@
 """Run a study in a folder: train and play what is missing, and write down what comes of it.
 
-Only this process writes to the folder. Workers are given units of work and give back the content
-of files, so that killing any process at any moment loses no more than the units it was at.
+Only this process writes to the folder. Workers are given units and return the content of files, so
+killing any process at any moment loses no more than the units it was performing.
 """
 
 import signal
@@ -15,10 +15,12 @@ from typing import Any
 
 from ..errors import ExecutorError
 from ..executors import Executor
-from ..executors.child import Done, Failed, Limits, Outcome
+from ..executors.base import Done, Failed, Limits, Outcome
+from ..protocol.playing import Part
 from ..protocol.waiting import LOOK_SECONDS
-from .folder import Folder, Range
-from .schema import Job, LimitsTable, Study
+from .folder import Folder
+from .plan import Job, Study
+from .schema import LimitsTable
 from .units import PREPARATION_SECONDS, ExperimentRequest, Played, PlayRequest, TrainRequest
 
 _LONG_SECONDS = 30 * 86400.0
@@ -26,27 +28,27 @@ _NOW_SECONDS = 1.0  # how often `now.json` is written
 
 
 @dataclass(eq=False)
-class Work:
-    """A job on its way."""
+class OpenJob:
+    """A job that is not finished."""
 
     job: Job
-    left: int  # trajectories in no part yet
+    left: int  # trajectories without a file
     seconds_each: float | None = None
     failed: bool = False
 
 
 @dataclass(eq=False)
 class Unit:
-    """What a worker is given: the training of some jobs' agent, or trajectories of one job."""
+    """What a worker is given at once: the training of some jobs' agent, or a part of one job."""
 
-    works: list[Work]
-    played: Range | None = None
+    open_jobs: list[OpenJob]
+    part: Part | None = None  # None: the unit trains
 
     def __str__(self) -> str:
-        work = self.works[0]
-        if self.played is None:
-            return f"training {work.job.label} on {work.job.experiment.prior.name}"
-        return f"{work.job}, trajectories {self.played[0]} to {self.played[1] - 1}"
+        open_job = self.open_jobs[0]
+        if self.part is None:
+            return f"training {open_job.job.label} on {open_job.job.experiment.prior.name}"
+        return f"{open_job.job}, trajectories {self.part.first} to {self.part.end - 1}"
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,8 @@ class Run:
         for job in outlook.missing:  # it may have failed within other limits
             folder.failure(job).unlink(missing_ok=True)
         self.done, self.failed = len(outlook.done), len(outlook.failed)
-        self.works = [
-            Work(job, sum(end - first for first, end in folder.gaps(job)))
-            for job in outlook.missing
+        self.open_jobs = [
+            OpenJob(job, sum(gap.size for gap in folder.gaps(job))) for job in outlook.missing
         ]
         self.ready: deque[Unit] = deque()
         self.pending: dict[Future[Outcome], Unit] = {}
@@ -112,7 +113,7 @@ class Run:
         self._told = self._written = 0.0
 
     def __call__(self) -> bool:
-        """Work until all is done; return whether it is, or was stopped before."""
+        """Work until all is done or the run is stopped; return True if all is done."""
         self._begin()
         with self._signals():
             try:
@@ -120,7 +121,7 @@ class Run:
                     if self.interrupted and not self.stopping:
                         self.stop()
                     self._submit()
-                    if self.stopping and all(unit.played is None for unit in self._units()):
+                    if self.stopping and all(unit.part is None for unit in self._units()):
                         break  # a training that is cut short leaves nothing
                     finished, _ = wait(self.pending, LOOK_SECONDS, FIRST_COMPLETED)
                     for future in finished:
@@ -135,7 +136,7 @@ class Run:
         return not self.stopping
 
     def stop(self) -> None:
-        """Begin nothing new, and end soon what has begun."""
+        """Start nothing new, and end soon what has started."""
         self.stopping = True
         self.executor.stop()
         for future in [future for future in self.pending if future.cancel()]:
@@ -146,7 +147,7 @@ class Run:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """The first interrupt stops cleanly, the second at once."""
+        """Let the first interrupt stop the run cleanly, and the second at once."""
 
         def handle(number: int, frame: Any) -> None:
             if self.interrupted:
@@ -163,104 +164,99 @@ class Run:
                 signal.signal(number, handler)
 
     def _begin(self) -> None:
-        """Line up the training of agents, and what can be played at once."""
-        groups: dict[str, list[Work]] = {}
-        for work in self.works:
-            groups.setdefault(work.job.training_key, []).append(work)
-        for works in groups.values():
-            if self.folder.agent(works[0].job).exists():
-                for work in works:
-                    self._line_up(work)
+        """Line up the trainings, and the parts that can be played already."""
+        groups: dict[str, list[OpenJob]] = {}
+        for open_job in self.open_jobs:
+            groups.setdefault(open_job.job.training_key, []).append(open_job)
+        for open_jobs in groups.values():
+            if self.folder.agent(open_jobs[0].job).exists():
+                for open_job in open_jobs:
+                    self._line_up(open_job)
             else:
-                self.ready.append(Unit(works))
+                self.ready.append(Unit(open_jobs))
 
-    def _line_up(self, work: Work) -> None:
-        gaps = self.folder.gaps(work.job)
+    def _line_up(self, open_job: OpenJob) -> None:
+        gaps = self.folder.gaps(open_job.job)
         if gaps:
-            self.ready.extend(Unit([work], gap) for gap in gaps)
+            self.ready.extend(Unit([open_job], gap) for gap in gaps)
         else:  # killed after the last part was written
-            self._complete(work)
+            self._complete(open_job)
 
     def _submit(self) -> None:
-        most = 2 * self.executor.num_workers  # so that no worker waits for this process
+        most = 2 * self.executor.num_workers  # no worker waits for this process
         while self.ready and not self.stopping and len(self.pending) < most:
             unit = self.ready.popleft()
-            if unit.works[0].failed:
+            if unit.open_jobs[0].failed:
                 continue
             self.pending[self._submitted(unit)] = unit
 
     def _submitted(self, unit: Unit) -> Future[Outcome]:
-        work = unit.works[0]
-        job, limits = work.job, work.job.agent.limits
+        open_job = unit.open_jobs[0]
+        job, limits = open_job.job, open_job.job.agent.limits
         experiment = ExperimentRequest.of(job.experiment)
-        if unit.played is None:
+        if unit.part is None:
             train = TrainRequest(job.agent.algorithm, job.agent.parameters, experiment)
             name = "brlbench.study.units:train_unit"
             return self.executor.submit(name, train, _limits(limits.training, limits))
-        first, end = unit.played
         seconds = limits.trajectory_seconds(job.experiment.horizon)
         play = PlayRequest(
             agent=self.folder.agent(job).read_bytes(),
             experiment=experiment,
-            first=first,
-            end=end,
+            part=unit.part,
             part_seconds=self.part_seconds,
             decision_seconds=limits.decision,
             one_by_one=seconds is not None,
-            keep_trajectories=self.study.table.output.trajectories,
+            keep_paths=job.keep_paths,
         )
         name = "brlbench.study.units:play_unit"
         return self.executor.submit(name, play, _limits(seconds, limits, limits.training))
 
     def _finish(self, unit: Unit, outcome: Outcome) -> None:
-        """Write down what came of a unit, and line up what follows from it."""
+        """Write down what came of a unit, and line up what follows."""
         if isinstance(outcome, Done):
-            if unit.played is None:
-                self.folder.write_agent(unit.works[0].job, outcome.value)
-                for work in unit.works:
-                    self._line_up(work)
+            if unit.part is None:
+                self.folder.write_agent(unit.open_jobs[0].job, outcome.value)
+                for open_job in unit.open_jobs:
+                    self._line_up(open_job)
             else:
-                self._played(unit.works[0], unit.played, outcome.value)
+                self._played(unit.open_jobs[0], unit.part, outcome.value)
         elif isinstance(outcome, Failed):
-            where = "training: " if unit.played is None else ""
-            for work in unit.works:
-                self._fail(work, where + outcome.reason)
+            where = "training: " if unit.part is None else ""
+            for open_job in unit.open_jobs:
+                self._fail(open_job, where + outcome.reason)
         elif not self.stopping:
             raise ExecutorError(f"{unit}: {outcome.reason}")
 
-    def _played(self, work: Work, wanted: Range, played: Played) -> None:
-        number = played.end - played.first
-        work.left -= number
+    def _played(self, open_job: OpenJob, wanted: Part, played: Played) -> None:
+        """Keep what was played of a part, and line up the rest in parts of about equal time."""
+        number = played.part.size
+        open_job.left -= number
         if number:
-            work.seconds_each = played.seconds / number
+            open_job.seconds_each = played.seconds / number
         if played.is_whole_result:
-            self.folder.write_result(work.job, played.data)
+            self.folder.write_result(open_job.job, played.data)
             self.done += 1
             return
         if number:
-            self.folder.write_part(work.job, (played.first, played.end), played.data)
-        self.ready.extendleft(
-            reversed([Unit([work], part) for part in self._split(work, (played.end, wanted[1]))])
-        )
-        if work.left == 0 and not work.failed:
-            self._complete(work)
+            self.folder.write_part(open_job.job, played.part, played.data)
+        rest = Part(played.part.end, wanted.end).divide(self._size(open_job))
+        self.ready.extendleft(reversed([Unit([open_job], part) for part in rest]))
+        if open_job.left == 0 and not open_job.failed:
+            self._complete(open_job)
 
-    def _split(self, work: Work, gap: Range) -> Iterator[Range]:
-        """Divide trajectories into parts that take about the time for one."""
-        first, end = gap
-        size = max(1, int(self.part_seconds / max(work.seconds_each or 0.0, 1e-6)))
-        for at in range(first, end, size):
-            yield at, min(at + size, end)
+    def _size(self, open_job: OpenJob) -> int:
+        """The number of trajectories in a part that takes the study's `part` seconds."""
+        return max(1, int(self.part_seconds / max(open_job.seconds_each or 0.0, 1e-6)))
 
-    def _complete(self, work: Work) -> None:
-        self.folder.join_parts(work.job)
+    def _complete(self, open_job: OpenJob) -> None:
+        self.folder.join_parts(open_job.job)
         self.done += 1
 
-    def _fail(self, work: Work, reason: str) -> None:
-        if not work.failed:
-            work.failed = True
+    def _fail(self, open_job: OpenJob, reason: str) -> None:
+        if not open_job.failed:
+            open_job.failed = True
             self.failed += 1
-            self.folder.write_failure(work.job, reason)
+            self.folder.write_failure(open_job.job, reason)
 
     def _tell(self, at_once: bool = False) -> None:
         if not at_once and time.monotonic() - self._told < LOOK_SECONDS:
@@ -280,24 +276,25 @@ class Run:
             self.folder.write_now({**vars(progress), "at": time.time()})
 
     def _seconds_left(self) -> float | None:
-        """The time for what is left; unknown speeds are those of the algorithm, or of all."""
+        """Seconds for the rest; jobs of unknown speed have their algorithm's mean, or that of all."""
         known: dict[str, list[float]] = {}
-        for work in self.works:
-            if work.seconds_each is not None:
-                known.setdefault(work.job.agent.algorithm, []).append(work.seconds_each)
+        for open_job in self.open_jobs:
+            if open_job.seconds_each is not None:
+                known.setdefault(open_job.job.agent.algorithm, []).append(open_job.seconds_each)
         if not known:
             return None
         means = {algorithm: sum(times) / len(times) for algorithm, times in known.items()}
         overall = sum(means.values()) / len(means)
         left = sum(
-            work.left * (work.seconds_each or means.get(work.job.agent.algorithm, overall))
-            for work in self.works
-            if not work.failed
+            open_job.left
+            * (open_job.seconds_each or means.get(open_job.job.agent.algorithm, overall))
+            for open_job in self.open_jobs
+            if not open_job.failed
         )
         return left / self.executor.num_workers
 
 
 def _limits(seconds: float | None, table: LimitsTable, training: float | None = 0.0) -> Limits:
-    """Limits that count from the first report; an agent may have to be trained before that."""
+    """Limits that count from the first message; before it, an agent may have to be retrained."""
     preparation = PREPARATION_SECONDS + (_LONG_SECONDS if training is None else training)
     return Limits(seconds, table.memory, preparation)

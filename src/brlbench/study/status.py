@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import InvalidInput, StoreError
 from .failures import Failure, read_failure, read_json
-from .folder import owner_of, range_of
+from .folder import owner_of, part_of
 
 
 @dataclass(frozen=True)
@@ -75,5 +75,4 @@ def _seconds_left(now: dict[str, Any]) -> float | None:
 
 
 def _played(parts: Path) -> int:
-    ranges = [range_of(path) for path in parts.glob("*.parquet")]
-    return sum(end - first for first, end in ranges)
+    return sum(part_of(path).size for path in parts.glob("*.parquet"))

@@ -1,39 +1,40 @@
-"""The units of work of a study, as a worker does them: train an agent, or play some trajectories.
+"""The units of a study, as a worker performs them: train an agent, or play a part of a job.
 
-A worker is given all it needs and gives back the content of a file, so that it needs no access to
-the folder. `report` tells the main process that something has been finished, and tells back if
-the unit should end early.
+A worker is given all it needs and returns the content of a file, so it needs no access to the
+folder. `notify` tells the main process that something is finished; it returns True if the unit
+should end early.
 """
 
 import time
-from collections.abc import Callable
 from functools import cache, lru_cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..agents import make_agent
-from ..agents.base import CompiledAgent
+from ..agents.base import Agent, CompiledAgent
 from ..errors import AgentError
-from ..problems import formats as distributions
+from ..executors.base import Notify
+from ..problems import formats
 from ..protocol import machine
-from ..protocol.evaluate import TrainedAgent, check_trained_for, joined, train, warm_up
 from ..protocol.experiment import Experiment
-from ..protocol.playing import play
-from .. import storage
+from ..protocol.playing import Part, play
+from ..protocol.result import join_records
+from ..protocol.training import TrainedAgent, load, save, train, warm_up
+from ..storage.agents import pack_agent, unpack_agent
+from ..storage.results import pack_part, pack_result
 
-Report = Callable[[Any], bool]
+if TYPE_CHECKING:  # importing kernels takes long
+    from ..kernels.loop.trajectory import Record
 
-# Limits count from a unit's first report; so long may it take to import and compile before.
+# Limits count from a unit's first message; until then it may import and compile for this long.
 PREPARATION_SECONDS = 600.0
 
 
 class Played(NamedTuple):
-    """Trajectories first, …, end - 1, as the content of a file."""
+    """What came of a part: the content of a file."""
 
-    first: int
-    end: int
+    part: Part
     seconds: float
     data: bytes
     is_whole_result: bool
@@ -46,19 +47,19 @@ class ExperimentRequest(NamedTuple):
     test: str  # JSON
     settings: tuple[tuple[str, Any], ...]
     hash: str
-    mdps: bytes | None  # if they are given, and not to be drawn again
+    mdps: bytes | None  # None: the worker draws them
 
     @classmethod
     @cache
     def of(cls, experiment: Experiment) -> "ExperimentRequest":
-        """The request for an experiment, made once."""
-        names = ("num_mdps", "discount", "horizon", "seed", "trajectories", "deadline")
+        """The request for an experiment, made once per experiment."""
+        names = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")
         return cls(
-            distributions.to_json(experiment.prior),
-            distributions.to_json(experiment.test),
+            formats.to_json(experiment.prior),
+            formats.to_json(experiment.test),
             tuple((name, getattr(experiment, name)) for name in names),
             experiment.hash,
-            experiment.probabilities.tobytes() if experiment.mdps_are_given else None,
+            None if experiment.given_mdps is None else experiment.given_mdps.tobytes(),
         )
 
 
@@ -71,75 +72,84 @@ class TrainRequest(NamedTuple):
 
 
 class PlayRequest(NamedTuple):
-    """Trajectories to be played."""
+    """A part to be played."""
 
     agent: bytes  # the file of a trained agent
     experiment: ExperimentRequest
-    first: int
-    end: int
-    part_seconds: float
+    part: Part
+    part_seconds: float  # after this time the rest is left to another unit
     decision_seconds: float | None  # a decision that takes longer is a failure
-    one_by_one: bool  # report after every trajectory
-    keep_trajectories: bool
+    one_by_one: bool  # notify after every trajectory
+    keep_paths: bool
 
 
-def train_unit(request: TrainRequest, report: Report) -> bytes:
-    """Train an agent and give back its file."""
+def train_unit(request: TrainRequest, notify: Notify) -> bytes:
+    """Train an agent and return its file."""
     agent = make_agent(request.algorithm, **request.parameters)
     experiment = build_experiment(request.experiment)
     if isinstance(agent, CompiledAgent):
         warm_up(agent)
     machine.describe()
-    report(None)  # limits count from here
-    training = train(agent, experiment.prior, experiment.task, experiment.seed)
-    trained = TrainedAgent(agent, experiment.prior, experiment.task, experiment.seed, training)
-    data = store.pack_agent(trained)
+    notify(None)  # limits count from here
+    trained = train(agent, experiment.prior, experiment.task, experiment.seed)
+    data = pack_agent(save(trained))
     _remember(data, trained)
     return data
 
 
-def play_unit(request: PlayRequest, report: Report) -> Played:
-    """Play trajectories until all are done, or the time for a part is used up."""
+def play_unit(request: PlayRequest, notify: Notify) -> Played:
+    """Play a part until its end, or until the time for one file is used up."""
     trained, experiment = _trained(request.agent), build_experiment(request.experiment)
-    check_trained_for(trained, experiment)
+    trained.check_plays(experiment)
     made_on = machine.describe()
-    first, end, size, seconds = request.first, request.end, 1, 0.0
-    records: list[Any] = []
-    report(None)  # limits count from here
+    notify(None)  # limits count from here
     waiting = machine.Waiting()
-    while first < end:
-        size = min(size, end - first)
+    records, played, seconds = _play_while_in_time(trained.agent, experiment, request, notify)
+    made_on = {**made_on, "waiting_share": waiting.share()}
+    is_whole = played.size == experiment.num_trajectories
+    if is_whole:
+        result = join_records(trained.agent, experiment, trained.training, records, made_on)
+        data = pack_result(result, request.keep_paths)
+    else:
+        data = pack_part(records, trained.training, made_on)
+    return Played(played, seconds, data, is_whole)
+
+
+def _play_while_in_time(
+    agent: Agent, experiment: Experiment, request: PlayRequest, notify: Notify
+) -> "tuple[list[Record], Part, float]":
+    """Play in growing steps; return the records, the part played, and the seconds it took."""
+    at, size, seconds = request.part.first, 1, 0.0
+    records = []
+    while at < request.part.end:
+        step = Part(at, min(at + size, request.part.end))
         started = time.perf_counter()
-        record = play(trained.agent, experiment, first, first + size)
+        record = play(agent, experiment, step)
         took = time.perf_counter() - started
-        _check_decisions(record, first, request.decision_seconds, experiment)
-        records.append(record if request.keep_trajectories else _without_path(record))
-        first, seconds = first + size, seconds + took
-        if report(first) or seconds > request.part_seconds:
+        _check_decisions(record, step, request.decision_seconds, experiment)
+        records.append(record if request.keep_paths else _without_path(record))
+        at, seconds = step.end, seconds + took
+        if notify(at) or seconds > request.part_seconds:
             break
         if not request.one_by_one and took < request.part_seconds / 20:
             size *= 4
-    made_on = {**made_on, "waiting_share": waiting.share()}
-    is_whole = first - request.first == experiment.num_trajectories
-    if is_whole:
-        result = joined(trained.agent, experiment, trained.training, records, made_on)
-        data = store.pack_result(result, request.keep_trajectories)
-    else:
-        data = store.pack_part(records, trained.training, made_on)
-    return Played(request.first, first, seconds, data, is_whole)
+    return records, Part(request.part.first, at), seconds
 
 
 def _without_path(record: Any) -> Any:
     return record._replace(states=None, actions=None)
 
 
-def _check_decisions(record: Any, first: int, limit: float | None, experiment: Experiment) -> None:
-    """Refuse a decision that took longer than it may."""
+def _check_decisions(
+    record: "Record", part: Part, limit: float | None, experiment: Experiment
+) -> None:
+    """Raise if a decision took longer than the limit."""
     if limit is None or record.nanoseconds.max() <= limit * 1e9:
         return
     i, step = np.unravel_index(record.nanoseconds.argmax(), record.nanoseconds.shape)
+    mdp = (part.first + int(i)) // experiment.trajectories_per_mdp
     raise AgentError(
-        f"its decision {step} in MDP {(first + int(i)) // experiment.trajectories} took "
+        f"its decision {step} in MDP {mdp} took "
         f"{record.nanoseconds[i, step] / 1e9:.3g} s, more than {limit:g} s"
     )
 
@@ -148,9 +158,9 @@ _agents: dict[bytes, TrainedAgent] = {}
 
 
 def _trained(data: bytes) -> TrainedAgent:
-    """A trained agent from its file; one without a `save` is trained again, once a process."""
+    """A trained agent from its file; one that can't save itself is retrained once per process."""
     if data not in _agents:
-        _remember(data, store.unpack_agent(data, Path("the trained agent")))
+        _remember(data, load(unpack_agent(data, "the trained agent")))
     return _agents[data]
 
 
@@ -164,12 +174,11 @@ def _remember(data: bytes, trained: TrainedAgent) -> None:
 def build_experiment(request: ExperimentRequest) -> Experiment:
     """An experiment from its request, with the same MDPs."""
     experiment = Experiment(
-        distributions.from_json(request.prior),
-        distributions.from_json(request.test),
+        formats.from_json(request.prior),
+        formats.from_json(request.test),
         **dict(request.settings),
+        mdps=None if request.mdps is None else np.frombuffer(request.mdps),
     )
-    if request.mdps is not None:
-        experiment.give_mdps(np.frombuffer(request.mdps))
     if experiment.hash != request.hash:
         raise AgentError(
             "this worker draws other MDPs than the main process: give both the same versions of "

@@ -1,0 +1,224 @@
+"""The plan of a study: its file expanded into experiments, agents and jobs."""
+
+import hashlib
+import inspect
+import itertools
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..agents import AGENTS, describe, make_agent
+from ..agents.base import Agent
+from ..arguments import format_seconds
+from ..errors import BrlbenchError, InvalidInput, Pointless, did_you_mean
+from ..problems import PROBLEMS
+from ..protocol.experiment import Experiment
+from ..protocol.playing import identity
+from ..protocol.result import label_of
+from ..storage import frozen_set
+from .schema import ExperimentTable, LimitsTable, StudyTable, place_of, read_tables
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedAgent:
+    """An agent of a study: what it takes to make it, and its limits."""
+
+    algorithm: str  # as in the file
+    parameters: dict[str, Any]
+    agent: Agent  # untrained
+    limits: LimitsTable
+    code: str | None  # a digest of the source of a user's own agent
+
+    @cached_property
+    def identity(self) -> str:
+        """A text that differs between agents of different results."""
+        if self.code is None:
+            return identity(self.agent)
+        return f"{identity(self.agent)} {self.algorithm} {json.dumps(self.parameters, default=str)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One agent in one experiment."""
+
+    agent: PlannedAgent
+    experiment: Experiment
+    experiment_name: str
+    keep_paths: bool = False  # states and actions too
+
+    @cached_property
+    def training_key(self) -> str:
+        """What its training depends on."""
+        played, agent = self.experiment, self.agent
+        return _digest(agent.identity, agent.code, played.prior.digest, played.task, played.seed)
+
+    @cached_property
+    def key(self) -> str:
+        """What its result depends on, besides the code of a user's own agent."""
+        return _digest(self.agent.identity, self.experiment.hash, self.experiment.task)
+
+    @property
+    def label(self) -> str:
+        """The agent in a few words."""
+        return label_of(*describe(self.agent.agent), self.experiment.deadline)
+
+    def __str__(self) -> str:
+        return f"{self.label} on {self.experiment_name}"
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A combination of parameters that makes no sense."""
+
+    label: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A study, ready to run."""
+
+    path: Path
+    table: StudyTable
+    experiments: dict[str, Experiment]
+    jobs: list[Job]
+    skipped: list[Skipped]
+
+    @property
+    def agents(self) -> list[PlannedAgent]:
+        """All agents that play somewhere."""
+        return list(dict.fromkeys(job.agent for job in self.jobs))
+
+
+def read_study(path: str | Path) -> Study:
+    """Read a study file, check all of it and expand it."""
+    return plan(Path(path), read_tables(Path(path)))
+
+
+def plan(path: Path, table: StudyTable) -> Study:
+    """Expand the tables of a study file; `path` is where its agents and distributions lie."""
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # a user's own agents may lie beside the study
+    experiments = _experiments(path, table)
+    agents, skipped = _agents(path, table, experiments)
+    jobs: dict[str, Job] = {}
+    for agent, names in agents:
+        for name in names:
+            job = Job(agent, experiments[name], name, table.output.keep_paths)
+            jobs.setdefault(job.key, job)
+    if not jobs:
+        raise InvalidInput(f"{path}: no agent is left to play: {skipped[0].reason}")
+    _check_labels(path, jobs.values())
+    return Study(path, table, experiments, list(jobs.values()), skipped)
+
+
+def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
+    found: dict[str, Experiment] = {}
+    for index, entry in enumerate(table.experiments):
+        place = place_of(("experiments", index))
+        try:
+            made = _experiment(path, table, entry)
+        except BrlbenchError as error:
+            raise InvalidInput(f"{path}: {place}: {error}") from None
+        within = f" within {format_seconds(made.deadline)}" if made.deadline else ""
+        name = entry.name or made.name + within
+        if name in found:
+            raise InvalidInput(
+                f"{path}: {place} has the name {name!r} of an earlier one: give it a name = … of "
+                "its own"
+            )
+        for other, earlier in found.items():
+            if (earlier.hash, earlier.deadline) == (made.hash, made.deadline):
+                raise InvalidInput(
+                    f"{path}: {place} has the settings of {other!r}: change or remove one of them"
+                )
+        found[name] = made
+    return found
+
+
+def _experiment(path: Path, table: StudyTable, entry: ExperimentTable) -> Experiment:
+    if entry.frozen is not None:
+        return frozen_set(entry.frozen).replace(deadline=entry.deadline or table.defaults.deadline)
+    settings = table.defaults.model_dump(exclude_none=True)
+    own = entry.model_dump(exclude={"test", "prior", "name", "frozen"}, exclude_none=True)
+    if "horizon" in own:
+        settings.pop("accuracy", None)
+    elif "accuracy" in own:
+        settings.pop("horizon", None)
+    test = _source(path, entry.test or "")
+    prior = _source(path, entry.prior) if entry.prior else test
+    return Experiment(prior, test, **{**settings, **own})
+
+
+def _source(path: Path, source: str) -> str:
+    """A distribution's name, or its file as seen from the study's folder."""
+    prefix, colon, rest = source.rpartition(":")
+    if rest in PROBLEMS or Path(rest).is_absolute():
+        return source
+    beside = path.resolve().parent / rest
+    return f"{prefix}{colon}{beside}" if beside.exists() else source
+
+
+def _agents(
+    path: Path, table: StudyTable, experiments: dict[str, Experiment]
+) -> tuple[list[tuple[PlannedAgent, list[str]]], list[Skipped]]:
+    found: list[tuple[PlannedAgent, list[str]]] = []
+    skipped = []
+    for index, entry in enumerate(table.agents):
+        place = place_of(("agents", index))
+        names = list(experiments) if entry.experiments is None else entry.experiments
+        empty = [f".parameters.{key}" for key, value in entry.parameters.items() if value == []]
+        if not names or empty:
+            key = empty[0] if empty else ".experiments"
+            raise InvalidInput(f"{path}: {place}{key} = []: give it at least one value")
+        for name in names:
+            if name not in experiments:
+                raise InvalidInput(
+                    f"{path}: {place}.experiments has {name!r}{did_you_mean(name, experiments)}: "
+                    f"must be one of {', '.join(experiments)}"
+                )
+        limits = entry.limits.over(table.limits)
+        for parameters in _combinations(entry.parameters):
+            try:
+                agent = make_agent(entry.algorithm, **parameters)
+            except Pointless as error:
+                skipped.append(Skipped(label_of(entry.algorithm, parameters), str(error)))
+                continue
+            except InvalidInput as error:
+                raise InvalidInput(f"{path}: {place}: {error}") from None
+            code = _code(agent) if entry.algorithm not in AGENTS else None
+            found.append((PlannedAgent(entry.algorithm, parameters, agent, limits, code), names))
+    return found, skipped
+
+
+def _check_labels(path: Path, jobs: Iterable[Job]) -> None:
+    """Raise if two agents have the same label: no report could tell them apart."""
+    seen: dict[tuple[str, str], Job] = {}
+    for job in jobs:
+        other = seen.setdefault((job.label, job.experiment_name), job)
+        if other is not job:
+            raise InvalidInput(
+                f"{path}: {other.agent.algorithm} with {other.agent.parameters} and "
+                f"{job.agent.algorithm} with {job.agent.parameters} are both called {job.label}: "
+                "give their classes different names, and let their parameters be their own"
+            )
+
+
+def _combinations(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    values = [value if isinstance(value, list) else [value] for value in parameters.values()]
+    for chosen in itertools.product(*values):
+        yield dict(zip(parameters, chosen, strict=True))
+
+
+def _code(agent: Agent) -> str:
+    source = inspect.getsourcefile(type(agent))
+    return hashlib.sha256(Path(source).read_bytes()).hexdigest()[:8] if source else ""
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()[:16]

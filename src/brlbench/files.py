@@ -18,9 +18,9 @@ def read_bytes(path: Path) -> bytes:
 
 
 def check_free(path: Path, overwrite: bool = False) -> None:
-    """Refuse a file that exists, unless told to replace it, or that has no folder to be in.
+    """Raise if a file exists and must not be overwritten, or if its folder does not exist.
 
-    To be called before long work, so that it isn't in vain.
+    Called before long work, so that the work is not in vain.
     """
     if not overwrite and path.exists():
         raise StoreError(f"{path} exists already: choose another name, or allow overwriting")
@@ -30,7 +30,7 @@ def check_free(path: Path, overwrite: bool = False) -> None:
 
 
 def atomic_write(path: Path, data: bytes, overwrite: bool = False) -> None:
-    """Write a file so that others see all of it or nothing, even if writing is interrupted."""
+    """Write a file whole or not at all, even if writing is interrupted."""
     temporary = path.parent / f".{secrets.token_hex(8)}.tmp"
     try:
         check_free(path, overwrite)

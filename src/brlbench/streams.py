@@ -1,7 +1,7 @@
 """Random streams keyed by names.
 
-A stream is a Philox generator whose key is a digest of the names, so that a stream depends on
-what it is for and never on what was drawn before. Compiled code starts its own generators from
+A stream is a Philox generator whose key is a digest of the names, so it depends on its purpose and
+never on what was drawn before. Compiled code starts its own generators from
 the stream's first four words, which `first_words` computes without building a generator.
 """
 

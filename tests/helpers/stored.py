@@ -8,7 +8,8 @@ from brlbench import storage
 from brlbench.agents import make_agent
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.training import TrainedAgent, train
+from brlbench.protocol.training import TrainedAgent, save, train
+from brlbench.storage import tables
 
 Write = Callable[[Path], object]
 
@@ -21,21 +22,21 @@ def experiment(**changes: Any) -> Experiment:
 def trained(agent: Any = None, **changes: Any) -> TrainedAgent:
     made = experiment(**changes)
     agent = agent or make_agent("beb", beta=2.5)
-    return TrainedAgent(agent, made.prior, made.task, 3, train(agent, made.prior, made.task, 3))
+    return train(agent, made.prior, made.task, 3)
 
 
 WRITERS: dict[str, Write] = {
     "result": lambda path: storage.write_result(
-        path, evaluate(make_agent("beb"), experiment()), trajectories=True
+        path, evaluate(make_agent("beb"), experiment()), keep_paths=True
     ),
     "experiment": lambda path: storage.write_experiment(path, experiment()),
-    "agent": lambda path: storage.write_agent(path, trained()),
+    "agent": lambda path: storage.write_agent(path, save(trained())),
 }
 KINDS = list(WRITERS)
 
 
 def resealed(data: bytes) -> bytes:
     """The same file with a digest that is right again."""
-    place = data.rindex(store._SEAL.encode())
-    end = place + len(store._OPEN_SEAL)
-    return store._sealed(data[:place] + store._OPEN_SEAL.encode() + data[end:])
+    place = data.rindex(tables._SEAL.encode())
+    end = place + len(tables.OPEN_SEAL)
+    return tables.sealed(data[:place] + tables.OPEN_SEAL.encode() + data[end:])

@@ -12,17 +12,11 @@ from brlbench.kernels.loop import environment
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import SparseTable
 from brlbench.problems import distribution
-from brlbench.protocol.evaluate import (
-    Training,
-    check_trained_for,
-    evaluate,
-    play_trained,
-    train,
-    train_new,
-)
+from brlbench.protocol.evaluate import evaluate, play_trained
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.playing import identity
 from brlbench.protocol.result import Result
+from brlbench.protocol.training import Training, train, train_new
 from helpers.own_agents import (
     BadLoading,
     BadSaving,
@@ -77,7 +71,7 @@ def test_the_mdp_is_the_one_that_failed() -> None:
             if next_state == 4:
                 raise ValueError("the end of the chain")
 
-    experiment = build(num_mdps=20, trajectories=2)
+    experiment = build(num_mdps=20, trajectories_per_mdp=2)
     result = evaluate(Scripted([0]), experiment)
     assert result.states is not None
     mdp, _, step = np.argwhere(result.states[:, :, 1:] == 4)[0]
@@ -165,7 +159,7 @@ def test_an_agent_that_cannot_be_copied() -> None:
     ],
 )
 def test_workers_do_not_matter_for_python_agents(agent: Any, workers: int) -> None:
-    experiment = build(trajectories=2)
+    experiment = build(trajectories_per_mdp=2)
     alone = evaluate(agent, experiment)
     assert alone.actions is not None
     assert len(np.unique(alone.actions)) == 3
@@ -194,7 +188,7 @@ def test_agents_trained_with_another_seed(agent: type[Learner]) -> None:
     results = []
     for workers in (1, 2):
         trained = agent()
-        training = train(trained, experiment.prior, experiment.task, seed=8)
+        training = train(trained, experiment.prior, experiment.task, seed=8).training
         results.append(evaluate(trained, experiment, workers, training))
     assert_same(results[1], results[0])
     freshly = evaluate(agent(), experiment)
@@ -238,8 +232,8 @@ def test_all_cores_may_be_used() -> None:
 @pytest.mark.parametrize("num_mdps", [1, 7, 100])
 def test_progress_adds_up(workers: int, num_mdps: int) -> None:
     done: list[int] = []
-    experiment = build(num_mdps=num_mdps, trajectories=3)
-    evaluate(make_agent("random"), experiment, workers, progress=done.append)
+    experiment = build(num_mdps=num_mdps, trajectories_per_mdp=3)
+    evaluate(make_agent("random"), experiment, workers, on_played=done.append)
     assert sum(done) == 3 * num_mdps
     assert min(done) > 0
     if num_mdps == 100:
@@ -355,7 +349,7 @@ def test_a_trained_agent_plays_what_it_was_trained_for() -> None:
 def test_it_plays_nothing_else(experiment: Experiment, message: str) -> None:
     trained = train_new("random", {}, "GC", 0.95, 12, 0)
     with pytest.raises(InvalidInput) as caught:
-        check_trained_for(trained, experiment)
+        trained.check_plays(experiment)
     assert str(caught.value) == message
 
 
@@ -392,7 +386,7 @@ def test_agents_have_streams_of_their_own() -> None:
 
 
 def test_the_result_says_what_was_played() -> None:
-    experiment = build(trajectories=2, seed=4)
+    experiment = build(trajectories_per_mdp=2, seed=4)
     result = evaluate(make_agent("beb", beta=2), experiment)
     assert (result.algorithm, result.parameters["beta"]) == ("beb", 2.0)
     assert result.settings == experiment.settings()

@@ -37,7 +37,7 @@ def doubled() -> FlatDirichlet:
         {"horizon": 5},
         {"horizon": None, "accuracy": 0.1},
         {"discount": 0.5},
-        {"trajectories": 4},
+        {"trajectories_per_mdp": 4},
         {"deadline": 0.1},
     ],
 )
@@ -45,7 +45,7 @@ def test_mdps_and_their_noise_depend_on_test_seed_and_index_only(changes: dict[s
     one, other = build(), build(**changes)
     number = min(one.num_mdps, other.num_mdps)
     np.testing.assert_array_equal(one.probabilities[:number], other.probabilities[:number])
-    noise, other_noise = (e.noise_words[:: e.trajectories][:number] for e in (one, other))
+    noise, other_noise = (e.noise_words[:: e.trajectories_per_mdp][:number] for e in (one, other))
     np.testing.assert_array_equal(noise, other_noise)
 
 
@@ -65,7 +65,7 @@ def test_another_seed_or_another_distribution_gives_other_mdps(changes: dict[str
 
 
 def test_all_mdps_differ_and_have_their_own_noise() -> None:
-    experiment = build(num_mdps=50, trajectories=3)
+    experiment = build(num_mdps=50, trajectories_per_mdp=3)
     assert len(np.unique(experiment.probabilities, axis=0)) == 50
     assert len(np.unique(experiment.noise_words)) == 150
 
@@ -96,7 +96,7 @@ def test_the_hash_tells_experiments_apart() -> None:
         {"discount": 0.9},
         {"horizon": 31},
         {"seed": 1},
-        {"trajectories": 2},
+        {"trajectories_per_mdp": 2},
     ]
     assert len({build(**changes).hash for changes in variants}) == len(variants)
     assert build().hash == build().hash
@@ -119,11 +119,11 @@ def test_names() -> None:
 
 
 def test_settings() -> None:
-    experiment = build(prior="uniform:GC", trajectories=3, seed=5)
+    experiment = build(prior="uniform:GC", trajectories_per_mdp=3, seed=5)
     settings = experiment.settings()
     assert settings["prior"] == "uniform:GC"
     assert settings["prior_digest"] == experiment.prior.digest
-    assert (settings["num_mdps"], settings["trajectories"], settings["seed"]) == (8, 3, 5)
+    assert (settings["num_mdps"], settings["trajectories_per_mdp"], settings["seed"]) == (8, 3, 5)
     assert experiment.num_trajectories == 24
     assert experiment.task == Task(0.95, 30)
 
@@ -184,7 +184,7 @@ def test_rewards_of_impossible_transitions_do_not_lengthen_the_horizon() -> None
         ({"horizon": math.nan}, "horizon = nan: must be a whole number, at least 1"),
         ({"seed": -1}, "seed = -1: must be a whole number, at least 0"),
         ({"seed": 0.5}, "seed = 0.5: must be a whole number, at least 0"),
-        ({"trajectories": 0}, "trajectories = 0: must be a whole number, at least 1"),
+        ({"trajectories_per_mdp": 0}, "trajectories_per_mdp = 0: must be a whole number, at least 1"),
         ({"discount": 1.0}, "discount = 1.0: must be between 0 and 1, both excluded"),
         ({"discount": 0}, "discount = 0: must be between 0 and 1, both excluded"),
         ({"discount": math.nan}, "discount = nan: must be between 0 and 1, both excluded"),
@@ -245,7 +245,7 @@ def test_agents_that_act_alike_see_the_same() -> None:
 def test_the_same_visit_to_a_pair_has_the_same_outcome_for_all_agents() -> None:
     """Whatever the agents did in between, compiled or not."""
     prior = FlatDirichlet(np.ones((4, 3, 4)), np.arange(4), 0, 1.0)
-    experiment = Experiment(prior, prior, num_mdps=3, horizon=200, trajectories=2)
+    experiment = Experiment(prior, prior, num_mdps=3, horizon=200, trajectories_per_mdp=2)
     agents = [Scripted([0, 1, 2]), make_agent("random"), make_agent("beb")]
     outcomes: dict[tuple[int, ...], tuple[int, float]] = {}
     shared = 0
@@ -271,3 +271,26 @@ def test_a_deadline_leaves_the_experiment_the_same() -> None:
     assert (free.task.deadline, bound.task.deadline) == (None, 0.25)
     assert (free.settings()["deadline"], bound.settings()["deadline"]) == (None, 0.25)
     assert type(bound.deadline) is float
+
+
+def test_the_prior_is_the_test_distribution_unless_another_is_given() -> None:
+    assert Experiment("GC", num_mdps=3).hash == Experiment("GC", "GC", num_mdps=3).hash
+
+
+def test_trajectories_is_a_shorter_name() -> None:
+    short, long = (Experiment("GC", **{n: 2}) for n in ("trajectories", "trajectories_per_mdp"))  # type: ignore[arg-type]
+    assert short.settings() == long.settings()
+
+
+def test_a_replaced_setting_leaves_the_mdps_and_the_original_as_they_are() -> None:
+    experiment = build(num_mdps=3, horizon=20)
+    short = experiment.replace(horizon=5, deadline=0.5)
+    assert (short.horizon, short.deadline) == (5, 0.5)
+    assert (experiment.horizon, experiment.deadline) == (20, None)
+    np.testing.assert_array_equal(short.probabilities, experiment.probabilities)
+    np.testing.assert_array_equal(short.noise_words, experiment.noise_words)
+
+
+def test_given_mdps_must_have_the_experiments_shape() -> None:
+    with pytest.raises(InvalidInput, match=r"mdps has 7 numbers: must have shape \[3, "):
+        Experiment("GC", num_mdps=3, mdps=np.ones(7))

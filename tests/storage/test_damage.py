@@ -12,6 +12,8 @@ from brlbench import storage
 from brlbench.agents import make_agent
 from brlbench.errors import StoreError
 from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.training import save
+from brlbench.storage import agents, tables
 from helpers.stored import KINDS, WRITERS, experiment, trained
 
 READERS: dict[str, Callable[[Path], object]] = {
@@ -76,7 +78,8 @@ def test_files_of_another_kind(tmp_path: Path, files: dict[str, bytes], kind: st
 def test_files_of_a_later_format(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(store, "FORMAT", 2)
+    monkeypatch.setattr(tables, "FORMAT", 2)
+    monkeypatch.setattr(agents, "FORMAT", 2)
     WRITERS[kind](tmp_path / "a")
     monkeypatch.undo()
     message = refused(tmp_path / "a", kind)
@@ -113,7 +116,7 @@ def test_a_parquet_file_of_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_sealed_file_without_content(tmp_path: Path, kind: str) -> None:
     for content in ("{}", '{"kind": "agent"}', '{"kind": "agent", "format": 1}', "[1, 2]"):
-        (tmp_path / "a").write_bytes(store._sealed(f"{content} {store._OPEN_SEAL}".encode()))
+        (tmp_path / "a").write_bytes(tables.sealed(f"{content} {tables.OPEN_SEAL}".encode()))
         refused(tmp_path / "a", kind)
 
 
@@ -139,7 +142,7 @@ def test_existing_files_are_replaced_if_told_to(tmp_path: Path) -> None:
         tmp_path / "a", evaluate(make_agent("random"), experiment()), overwrite=True
     )
     storage.write_experiment(tmp_path / "b", experiment(), overwrite=True)
-    storage.write_agent(tmp_path / "c", trained(), overwrite=True)
+    storage.write_agent(tmp_path / "c", save(trained()), overwrite=True)
     assert storage.read_result(tmp_path / "a").algorithm == "random"
     assert storage.read_experiment(tmp_path / "b").hash == experiment().hash
     assert storage.read_agent(tmp_path / "c").seed == 3

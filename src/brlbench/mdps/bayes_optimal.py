@@ -2,7 +2,7 @@
 
 A Bayes-adaptive MDP has as its states the pairs (state, counts seen so far). Over a finite horizon
 there are finitely many, and dynamic programming over them is exact. Their number grows with the
-horizon to the power of the number of possible transitions, which is why this is for tiny problems.
+horizon to the power of the number of possible transitions, so only tiny problems can be solved.
 """
 
 import math
@@ -14,7 +14,7 @@ from .dirichlet import FlatDirichlet
 from .mdp import check_discount
 
 MAX_BELIEFS = 3_000_000
-_MAX_HORIZON = 255  # how often a transition was seen is kept in a byte
+_MAX_HORIZON = 255  # a byte counts how often a transition was seen
 
 
 def bayes_optimal_value(prior: FlatDirichlet, discount: float, horizon: int) -> float:

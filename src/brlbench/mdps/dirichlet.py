@@ -36,8 +36,8 @@ class FlatDirichlet:
 
         Args:
             counts: Dirichlet parameters, an array [S, A, S] or a sparse table; zero = impossible.
-            rewards: mean rewards, an array that broadcasts to [S, A, S] or a sparse table. They
-                matter for impossible transitions too: other priors may allow those.
+            rewards: mean rewards, an array that broadcasts to [S, A, S] or a sparse table. Those of
+                impossible transitions matter too: other priors may allow them.
             start: the start state, or probabilities [S].
             reward_variances: like `rewards`; where positive, the reward is Gaussian.
             name: a short name for tables and files.
@@ -148,12 +148,12 @@ class FlatDirichlet:
         )
 
     def uniform(self) -> "FlatDirichlet":
-        """One count for every transition, possible or not, with the same rewards and start."""
+        """A prior with one count for every transition, and the same rewards and start."""
         name = f"uniform:{self.name}"
         return FlatDirichlet(np.ones(self.counts.shape), self.rewards, self.start, name=name)
 
     def around(self, total: float) -> "FlatDirichlet":
-        """Draws around the mean MDP: the counts of each pair sum to `total`."""
+        """A distribution around the mean MDP: the counts of each pair sum to `total`."""
         if not 0 < total < np.inf:
             raise InvalidInput(f"around {total}: the counts of a pair must sum to more than 0")
         mean = self.mean().transitions

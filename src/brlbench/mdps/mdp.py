@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidInput
 from .sparse import Floats, Integers, SparseTable, as_array, as_indices
 
-if TYPE_CHECKING:  # imported where it is used: it takes longer to import than all the rest
+if TYPE_CHECKING:  # imported where it is used, because importing it is slow
     import scipy.sparse
 
 PROBABILITY_TOLERANCE = 1e-9
-# A switch of policy must gain this much of the largest value, or rounding could cycle.
+# A policy switch must gain this fraction of the largest value, or rounding could cycle.
 _SWITCH_TOLERANCE = 1e-12
-_DENSE_IS_FASTER = 64  # up to this many states, measured for products of a matrix and a vector
+_DENSE_IS_FASTER = 64  # states up to which dense matrix-vector products are faster (measured)
 
 
 class Solution(NamedTuple):
@@ -60,12 +60,12 @@ class Rewards:
         return cls(*tables)
 
     def content(self) -> bytes:
-        """All that the rewards say, for digests."""
+        """The rewards as bytes, for digests."""
         return self.mean.content() + self.variance.content()
 
 
 def _table(shape: tuple[int, int, int], numbers: ArrayLike | None, what: str) -> SparseTable:
-    if numbers is None:  # no need to look for numbers in a large array of zeros
+    if numbers is None:  # an array of zeros would be searched for entries
         return SparseTable.from_entries(*shape[:2], [], [], [], [], what)
     array = as_array(numbers, what)
     try:

@@ -60,7 +60,7 @@ class SingleMDP(FlatDirichlet):
 
 
 def alike_actions(transitions: SparseTable, count: float = 1.0) -> SparseTable:
-    """Counts of a prior that knows where each state can lead, but not which action leads there."""
+    """Counts of a prior that knows which states can follow a state, but not by which action."""
     actions = transitions.num_actions
     moves = np.unique(transitions.pair // actions * transitions.num_states + transitions.next_state)
     states, following = np.divmod(moves, transitions.num_states)

@@ -1,4 +1,4 @@
-"""Numbers on (state, action, next state), of which most are zero.
+"""Sparse tables of numbers by (state, action, next state).
 
 Notation: S states, A actions, a pair is `state * A + action`, and E is the number of entries kept.
 """
@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class SparseTable:
-    """A table [S, A, S] that keeps its entries row by row, one row a (state, action) pair."""
+    """A table [S, A, S] that keeps its entries row by row, one row per (state, action) pair."""
 
     num_states: int
     num_actions: int
@@ -55,7 +55,7 @@ class SparseTable:
         values: ArrayLike,
         what: str,
     ) -> "SparseTable":
-        """Build a table from its entries; of several entries in one place the last one counts."""
+        """Build a table from its entries; if a place has several, the last one counts."""
         if num_states < 1 or num_actions < 1:
             raise InvalidInput(
                 f"{what}: {num_states} states and {num_actions} actions: both must be at least 1"
@@ -107,7 +107,7 @@ class SparseTable:
         return np.repeat(np.arange(self.num_pairs), np.diff(self.row_start))
 
     def replace(self, values: Floats) -> "SparseTable":
-        """The same places with other numbers."""
+        """A table with the same places and other numbers."""
         return SparseTable(
             self.num_states, self.num_actions, self.row_start, self.next_state, values
         )
@@ -131,15 +131,17 @@ class SparseTable:
     def row_sums(self) -> Floats:
         """The sum [S * A] of each row."""
         sums = np.bincount(self.pair, self.values, minlength=self.num_pairs)
-        return sums.astype(np.float64, copy=False)  # without entries NumPy counts in integers
+        return sums.astype(
+            np.float64, copy=False
+        )  # NumPy counts in integers if there are no entries
 
     def locate(self, entry: int) -> str:
-        """Where an entry is, in words."""
+        """The place of an entry, in words."""
         state, action = divmod(int(self.pair[entry]), self.num_actions)
         return f"(state {state}, action {action}, next state {int(self.next_state[entry])})"
 
     def content(self) -> bytes:
-        """All that the table says, for digests."""
+        """The table as bytes, for digests."""
         header = np.array(self.shape[:2], dtype=np.int64)
         parts = (header, self.row_start, self.next_state, self.values)
         return b"".join(np.ascontiguousarray(part).tobytes() for part in parts)

@@ -1,8 +1,8 @@
 """The distributions over MDPs that come with the package, and how to find one by name or file.
 
-A name may have parameters, as in `DeepSea:size=20`. Before a name or a file, `uniform:` makes a
-prior that knows the rewards only, and `around:20:` draws MDPs around one, here with counts that sum
-to 20 for each pair. `gym:FrozenLake-v1` is a tabular environment of Gymnasium.
+A name may have parameters: `DeepSea:size=20`. Two prefixes go before a name or a file: `uniform:`
+makes a prior that knows only the rewards, `around:20:` a distribution around the mean MDP, here with
+counts that sum to 20 per pair. `gym:FrozenLake-v1` is a tabular environment of Gymnasium.
 """
 
 import inspect

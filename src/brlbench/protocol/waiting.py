@@ -1,14 +1,14 @@
-"""Waiting for work so that an interrupt is noticed."""
+"""Waits for futures and still notices interrupts."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
-LOOK_SECONDS = 0.2  # some libraries let a wait without an end go on after an interrupt
+LOOK_SECONDS = 0.2  # a wait without a timeout can miss an interrupt
 
 
 def completed(futures: Iterable[Future[Any]]) -> Iterator[Future[Any]]:
-    """Futures, as they are done."""
+    """The futures, in the order in which they complete."""
     pending = set(futures)
     while pending:
         done, pending = wait(pending, LOOK_SECONDS, FIRST_COMPLETED)

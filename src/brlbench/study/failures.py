@@ -1,4 +1,4 @@
-"""Agents that failed in a study."""
+"""Jobs of a study that failed, as files."""
 
 import json
 from collections.abc import Iterator
@@ -12,21 +12,21 @@ from ..files import atomic_write, read_bytes
 
 @dataclass(frozen=True)
 class Failure:
-    """An agent that failed in an experiment."""
+    """A failed job."""
 
     agent: str
     experiment: str
     reason: str
-    limits: str = ""  # that it had
+    limits: str = ""  # of the agent when it failed
 
 
 def write_failure(path: Path, failure: Failure) -> None:
-    """Write down a failure."""
+    """Write a failure."""
     atomic_write(path, json.dumps(asdict(failure), indent=1).encode(), overwrite=True)
 
 
 def read_failure(path: Path) -> Failure:
-    """Read what was written down."""
+    """Read a failure."""
     try:
         return Failure(**read_json(path))
     except TypeError:
@@ -34,7 +34,7 @@ def read_failure(path: Path) -> Failure:
 
 
 def is_failure(path: Path) -> bool:
-    """Whether a file can be read."""
+    """True if a file holds a failure."""
     try:
         read_failure(path)
     except StoreError:
@@ -43,7 +43,7 @@ def is_failure(path: Path) -> bool:
 
 
 def failures_in(folder: Path) -> Iterator[Failure]:
-    """All failures of studies in and below a folder that can be read."""
+    """All readable failures of studies in and below a folder."""
     return map(read_failure, filter(is_failure, sorted(folder.rglob("failures/*.json"))))
 
 

@@ -25,13 +25,13 @@ from .schema import ExperimentTable, LimitsTable, StudyTable, place_of, read_tab
 
 @dataclass(frozen=True, eq=False)
 class PlannedAgent:
-    """An agent of a study: what it takes to make it, and its limits."""
+    """An agent of a study: how to make it, and its limits."""
 
     algorithm: str  # as in the file
     parameters: dict[str, Any]
     agent: Agent  # untrained
     limits: LimitsTable
-    code: str | None  # a digest of the source of a user's own agent
+    code: str | None  # digest of the source file of a user's own agent
 
     @cached_property
     def identity(self) -> str:
@@ -52,13 +52,13 @@ class Job:
 
     @cached_property
     def training_key(self) -> str:
-        """What its training depends on."""
+        """A digest of all that its training depends on."""
         played, agent = self.experiment, self.agent
         return _digest(agent.identity, agent.code, played.prior.digest, played.task, played.seed)
 
     @cached_property
     def key(self) -> str:
-        """What its result depends on, besides the code of a user's own agent."""
+        """A digest of all that its result depends on, except the code of a user's own agent."""
         return _digest(self.agent.identity, self.experiment.hash, self.experiment.task)
 
     @property
@@ -72,7 +72,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A combination of parameters that makes no sense."""
+    """A combination of parameters that makes no sense, and why."""
 
     label: str
     reason: str
@@ -90,7 +90,7 @@ class Study:
 
     @property
     def agents(self) -> list[PlannedAgent]:
-        """All agents that play somewhere."""
+        """All agents that have a job."""
         return list(dict.fromkeys(job.agent for job in self.jobs))
 
 
@@ -103,7 +103,7 @@ def plan(path: Path, table: StudyTable) -> Study:
     """Expand the tables of a study file; `path` is where its agents and distributions lie."""
     folder = str(path.resolve().parent)
     if folder not in sys.path:
-        sys.path.insert(0, folder)  # a user's own agents may lie beside the study
+        sys.path.insert(0, folder)  # for a user's own agents beside the study
     experiments = _experiments(path, table)
     agents, skipped = _agents(path, table, experiments)
     jobs: dict[str, Job] = {}
@@ -156,7 +156,7 @@ def _experiment(path: Path, table: StudyTable, entry: ExperimentTable) -> Experi
 
 
 def _source(path: Path, source: str) -> str:
-    """A distribution's name, or its file as seen from the study's folder."""
+    """A distribution's name, or its file relative to the study's folder."""
     prefix, colon, rest = source.rpartition(":")
     if rest in PROBLEMS or Path(rest).is_absolute():
         return source

@@ -65,7 +65,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What a run finds in its folder."""
+    """The jobs of a study by their state when a run starts."""
 
     done: list[Job]
     failed: list[Job]
@@ -73,7 +73,7 @@ class Outlook:
 
 
 def look(folder: Folder, study: Study) -> Outlook:
-    """Which jobs of a study are done, failed or missing."""
+    """Sort the jobs of a study into done, failed and missing."""
     done, failed, missing = [], [], []
     for job in study.jobs:
         if folder.result(job).exists():
@@ -99,9 +99,9 @@ class Run:
         self.study, self.folder, self.executor, self.show = study, folder, executor, show
         self.part_seconds = part_seconds
         outlook = look(folder, study)
-        for job in outlook.done:  # its parts were left if the last run was killed after joining
+        for job in outlook.done:  # a run that was killed after joining leaves parts
             folder.drop_parts(job)
-        for job in outlook.missing:  # it may have failed within other limits
+        for job in outlook.missing:  # the job may have failed under other limits
             folder.failure(job).unlink(missing_ok=True)
         self.done, self.failed = len(outlook.done), len(outlook.failed)
         self.open_jobs = [
@@ -122,7 +122,7 @@ class Run:
                         self.stop()
                     self._submit()
                     if self.stopping and all(unit.part is None for unit in self._units()):
-                        break  # a training that is cut short leaves nothing
+                        break  # an unfinished training leaves nothing to keep
                     finished, _ = wait(self.pending, LOOK_SECONDS, FIRST_COMPLETED)
                     for future in finished:
                         self._finish(self.pending.pop(future), future.result())
@@ -276,7 +276,7 @@ class Run:
             self.folder.write_now({**vars(progress), "at": time.time()})
 
     def _seconds_left(self) -> float | None:
-        """Seconds for the rest; jobs of unknown speed have their algorithm's mean, or that of all."""
+        """Seconds for the rest; a job of unknown speed has its algorithm's mean, or that of all."""
         known: dict[str, list[float]] = {}
         for open_job in self.open_jobs:
             if open_job.seconds_each is not None:

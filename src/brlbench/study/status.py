@@ -1,4 +1,4 @@
-"""How far a study is, from its folder alone."""
+"""How far a study is, read from its folder alone."""
 
 import time
 from collections import Counter
@@ -26,7 +26,7 @@ class Status:
     trajectories_done: int
     running: list[str]
     seconds_left: float | None
-    by_experiment: dict[str, tuple[int, int]]  # jobs done, and all
+    by_experiment: dict[str, tuple[int, int]]  # jobs done, and jobs in total
 
     @property
     def left(self) -> int:
@@ -35,7 +35,7 @@ class Status:
 
 
 def read_status(folder: Path) -> Status:
-    """Look at a folder in which a study is, or was, run."""
+    """The status of the study in a folder."""
     if not (folder / "plan.json").exists():
         raise InvalidInput(f"{folder} has no study in it: begin one with brlbench run --results")
     plan = read_json(folder / "plan.json")

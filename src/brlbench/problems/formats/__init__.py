@@ -20,10 +20,10 @@ A `.toml` or `.json` file has these keys:
       ["*", "*", 1, 0.5],
     ]
 
-States and actions are numbered from 0; in place of one, "*" stands for all of them. What isn't
-listed is 0; of several lines about one transition the last one counts. With `transitions`, the
-file has one MDP that is always drawn, and the counts are what agents are told of it. A `.dat` file
-has the original library's format, and so has a `.dat.z` file, compressed.
+States and actions are numbered from 0; "*" stands for all of them. What is not listed is 0; if
+several lines name one transition, the last one counts. With `transitions`, every draw is that one
+MDP, and the counts are the prior that agents are told. A `.dat` file has the original library's
+format; a `.dat.z` file is one compressed.
 """
 
 import json
@@ -69,7 +69,7 @@ def read(path: str | Path) -> FlatDirichlet:
 
 
 def write(distribution: FlatDirichlet, path: str | Path, overwrite: bool = False) -> None:
-    """Write a distribution to a file, in the format that the suffix asks for."""
+    """Write a distribution to a file, in the format of its suffix."""
     path = Path(path)
     suffix = _suffix(path)
     try:
@@ -155,7 +155,7 @@ def _check_keys(document: Any) -> None:
 def _tables(
     lines: Any, shape: tuple[int, int], key: str, columns: tuple[str, ...]
 ) -> list[SparseTable]:
-    """A table for each column of numbers."""
+    """One table per column of numbers."""
     num_states, num_actions = shape
     if not isinstance(lines, list):
         raise InvalidInput(f"{key} = {short(lines)}: must be a list of lists")
@@ -216,7 +216,7 @@ def _to_text(distribution: FlatDirichlet, suffix: str) -> str:
         "num_actions": distribution.num_actions,
         "start": distribution.start.tolist() if state is None else state,
     }
-    # A number, a list or a text is written alike in TOML and JSON, but for one character.
+    # TOML and JSON write numbers, lists and texts alike, except for one character.
     texts = {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
     texts = {key: text.replace("\x7f", "\\u007f") for key, text in texts.items()}
     texts["counts"] = _lines(distribution.counts, distribution.counts.values)
@@ -239,7 +239,7 @@ def _union(one: SparseTable, other: SparseTable) -> SparseTable:
 
 
 def _lines(places: SparseTable, *columns: Floats) -> str:
-    """One line an entry; a variance, the fifth number, is left out where it is zero."""
+    """One line per entry; a variance of zero, the fifth number, is left out."""
     states, actions = np.divmod(places.pair, places.num_actions)
     parts = (part.tolist() for part in (states, actions, places.next_state, *columns))
     lines = ([*line[:4], *filter(None, line[4:])] for line in zip(*parts, strict=True))

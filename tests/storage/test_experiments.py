@@ -1,0 +1,76 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brlbench import storage
+from brlbench.agents import make_agent
+from brlbench.errors import StoreError
+from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
+from brlbench.storage.results import renamed_settings
+from helpers.stored import experiment
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"trajectories_per_mdp": 3, "seed": 9}, {"num_mdps": 1, "discount": 0.123456789}],
+)
+def test_experiments_come_back_bit_for_bit(tmp_path: Path, changes: dict[str, Any]) -> None:
+    made = experiment(**changes)
+    storage.write_experiment(tmp_path / "a", made)
+    read = storage.read_experiment(tmp_path / "a")
+    assert read.hash == made.hash
+    assert read.settings() == made.settings()
+    assert read.probabilities.tobytes() == made.probabilities.tobytes()
+    one, other = (evaluate(make_agent("beb"), e).rewards for e in (made, read))
+    np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="read-only"):
+        read.probabilities[0, 0] = 1
+
+
+def test_an_experiment_s_file_has_its_distributions(tmp_path: Path) -> None:
+    prior = FlatDirichlet(
+        [[[0.1, 1 / 3]], [[1e-5, 7]]], [1, 2], [0.25, 0.75], 0.5, "two", "Two states"
+    )
+    made = Experiment(prior, prior, num_mdps=3, horizon=4)
+    storage.write_experiment(tmp_path / "a", made)
+    read = storage.read_experiment(tmp_path / "a")
+    assert read.test.digest == read.prior.digest == prior.digest
+    assert (read.test.name, read.test.description) == ("two", "Two states")
+
+
+def test_stored_mdps_are_played_not_drawn_again(tmp_path: Path) -> None:
+    """Another version of NumPy may draw other MDPs; the hash still holds."""
+    made = experiment()
+    other = made.probabilities[::-1].copy()
+    made.__dict__["probabilities"] = other
+    storage.write_experiment(tmp_path / "a", made)
+    np.testing.assert_array_equal(storage.read_experiment(tmp_path / "a").probabilities, other)
+
+
+def test_mdps_that_do_not_match_the_hash_are_refused(tmp_path: Path) -> None:
+    made = experiment()
+    assert made.hash
+    made.__dict__["probabilities"] = made.probabilities[::-1].copy()
+    storage.write_experiment(tmp_path / "a", made)
+    with pytest.raises(StoreError, match=r"is damaged: its MDPs don't match its hash; make it"):
+        storage.read_experiment(tmp_path / "a")
+
+
+def test_experiments_from_before_there_were_deadlines(tmp_path: Path) -> None:
+    class Earlier(Experiment):
+        def settings(self) -> dict[str, Any]:
+            return {key: value for key, value in super().settings().items() if key != "deadline"}
+
+    storage.write_experiment(tmp_path / "e", Earlier("GC", "GC", 2, horizon=5))
+    assert storage.read_experiment(tmp_path / "e").deadline is None
+
+
+def test_settings_of_older_files_have_the_names_of_today() -> None:
+    assert renamed_settings({"seed": 1, "trajectories": 3}) == {
+        "seed": 1,
+        "trajectories_per_mdp": 3,
+    }

@@ -238,8 +238,10 @@ def test_values_that_are_refused(given: dict[str, Any], complaint: str) -> None:
 
 def test_progress() -> None:
     told: list[tuple[int, int]] = []
-    agent = OppsCs(evaluations=4, mdps_per_evaluation=5)
-    agent.progress = lambda done, total: told.append((done, total))
+    quiet = OppsCs(evaluations=4, mdps_per_evaluation=5)
+    agent = quiet.with_progress(lambda done, total: told.append((done, total)))
+    quiet.train(distribution("GC"), TASK, np.random.default_rng(0))
+    assert told == []
     agent.train(distribution("GC"), TASK, np.random.default_rng(0))
     assert told == [(5, 20), (10, 20), (15, 20), (20, 20)]
 

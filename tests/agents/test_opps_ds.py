@@ -27,9 +27,8 @@ from brlbench.storage.store import read_agent, write_agent
 TASK = Task(0.95, 30)
 
 
-def trained(prior: str = "GC", task: Task = TASK, workers: int | None = None, **given: Any) -> Any:
-    agent = OppsDs(**given)
-    agent.workers = workers
+def trained(prior: str = "GC", task: Task = TASK, workers: int = 2, **given: Any) -> Any:
+    agent = OppsDs(**given).with_workers(workers)
     agent.train(distribution(prior), task, np.random.default_rng(6))
     return agent
 
@@ -223,8 +222,9 @@ def test_running_best() -> None:
 def test_progress() -> None:
     for batch, draws in ((1, 1300), (100, 300)):
         told: list[tuple[int, int]] = []
-        agent = OppsDs(draws=draws, batch=batch)
-        agent.progress = lambda done, total: told.append((done, total))  # noqa: B023
+        agent = OppsDs(draws=draws, batch=batch).with_progress(
+            lambda done, total: told.append((done, total))  # noqa: B023
+        )
         agent.train(distribution("GC"), TASK, np.random.default_rng(0))
         assert [total for _, total in told] == [draws] * len(told)
         numbers = [done for done, _ in told]

@@ -17,6 +17,7 @@ import numpy as np
 from .. import streams
 from ..agents import describe, make_agent
 from ..agents.base import Agent, CompiledAgent, Task
+from ..agents.policy_search import PolicySearch
 from ..arguments import num_workers
 from ..errors import AgentError, InvalidInput
 from ..mdps.dirichlet import FlatDirichlet
@@ -120,8 +121,8 @@ def train_new(
 ) -> TrainedAgent:
     """Make an agent and train it; one that tells how far it is tells `progress`."""
     agent = make_agent(algorithm, **parameters)
-    if hasattr(agent, "progress"):
-        agent.progress = progress
+    if isinstance(agent, PolicySearch):
+        agent = agent.with_progress(progress)
     # An experiment checks what it is given; the MDP in it is never drawn.
     checked = Experiment(prior, prior, 1, discount, horizon, seed, deadline=deadline)
     training = train(agent, checked.prior, checked.task, seed)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..agents import make_agent
 from ..agents.base import Agent, CompiledAgent
+from ..agents.policy_search import PolicySearch
 from ..errors import AgentError
 from ..executors import Executor
 from ..executors.child import Done, Limits
@@ -97,7 +98,7 @@ def probe_unit(request: ProbeRequest, report: Report) -> Probe:
     if isinstance(agent, CompiledAgent):
         warm_up(agent)
     report(None)
-    training_seconds, trajectory_seconds = _train(agent, experiment, request.seconds)
+    agent, training_seconds, trajectory_seconds = _train(agent, experiment, request.seconds)
     if trajectory_seconds is None:
         trajectory_seconds = _trajectory_seconds(agent, experiment, request.seconds)
     return Probe(training_seconds, trajectory_seconds)
@@ -107,8 +108,10 @@ class _EnoughError(Exception):
     """Ends a search that has been watched for long enough."""
 
 
-def _train(agent: Any, experiment: Experiment, seconds: float) -> tuple[float, float | None]:
-    """What training takes; if it was a long search and was cut short, also a trajectory of it."""
+def _train(
+    agent: Agent, experiment: Experiment, seconds: float
+) -> tuple[Agent, float, float | None]:
+    """The trained agent, and what training takes; of a search cut short also its trajectories."""
     started, waiting = time.perf_counter(), Waiting()
     done, total, elapsed = 0, 0, 0.0
 
@@ -119,16 +122,16 @@ def _train(agent: Any, experiment: Experiment, seconds: float) -> tuple[float, f
         if elapsed > seconds:
             raise _EnoughError
 
-    if hasattr(agent, "progress"):
-        agent.progress = watch
+    if isinstance(agent, PolicySearch):
+        agent = agent.with_progress(watch)
     try:
         training = train(agent, experiment.prior, experiment.task, experiment.seed)
     except AgentError as error:
         if not isinstance(error.__cause__, _EnoughError):
             raise
         # In a search, one trajectory is played for each unit of its progress.
-        return elapsed * total / done, elapsed / done
-    return training.seconds, None
+        return agent, elapsed * total / done, elapsed / done
+    return agent, training.seconds, None
 
 
 def _trajectory_seconds(agent: Agent, experiment: Experiment, seconds: float) -> float:

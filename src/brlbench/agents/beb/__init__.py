@@ -13,7 +13,7 @@ import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import choice, number
+from ..parameters import Sweep, choice, number
 
 
 @dataclass
@@ -21,6 +21,12 @@ class Beb(CompiledAgent):
     """Takes the best action of the mean MDP with a bonus on rewards that are little known."""
 
     name: ClassVar[str] = "beb"
+    reference: ClassVar[str] = "Kolter and Ng, 2009"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("beta", (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)),
+        Sweep("bonus", ("pair", "transition")),
+        Sweep("ties", ("first", "random")),
+    )
     beta: float = number(1.0, "size of the bonus", least=0)
     bonus: str = choice(
         "pair", "by pair, beta / (1 + c(x,u)), or by transition, beta / c(x,u,y)",

@@ -10,14 +10,15 @@ each pair. Deviation: the merged MDP is solved exactly. Of several best actions 
 is taken.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import whole
+from ..parameters import Sweep, whole
 
 
 @dataclass
@@ -25,6 +26,13 @@ class Boss(CompiledAgent):
     """Follows the optimal policy of an MDP that has the best of several sampled models."""
 
     name: ClassVar[str] = "boss"
+    reference: ClassVar[str] = "Asmuth et al., 2009"
+    quick: ClassVar[Mapping[str, Any]] = {"samples": 2}
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("samples", (1, 2, 5, 10, 20)),
+        Sweep("visits", (1, 3, 10, 30, 100)),
+    )
+    benchmark_mdps: ClassVar[int] = 10
     samples: int = whole(5, "number of models drawn from the posterior, K", least=1)
     visits: int = whole(10, "visits to a pair after which models are drawn anew, B", least=1)
 
@@ -45,7 +53,3 @@ class Boss(CompiledAgent):
             np.zeros(pairs, np.int64),
             np.zeros(1, np.int64),
         )
-
-    def small(self) -> "Boss":
-        """An agent that draws few rows."""
-        return replace(self, samples=1)

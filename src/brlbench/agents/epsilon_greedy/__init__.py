@@ -12,7 +12,7 @@ import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import number
+from ..parameters import Sweep, number
 
 
 @dataclass
@@ -20,6 +20,7 @@ class EpsilonGreedy(CompiledAgent):
     """Takes the best action of the posterior's mean MDP, or with probability epsilon any."""
 
     name: ClassVar[str] = "epsilon-greedy"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (Sweep("epsilon", (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)),)
     epsilon: float = number(0.1, "probability of a random action", least=0, most=1)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:

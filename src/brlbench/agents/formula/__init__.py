@@ -28,7 +28,7 @@ from ...mdps.sparse import Floats, Integers, SparseTable
 from ..base import CompiledAgent, Task, new_rng
 from ..formulas import Formula, opcodes, parse
 from ..formulas.formula import BINARY, UNARY
-from ..parameters import text
+from ..parameters import Sweep, text
 
 if TYPE_CHECKING:
     from ...kernels.solving.model import Model
@@ -42,6 +42,10 @@ class FormulaAgent(CompiledAgent):
     """Takes the action with the largest index, a formula of Q-values in up to three models."""
 
     name: ClassVar[str] = "formula"
+    reference: ClassVar[str] = "Castronovo et al., 2012"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("formula", ("Qmean", "Quniform", "Qself", "Qmean + Quniform", "Qmean / Quniform")),
+    )
     formula: str = text(
         "Qmean", "the index of an action", "a formula of Qmean, Qself and Quniform", parse
     )

@@ -11,7 +11,8 @@ quick. While a formula is searched for, an undefined index means the same as whe
 `opps_ds`).
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..base import CompiledAgent, Task
 from ..epsilon_greedy import EpsilonGreedy
 from ..formula import FormulaAgent
 from ..formulas import parse
-from ..parameters import intervals, text, whole
+from ..parameters import Sweep, intervals, text, whole
 from ..policy_search import PolicySearch, build_practice
 from ..soft_max import SoftMax
 from ..vdbe import Vdbe
@@ -58,6 +59,13 @@ class OppsCs(PolicySearch):
     """Searches the parameters of a strategy on MDPs of the prior, offline, and plays the best."""
 
     name: ClassVar[str] = "opps-cs"
+    reference: ClassVar[str] = "Castronovo et al., 2014"
+    quick: ClassVar[Mapping[str, Any]] = {"evaluations": 5, "mdps_per_evaluation": 50}
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("strategy", ("epsilon-greedy", "soft-max", "vdbe", "w * Qmean + Qself")),
+        Sweep("evaluations", (3, 10, 30, 100)),
+        Sweep("mdps_per_evaluation", (2, 10, 50, 200)),
+    )
     strategy: str = text(
         "epsilon-greedy", "whose parameters are searched",
         f"{', '.join(AGENTS)}, or a formula with weights", default_ranges,
@@ -95,10 +103,6 @@ class OppsCs(PolicySearch):
     def code(self) -> object:
         """The class, and that of the strategy."""
         return type(self), AGENTS.get(self.strategy, (FormulaAgent,))[0]
-
-    def small(self) -> "OppsCs":
-        """A search that evaluates twice."""
-        return replace(self, evaluations=2, mdps_per_evaluation=1)
 
     def player(self) -> CompiledAgent:
         """The agent with the parameters found."""

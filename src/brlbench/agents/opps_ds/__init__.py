@@ -20,9 +20,10 @@ Where this differs from the benchmark's paper or adds to it:
   number of cores. A batch of 1 is UCB1 proper.
 """
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from ...mdps.sparse import Floats, Integers
 from ..base import CompiledAgent, Task
 from ..formula import FormulaAgent, build_agent, build_models, program, uses
 from ..formulas import FEATURES, SETS, Formula, formula_set
-from ..parameters import choice, number, whole
+from ..parameters import Sweep, choice, number, whole
 from ..policy_search import PolicySearch, build_practice
 
 if TYPE_CHECKING:
@@ -48,6 +49,13 @@ class OppsDs(PolicySearch):
     """Tries formulas on MDPs of the prior, offline, and plays the one that UCB1 finds best."""
 
     name: ClassVar[str] = "opps-ds"
+    reference: ClassVar[str] = "Castronovo et al., 2012"
+    quick: ClassVar[Mapping[str, Any]] = {"formulas": "F2", "draws": 60}
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("draws", (12, 50, 200, 1000, 5000)),
+        Sweep("formulas", ("F2", "F3", "F4"), {"draws": 2000}),
+        Sweep("exploration", (1.0, 10.0, 100.0, 660.0, 10_000.0)),
+    )
     formulas: str = choice("F2", "the set of formulas", SETS)
     draws: int = whole(1000, "trajectories to play offline", least=SETS["F2"])
     exploration: float = number(660.0, "UCB1's constant, under the root", least=0)
@@ -64,9 +72,9 @@ class OppsDs(PolicySearch):
                 f"of {self.formulas}"
             )
 
-    def small(self) -> "OppsDs":
-        """A search of a few draws, in batches, which uses all compiled code."""
-        return replace(self, formulas="F2", draws=SETS["F2"] + 2, batch=2)
+    def small(self) -> Self:
+        """A short search, in batches, which use all compiled code."""
+        return replace(super().small(), batch=2)
 
     def player(self) -> CompiledAgent:
         """The agent that plays the formula found."""

@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import number, whole
+from ..parameters import Sweep, number, whole
 
 
 @dataclass
@@ -22,6 +22,12 @@ class Psrl(CompiledAgent):
     """Draws an MDP from the posterior now and then, and follows its optimal policy meanwhile."""
 
     name: ClassVar[str] = "psrl"
+    reference: ClassVar[str] = "Strens, 2000"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("resample", (0.01, 0.05, 0.2, 0.5, 1.0)),
+        Sweep("every", (1, 3, 10, 30, 100)),
+    )
+    benchmark_mdps: ClassVar[int] = 50
     resample: float | None = number(
         None, "probability of a new draw at each step (default: 1 - discount)",
         least=0, most=1, optional=True,

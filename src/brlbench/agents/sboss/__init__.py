@@ -17,14 +17,15 @@ Deviation: the merged MDP is solved exactly, not by value iteration to a toleran
 the lowest-numbered of several best actions; `ties` offers a random one.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import choice, number
+from ..parameters import Sweep, choice, number
 
 
 @dataclass
@@ -32,6 +33,13 @@ class Sboss(CompiledAgent):
     """Follows the best of sampled transition rows; draws more where the posterior is wide."""
 
     name: ClassVar[str] = "sboss"
+    reference: ClassVar[str] = "Castro and Precup, 2010"
+    quick: ClassVar[Mapping[str, Any]] = {"epsilon": 0.01}
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("epsilon", (1.0, 0.1, 0.01, 0.001)),
+        Sweep("delta", (0.01, 0.1, 1.0, 3.0, 9.0)),
+    )
+    benchmark_mdps: ClassVar[int] = 2
     epsilon: float = number(0.01, "posterior variance that is worth one sampled row", above=0)
     delta: float = number(
         1.0, "move of the posterior's mean, in deviations, after which rows are drawn anew", least=0
@@ -62,7 +70,3 @@ class Sboss(CompiledAgent):
             random_ties=self.ties == "random",
             due=np.zeros(1, np.int64),
         )
-
-    def small(self) -> "Sboss":
-        """An agent that draws few rows."""
-        return replace(self, epsilon=1.0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import number
+from ..parameters import Sweep, number
 
 
 @dataclass
@@ -19,6 +19,7 @@ class SoftMax(CompiledAgent):
     """Takes each action with a probability proportional to exp(Q / tau) of the mean MDP."""
 
     name: ClassVar[str] = "soft-max"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (Sweep("tau", (0.01, 0.05, 0.2, 0.5, 1.0, 5.0, 25.0)),)
     tau: float = number(0.5, "temperature: small is greedy, large is random", above=0)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:

@@ -2,8 +2,8 @@
 
     python -m benchmarks.estimates studies/paper-accurate.toml [--jobs 10] [--seconds 20]
 
-Of a job the second half is played, until the time is over, and what the whole would take is
-compared with the estimate. Trainings that would take longer are left out.
+The second half of a job is played until the time is over, and extrapolated to the whole job. Jobs
+whose training would take longer are left out.
 """
 
 import argparse
@@ -36,16 +36,16 @@ class Compared(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """How many times too large the estimate is."""
+        """Estimated by found."""
         return self.estimated / self.found
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Compare, and tell."""
+    """Compare some jobs of a study and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("study", type=Path)
     parser.add_argument("--jobs", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=20, help="for each job")
+    parser.add_argument("--seconds", type=float, default=20, help="per job")
     parser.add_argument("--seed", type=int, default=0, help="which jobs")
     options = parser.parse_args(arguments)
     jobs = list(read_study(options.study).jobs)

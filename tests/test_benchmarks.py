@@ -66,7 +66,7 @@ def test_the_table_of_ratios() -> None:
 def test_unknown_names_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--only", "agents,speed"])
-    assert "'speed': must be of agents, offline" in capsys.readouterr().err
+    assert "'speed': must be one of agents, offline" in capsys.readouterr().err
 
 
 def test_ratios() -> None:

@@ -5,10 +5,9 @@ are searched with StoSOO (see `stosoo`). An evaluation of a strategy is its mean
 fresh MDPs of the prior, scaled so that the smallest and the largest returns that the rewards allow
 become 0 and 1.
 
-The original library plays 500 MDPs an evaluation. The default here is 50, so that a first try is
-quick. While a formula is searched for, an undefined index means the same as when it is played (see
-`agents.formula`). MDPs come from an urn, and Gaussian rewards count with their means (see
-`opps_ds`).
+The original library plays 500 MDPs per evaluation. The default here is 50, so that a first try is
+quick. An undefined index means the same in the search as in play (see `agents.formula`). MDPs come
+from an urn, and Gaussian rewards count with their means (see `opps_ds`).
 """
 
 from collections.abc import Mapping
@@ -42,7 +41,7 @@ _WEIGHT_RANGE = [-1.0, 1.0]
 
 
 def default_ranges(strategy: str) -> Ranges:
-    """The parameters of a strategy, and where to search for them if nothing else is said."""
+    """The parameters of a strategy with their default ranges."""
     if strategy in AGENTS:
         return AGENTS[strategy][1]
     formula = parse(strategy, weights=True)
@@ -71,8 +70,8 @@ class OppsCs(PolicySearch):
         f"{', '.join(AGENTS)}, or a formula with weights", default_ranges,
     )  # fmt: skip
     ranges: Ranges | None = intervals("where to search for each parameter")  # noqa: RUF009
-    evaluations: int = whole(100, "how often a strategy is evaluated", least=1)
-    mdps_per_evaluation: int = whole(50, "trajectories an evaluation", least=1)
+    evaluations: int = whole(100, "number of evaluations", least=1)
+    mdps_per_evaluation: int = whole(50, "trajectories per evaluation", least=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()

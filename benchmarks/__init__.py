@@ -1,1 +1,1 @@
-"""How fast it is: `scripts/bench`. One file a topic; `compare.py` compares two runs."""
+"""How fast it is: `scripts/bench`. One file per topic; `compare.py` compares two runs."""

@@ -45,7 +45,9 @@ def main(arguments: list[str] | None = None) -> None:
         console.print(exponent_table(content["exponents"]))
     content["waiting"] = waiting.share()
     if content["waiting"] > _BUSY:
-        console.print(f"The machine was busy: {content['waiting']:.0%} of the time was waited for.")
+        console.print(
+            f"The machine was busy: for {content['waiting']:.0%} of the time it waited for a core."
+        )
     if options.output:
         options.output.write_text(json.dumps(content, indent=1) + "\n")
 
@@ -65,22 +67,24 @@ def _cases(topic: str, options: argparse.Namespace) -> Iterator[Case]:
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument("--only", type=_some_of(TOPICS), default=TOPICS, help=", ".join(TOPICS))
-    parser.add_argument("--agents", type=_some_of(AGENTS), help="of the topic agents, only these")
-    parser.add_argument("--priors", type=_some_of(agents.PRIORS), help="the same for experiments")
-    parser.add_argument("--rounds", type=int, help="how often each is measured; 5 by default")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: to see that it works")
+    parser.add_argument("--agents", type=_some_of(AGENTS), help="topic agents: only these")
+    parser.add_argument(
+        "--priors", type=_some_of(agents.PRIORS), help="topic agents: only these priors"
+    )
+    parser.add_argument("--rounds", type=int, help="measurements per figure; 5 by default")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it works")
     parser.add_argument("--output", type=Path, help="a JSON file for benchmarks/compare.py")
     parser.add_argument("--verbose", action="store_true", help="say what is being measured")
     return parser.parse_args(arguments)
 
 
 def _some_of(known: Any) -> Callable[[str], list[str]]:
-    """A list, separated by commas, of known names."""
+    """A parser of known names, separated by commas."""
 
     def parsed(text: str) -> list[str]:
         for name in text.split(","):
             if name not in known:
-                raise argparse.ArgumentTypeError(f"{name!r}: must be of {', '.join(known)}")
+                raise argparse.ArgumentTypeError(f"{name!r}: must be one of {', '.join(known)}")
         return text.split(",")
 
     return parsed

@@ -1,15 +1,15 @@
-"""Lower bounds: tiny compiled loops that do nothing but what can't be avoided.
+"""Lower bounds: tiny compiled loops that do only what can't be avoided.
 
-| agent | what its bound counts, for one decision |
+| agent | what its bound counts per decision |
 |---|---|
 | all | two intervals between readings of the clock, which every recorded time contains |
 | random | one random word |
 | epsilon-greedy, soft-max, vdbe, beb, formula | for each model, S^2 products and sums: the rank-one
   update of the inverse; above `MAX_INVERSE_STATES`, one look at every count instead |
 | bamcp | simulations * depth steps, each with one random word and the scan of one row of counts |
-| bfs3 | the same for the steps of all roll-outs that one trajectory really made |
+| bfs3 | the same for the steps of the roll-outs that were made in one trajectory |
 | psrl | a random word for each possible transition, as often as it draws an MDP |
-| optimal, boss, sboss | nothing but the clock; which rows have to be drawn is not known |
+| others | nothing but the clock |
 
 An exploring decision needs no rank-one update, and zeros are left out of it: agents that explore
 much, or models with many zeros, can come below this bound. So can bamcp where rows are long, as it
@@ -61,7 +61,7 @@ def bound_of(agent: CompiledAgent, experiment: Experiment) -> Measurement:
 
 
 def two_intervals() -> float:
-    """What the clock shows for nothing, twice."""
+    """Two intervals between readings of the clock with nothing between."""
     return 2 * own_microseconds(read_clock)
 
 
@@ -72,7 +72,7 @@ def random_words(number: float) -> Measurement:
 
 
 def solving(prior: FlatDirichlet, models: int) -> Measurement:
-    """Keeping models solved."""
+    """The work to keep models solved."""
     states = prior.num_states
     if states > MAX_INVERSE_STATES:
         counts, value = build_counts(prior, 1), np.ones(states)
@@ -82,7 +82,7 @@ def solving(prior: FlatDirichlet, models: int) -> Measurement:
 
 
 def steps(prior: FlatDirichlet, number: float) -> Measurement:
-    """Steps in MDPs of a prior, which learns nothing."""
+    """Steps in MDPs of a prior, without learning."""
     counts, rng = build_counts(prior, 1), seeded()
 
     def measured() -> float:
@@ -92,7 +92,7 @@ def steps(prior: FlatDirichlet, number: float) -> Measurement:
 
 
 def rollouts_made(agent: CompiledAgent, experiment: Experiment) -> float:
-    """How many roll-outs bfs3 makes in a decision, on average over one trajectory."""
+    """Roll-outs that bfs3 makes per decision, on average over one trajectory."""
     env, noise = build_environment(experiment.mdp(0)), experiment.noise_words[0]
     x = reset_once(env, noise)
     agent.start(x, np.random.default_rng(0))
@@ -153,7 +153,7 @@ def look(counts: Counts, value: Floats, repeats: int) -> float:
 
 @kernel
 def walk(counts: Counts, rng: Words, repeats: int) -> int:
-    """Go from state to state, by actions in turn."""
+    """Go from state to state, taking the actions in turn."""
     x, u = 0, 0
     for _ in range(repeats):
         x = draw_next(counts, x * counts.num_actions + u, rng)

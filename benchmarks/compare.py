@@ -2,10 +2,10 @@
 
     python benchmarks/compare.py old.json new.json [--threshold 1.1]
 
-Each sample is divided by the calibration beside it, so that runs on different machines can be
-compared, roughly. A figure has changed if the quartiles of both runs do not overlap and the medians
-differ by more than the threshold, which covers what differs from process to process. The exit code
-is 1 if anything became slower.
+Each sample is divided by the calibration beside it, so that runs on different machines can roughly
+be compared. A figure has changed if the quartiles of both runs do not overlap and the medians
+differ by more than the threshold, which covers differences between processes. The exit code is 1 if
+anything became slower.
 """
 
 import argparse

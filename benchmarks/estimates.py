@@ -2,8 +2,8 @@
 
     python -m benchmarks.estimates studies/paper-accurate.toml [--jobs 10] [--seconds 20]
 
-Of a job the second half is played, until the time is over, and what the whole would take is
-compared with the estimate. Trainings that would take longer are left out.
+The second half of a job is played until the time is over, and extrapolated to the whole job. Jobs
+whose training would take longer are left out.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from rich.table import Table
 from brlbench.agents import make_agent
 from brlbench.arguments import format_seconds
 from brlbench.protocol.machine import Waiting
-from brlbench.protocol.playing import play
+from brlbench.protocol.playing import Part, play
 from brlbench.protocol.training import train
 from brlbench.study.estimate import PROBE_SECONDS, ProbeRequest, probe_unit
 from brlbench.study.plan import Job, read_study
@@ -36,16 +36,16 @@ class Compared(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """How many times too large the estimate is."""
+        """Estimated by found."""
         return self.estimated / self.found
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Compare, and tell."""
+    """Compare some jobs of a study and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("study", type=Path)
     parser.add_argument("--jobs", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=20, help="for each job")
+    parser.add_argument("--seconds", type=float, default=20, help="per job")
     parser.add_argument("--seed", type=int, default=0, help="which jobs")
     options = parser.parse_args(arguments)
     jobs = list(read_study(options.study).jobs)
@@ -73,20 +73,20 @@ def compare(job: Job, seconds: float) -> Compared | None:
     if probe.training_seconds > seconds:
         return None
     agent, experiment = make_agent(algorithm, **parameters), job.experiment
-    training = train(agent, experiment.prior, experiment.task, experiment.seed).seconds
+    trained = train(agent, experiment.prior, experiment.task, experiment.seed)
     number = experiment.num_trajectories
     total, played = 0.0, 0
     while total < seconds and number // 2 + played < number:
         first = number // 2 + played
         end = min(first + played + 1, number)  # more and more at a time
         started, waiting = time.perf_counter(), Waiting()
-        play(agent, experiment, first, end)
+        play(agent, experiment, Part(first, end))
         total += time.perf_counter() - started - waiting.seconds()
         played += end - first
     return Compared(
         job,
         probe.training_seconds + number * probe.trajectory_seconds,
-        training + number * total / played,
+        trained.training.seconds + number * total / played,
     )
 
 

@@ -1,8 +1,8 @@
-"""Cases that are measured in turns, and the figures with their spread that come of it.
+"""Cases that are measured in turn, and the figures that come of it, with their spread.
 
 In every round each case is measured once, next to the calibration (`brlbench.kernels.calibration`)
-and to its lower bound: what disturbs the machine for a while disturbs all of them alike. Time that
-this thread waited for a processor is taken off.
+and to its lower bound, so that a disturbance of the machine affects all of them alike. Time in
+which this thread waited for a core is subtracted.
 
 Less is better in every figure. Its ratios are
 
@@ -23,7 +23,7 @@ import numpy as np
 from brlbench.agents import Agent
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.machine import Waiting, measure_calibration
-from brlbench.protocol.playing import play
+from brlbench.protocol.playing import Part, play
 
 ORIGINAL_CALIBRATION = 80.0
 
@@ -48,7 +48,7 @@ class Case:
     series: str = ""  # cases of one series differ in size alone
     size: float = 0.0
     most_rounds: int = 1000
-    is_rate: bool = False  # whether to tell how many there are in a second
+    is_rate: bool = False  # whether to show how many there are per second
 
 
 @dataclass
@@ -124,21 +124,21 @@ def _measure_once(figure: Figure) -> None:
 
 
 def own_seconds(work: Callable[[], Any]) -> float:
-    """What some work in this thread takes on a core of its own."""
+    """Seconds that some work in this thread takes on a core of its own."""
     started, waiting = time.perf_counter(), Waiting()
     work()
     return time.perf_counter() - started - waiting.seconds()
 
 
 def wall_seconds(work: Callable[[], Any]) -> float:
-    """What some work takes by the clock."""
+    """Seconds that some work takes by the clock."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
 def own_microseconds(work: Callable[[int], Any], least_seconds: float = 2e-3) -> float:
-    """What one turn of compiled work takes, at its fastest; it turns as often as it is told to."""
+    """The fastest time per repeat of compiled work, called with a number of repeats."""
     work(1)  # compiles
     repeats, seconds = 1, 0.0
     while seconds < least_seconds:
@@ -151,7 +151,7 @@ def own_microseconds(work: Callable[[int], Any], least_seconds: float = 2e-3) ->
 def decision_microseconds(agent: Agent, experiment: Experiment) -> float:
     """The mean time of a decision, as it is recorded, on a core of its own."""
     started, waiting = time.perf_counter(), Waiting()
-    record = play(agent, experiment, 0, experiment.num_trajectories)
+    record = play(agent, experiment, Part(0, experiment.num_trajectories))
     waited = waiting.seconds() / (time.perf_counter() - started)
     return float(record.nanoseconds.mean()) / 1e3 * (1 - waited)
 

@@ -1,9 +1,9 @@
 """The offline phase: OPPS-DS's draws, and how long making the largest set of formulas takes.
 
-A draw is one trajectory on an MDP of the prior. Its bound counts, for each decision, one random
-word, the scan of a row of counts, and the rank-one update of one model; in plain NumPy it is as
-many decisions of a formula of one model. The bound of generating F_6 counts one sort of 1,000
-numbers for each formula kept: each has to be ranked on as many points at least once.
+A draw is one trajectory on an MDP of the prior. Its bound counts, per decision, one random word,
+the scan of a row of counts, and the rank-one update of one model. In plain NumPy a draw is as many
+decisions of a formula with one model. The bound of generating F_6 counts one sort of 1,000 numbers
+per formula kept: each has to be ranked on that many points at least once.
 """
 
 from collections.abc import Iterator

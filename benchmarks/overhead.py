@@ -1,10 +1,10 @@
-"""What the protocol itself takes, with timing on: agents that do next to nothing.
+"""What the protocol itself takes: agents that do next to nothing, with timing on.
 
-Compiled, that is `random`, with one random word a decision.
+The compiled one is `random`, with one random word per decision.
 
-"Recorded" is what is added to the times of every agent, "in all" also has the environment's step
-and the record. The bound of what is recorded is two intervals between readings of the clock and
-one random word; in all there are three, and another word for the next state.
+"Recorded" is added to the times of every agent; "in all" includes the environment's step and the
+record. The bound of "recorded" is two intervals between readings of the clock and one random word.
+That of "in all" is three intervals and another word, for the next state.
 """
 
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ import numpy as np
 import brlbench as bb
 from brlbench.agents.base import Task
 from brlbench.mdps.dirichlet import FlatDirichlet
-from brlbench.protocol.playing import play
+from brlbench.protocol.playing import Part, play
 from brlbench.protocol.training import train
 
 from .bounds import random_words, two_intervals
 from .measure import Case, decision_microseconds, own_seconds
 
-_MOST = 0.15  # microseconds a decision
+_MOST = 0.15  # microseconds per decision
 
 
 class PlainIdle:
@@ -60,5 +60,5 @@ def cases(quick: bool) -> Iterator[Case]:
 
 def _in_all(agent: bb.Agent, experiment: bb.Experiment) -> float:
     trajectories = experiment.num_trajectories
-    seconds = own_seconds(lambda: play(agent, experiment, 0, trajectories))
+    seconds = own_seconds(lambda: play(agent, experiment, Part(0, trajectories)))
     return seconds / (trajectories * experiment.horizon) * 1e6

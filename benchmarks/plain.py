@@ -1,10 +1,10 @@
 """The agents in short and obvious Python with NumPy, to compare with.
 
-They follow the protocol of users' agents. Planners, psrl, boss and sboss are those that the tests
-hold the compiled ones against. A search with many simulations is timed with a few, and the time
-multiplied.
+They follow the protocol of users' agents. Tests compare those that plan or sample with the compiled
+ones. A search with many simulations is timed with a few, and the time multiplied.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,35 +16,34 @@ from brlbench.agents.formulas import parse
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.training import train
-from helpers.merged_reference import Boss, Psrl, Sboss
-from helpers.plain_planners import PlainBamcp, PlainBfs3
 
 from .measure import Measurement, decision_microseconds
+from .plain_planners import PlainBamcp, PlainBfs3
+from .plain_sampling import PlainBoss, PlainPsrl, PlainSboss
 
 Floats = NDArray[np.float64]
 
-_ENOUGH = 0.3  # seconds to play for, at least, unless a trajectory is shorter
+_ENOUGH = 0.3  # seconds to play at least, unless a trajectory is shorter
 _SIMULATIONS = 20  # of bamcp
 _ROLLOUTS = 1  # of bfs3, in each of its trees
 _RESAMPLE = 0.05  # psrl's default with a discount of 0.95
-_MERGED = {"psrl": Psrl, "boss": Boss, "sboss": Sboss}
 
 
 def plain_of(compiled: Agent, experiment: Experiment) -> Measurement | None:
-    """The time of a plain agent's decision, in microseconds; None where there is no such agent."""
+    """The time of a plain agent's decision, in microseconds; None if there is no plain agent."""
     name, parameters = describe(compiled)
-    factor, agent = 1.0, _plain_agent(name, parameters)
+    if name not in PLAIN:
+        return None
+    factor, agent = 1.0, PLAIN[name](parameters)
     if name == "bamcp":
         factor = parameters["simulations"] / _SIMULATIONS
     elif name == "bfs3":
         factor = max(1, parameters["simulations"] // parameters["branching"]) / _ROLLOUTS
-    if agent is None:
-        return None
     return lambda: factor * _decision_microseconds(agent, experiment)
 
 
 def _decision_microseconds(agent: Agent, experiment: Experiment) -> float:
-    """The mean time of the first decisions of a trajectory, as many as there is time for."""
+    """The mean time of a trajectory's first decisions; more of them until there is time enough."""
     decisions = 1
     while True:
         short = Experiment(experiment.prior, experiment.test, 1, experiment.discount, decisions)
@@ -53,21 +52,6 @@ def _decision_microseconds(agent: Agent, experiment: Experiment) -> float:
         if decisions == experiment.horizon or microseconds * decisions > _ENOUGH * 1e6:
             return microseconds
         decisions = min(4 * decisions, experiment.horizon)
-
-
-def _plain_agent(name: str, parameters: dict[str, Any]) -> Agent | None:
-    if name == "random":
-        return PlainRandom()
-    if name in ("epsilon-greedy", "soft-max", "vdbe", "beb"):
-        return PlainModels(1, parameters.get("beta", 0.0))
-    if name == "formula":
-        return PlainModels(len(parse(parameters["formula"]).features) or 1)
-    if name in _MERGED:
-        given = {key: value for key, value in parameters.items() if value is not None}
-        return _MERGED[name](**{"resample": _RESAMPLE} | given)
-    if name in ("bamcp", "bfs3"):
-        return PlainSearch(name, parameters)
-    return None
 
 
 class PlainRandom:
@@ -101,17 +85,17 @@ class PlainModels:
         self.discount = task.discount
 
     def start(self, state: int, rng: np.random.Generator) -> None:
-        """Back to the prior."""
+        """Reset to the prior."""
         self.counts = [self.prior.copy() for _ in range(self.num_models)]
         self.policies = [np.zeros(len(self.prior), np.int64) for _ in range(self.num_models)]
 
     def act(self, state: int) -> int:
-        """Solve every model; what is made of their Q-values costs nothing beside that."""
+        """Solve every model; combining their Q-values costs next to nothing."""
         q = [self.solve(model)[state] for model in range(self.num_models)]
         return int(np.sum(q, axis=0).argmax())
 
     def solve(self, model: int) -> Floats:
-        """The optimal values [S, A], from the last policy on."""
+        """The optimal values [S, A], starting from the last policy."""
         total = self.counts[model].sum(axis=2)
         transitions = self.counts[model] / total[:, :, None]
         expected = (transitions * self.rewards).sum(axis=2) + self.beta / (1 + total)
@@ -144,7 +128,7 @@ class PlainSearch:
         self.prior, self.discount = prior, task.discount
 
     def start(self, state: int, rng: np.random.Generator) -> None:
-        """Back to the prior."""
+        """Reset to the prior."""
         depth = self.settings["depth"]
         self.planner: PlainBamcp | PlainBfs3
         if self.algorithm == "bamcp":
@@ -161,3 +145,28 @@ class PlainSearch:
     def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
         """Count."""
         self.planner.observe(state, action, next_state)
+
+
+def _models(parameters: dict[str, Any]) -> Agent:
+    return PlainModels(1, parameters.get("beta", 0.0))
+
+
+def _psrl(parameters: dict[str, Any]) -> Agent:
+    given = {key: value for key, value in parameters.items() if value is not None}
+    return PlainPsrl(**{"resample": _RESAMPLE} | given)
+
+
+PLAIN: dict[str, Callable[[dict[str, Any]], Agent]] = {
+    "random": lambda parameters: PlainRandom(),
+    "epsilon-greedy": _models,
+    "soft-max": _models,
+    "vdbe": _models,
+    "beb": _models,
+    "formula": lambda parameters: PlainModels(len(parse(parameters["formula"]).features) or 1),
+    "bamcp": lambda parameters: PlainSearch("bamcp", parameters),
+    "bfs3": lambda parameters: PlainSearch("bfs3", parameters),
+    "boss": lambda parameters: PlainBoss(**parameters),
+    "sboss": lambda parameters: PlainSboss(**parameters),
+    "psrl": _psrl,
+}
+"""What makes the plain form of a compiled agent from its parameters."""

@@ -1,10 +1,10 @@
 """How times grow: with states, actions, simulations, MDPs and workers.
 
 Each series gets an exponent: the slope of its points in logarithms. A time that grows with the
-square of the number of states has the exponent 2, one that halves with twice the workers -1.
+square of the number of states has the exponent 2; one that halves with twice the workers has -1.
 
-Sparse problems have up to 4 next states for each state and action, dense ones have them all, with
-counts that all differ. In both, arriving in the first state pays 1.
+Sparse problems have up to 4 next states per state and action. Dense ones have all, and all their
+counts differ. In both, arriving in the first state pays 1.
 """
 
 from collections.abc import Iterable, Iterator
@@ -131,7 +131,7 @@ def _evaluation(
     """A whole evaluation; its bound is that of its decisions, shared by the workers."""
     agent = bb.make_agent(name, **parameters)
     assert isinstance(agent, CompiledAgent)
-    training = train(agent, experiment.prior, experiment.task, seed=0)
+    training = train(agent, experiment.prior, experiment.task, seed=0).training
     bb.evaluate(agent, experiment, workers, training)  # draws the MDPs
     decision, decisions = bound_of(agent, experiment), experiment.num_mdps * experiment.horizon
     clock = own_seconds if workers == 1 else wall_seconds

@@ -1,8 +1,8 @@
 """Start-up, in fresh processes: importing, a command, and the first decision.
 
 "Warm" is with machine code from earlier processes in Numba's cache, "cold" with an empty cache, in
-a folder of its own. The bounds are processes that only import what can't be done without: the
-interpreter, typer and rich for the command line, Numba for a decision.
+a folder of its own. The bounds are processes that only import what is indispensable: nothing for
+the interpreter, typer and rich for the command line, Numba for a decision.
 """
 
 import os

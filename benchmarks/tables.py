@@ -37,7 +37,7 @@ def exponent_table(exponents: dict[str, float]) -> Table:
 
 
 def ratio_table(figures: Iterable[dict[str, Any]]) -> str:
-    """How many times faster than the original agents are, by experiment, as Markdown."""
+    """How many times faster than the original library agents are, per experiment, as Markdown."""
     ratios: dict[str, dict[str, str]] = {}
     for figure in figures:
         ratio = figure["ratios"]["original"]
@@ -52,11 +52,11 @@ def ratio_table(figures: Iterable[dict[str, Any]]) -> str:
 
 def _name(figure: dict[str, Any]) -> str:
     rate = figure["a_second"]
-    return f"{figure['name']} ({rate:,.0f} a second)" if rate else str(figure["name"])
+    return f"{figure['name']} ({rate:,.0f} per second)" if rate else str(figure["name"])
 
 
 def _target(figure: dict[str, Any]) -> str:
-    """What is aimed at, and whether it is reached."""
+    """The target, and whether it is reached."""
     if figure["most"] is not None:
         return _mark(figure["median"] <= figure["most"], f"≤ {figure['most']:g} {figure['unit']}")
     if figure["least_ratio"] is not None:

@@ -42,7 +42,7 @@ def two_loops(states: int) -> Floats:
     return np.concatenate([loop[:1], -loop[1:], loop[1:]])
 
 
-# How the states of a problem are placed; on a circle if nothing else is said.
+# How the states of a problem are placed; on a circle by default.
 LAYOUTS: dict[str, Callable[[int], Floats]] = {
     "GC": row,
     "GC-appendix": row,
@@ -54,7 +54,7 @@ LAYOUTS: dict[str, Callable[[int], Floats]] = {
     "DeepSea": square,
 }
 MOST_DRAWN = 1500  # possible transitions; problems with more have no drawing
-_MOST_REWARDS = 30  # arrows that pay; where more do, the highest reward only is shown
+_MOST_REWARDS = 30  # arrows that pay; if there are more, only the highest reward is shown
 _RADIUS = 0.3  # of a state's disc
 _NEAR = 2.2  # arrows between states that are farther apart are bent more
 
@@ -91,7 +91,7 @@ def transitions(name: str) -> Figure:
 
 
 def _arrows(made: bb.FlatDirichlet) -> list[tuple[int, int, float]]:
-    """State, next state and the reward to be shown: the largest of any action between them."""
+    """State, next state and the reward shown: the largest of all actions between them."""
     best: dict[tuple[int, int], float] = {}
     rewards = made.rewards.mean.at(made.counts)
     for pair, y, reward in zip(made.counts.pair, made.counts.next_state, rewards, strict=True):

@@ -1,6 +1,6 @@
 """Make the documentation's figures, all or those named: `scripts/figures bamcp problem-GC`.
 
-Scores are the same on every machine; times are measured, on one core, and say on which.
+Scores are the same on every machine; times are those of one core, which each figure names.
 """
 
 import math
@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -17,6 +17,8 @@ from drawings import MOST_DRAWN, transitions
 from matplotlib.figure import Figure
 
 import brlbench as bb
+from brlbench.agents.parameters import Sweep
+from brlbench.agents.policy_search import PolicySearch
 from brlbench.analysis.statistics import normalised
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol import machine
@@ -33,72 +35,12 @@ _PLAIN = "#0072B2"  # as in report.figures
 
 # Effects of parameters: score and time for a few values of each, all others at their defaults.
 
-
-class Sweep(NamedTuple):
-    """Values of one parameter, with others that are not at their defaults."""
-
-    parameter: str
-    values: tuple[Any, ...]
-    others: dict[str, Any] = {}  # noqa: RUF012 (never changed)
-
-
-SWEEPS: dict[str, tuple[Sweep, ...]] = {
-    "epsilon-greedy": (Sweep("epsilon", (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)),),
-    "soft-max": (Sweep("tau", (0.01, 0.05, 0.2, 0.5, 1.0, 5.0, 25.0)),),
-    "vdbe": (
-        Sweep("sigma", (0.01, 0.1, 1.0, 10.0, 100.0)),
-        Sweep("delta", (0.01, 0.03, 0.1, 0.3, 1.0)),
-        Sweep("initial_epsilon", (0.0, 0.25, 0.5, 0.75, 1.0)),
-    ),
-    "beb": (
-        Sweep("beta", (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)),
-        Sweep("bonus", ("pair", "transition")),
-        Sweep("ties", ("first", "random")),
-    ),
-    "formula": (
-        Sweep(
-            "formula",
-            ("Qmean", "Quniform", "Qself", "Qmean + Quniform", "Qmean / Quniform"),
-        ),
-    ),
-    "opps-ds": (
-        Sweep("draws", (12, 50, 200, 1000, 5000)),
-        Sweep("formulas", ("F2", "F3", "F4"), {"draws": 2000}),
-        Sweep("exploration", (1.0, 10.0, 100.0, 660.0, 10_000.0)),
-    ),
-    "opps-cs": (
-        Sweep("strategy", ("epsilon-greedy", "soft-max", "vdbe", "w * Qmean + Qself")),
-        Sweep("evaluations", (3, 10, 30, 100)),
-        Sweep("mdps_per_evaluation", (2, 10, 50, 200)),
-    ),
-    "bamcp": (
-        Sweep("simulations", (1, 10, 100, 1000)),
-        Sweep("depth", (2, 5, 15, 30), {"simulations": 100}),
-        Sweep("exploration", (0.0, 1.0, 3.0, 10.0), {"simulations": 100}),
-    ),
-    "bfs3": (
-        Sweep("simulations", (1, 10, 30, 100)),
-        Sweep("branching", (1, 2, 5, 15), {"simulations": 15}),
-        Sweep("depth", (2, 5, 15, 30), {"simulations": 15}),
-    ),
-    "boss": (Sweep("samples", (1, 2, 5, 10, 20)), Sweep("visits", (1, 3, 10, 30, 100))),
-    "sboss": (
-        Sweep("epsilon", (1.0, 0.1, 0.01, 0.001)),
-        Sweep("delta", (0.01, 0.1, 1.0, 3.0, 9.0)),
-    ),
-    "psrl": (
-        Sweep("resample", (0.01, 0.05, 0.2, 0.5, 1.0)),
-        Sweep("every", (1, 3, 10, 30, 100)),
-    ),
-}
-_MDPS = {"bamcp": 50, "bfs3": 50, "opps-ds": 100, "opps-cs": 100}  # 200 for agents that are quick
-_SEARCHING = ("opps-ds", "opps-cs")  # whose time is spent offline
 _LOOKS = styles(["GC", "Grid"])
 
 
 def effects(algorithm: str) -> Figure:
-    """Score above, time below, a column a parameter."""
-    sweeps = SWEEPS[algorithm]
+    """Score above, time below, one column per parameter."""
+    sweeps = bb.AGENTS[algorithm].sweeps
     with drawing():
         figure = Figure(figsize=(1.0 + 2.3 * len(sweeps), 4.4), layout="constrained")
         panels = figure.subplots(2, len(sweeps), squeeze=False, sharey="row")
@@ -106,7 +48,7 @@ def effects(algorithm: str) -> Figure:
         for column, sweep in zip(panels.T, sweeps, strict=True):
             for problem, look in _LOOKS.items():
                 times += _draw_sweep(column, algorithm, sweep, problem, look)
-        what = "training" if algorithm in _SEARCHING else "a decision"
+        what = "training" if _searches(algorithm) else "a decision"
         panels[0, 0].set_ylabel("score\n(0: random, 1: optimal)")
         panels[1, 0].set_ylabel(f"time of {what}\n(log scale)")
         LogAxis.of(times).set_up(panels[1, 0], "y")
@@ -129,7 +71,7 @@ def _draw_sweep(
         result = bb.evaluate(agent, experiment)
         scores.append(normalised(result.mean, low, high))
         widths.append(result.ci95 / (high - low))
-        times.append(_training(result) if algorithm in _SEARCHING else _decision(result))
+        times.append(_training(result) if _searches(algorithm) else _decision(result))
     places = _place(column, sweep)
     column[0].errorbar(places, scores, widths, **look, markersize=4, capsize=2, label=problem)
     column[1].plot(places, times, **look, markersize=4)
@@ -142,10 +84,10 @@ def _training(result: bb.Result) -> float:
 
 
 def _decision(result: bb.Result) -> float:
-    """Seconds a decision, in the median trajectory.
+    """Seconds per decision, in the median trajectory.
 
-    Other programs on the core add to wall time, and the environment to the processor's time: what
-    is less is nearer to the truth.
+    Other programs on the core add to wall time, and the environment to CPU time: the smaller of
+    the two is closer to the truth.
     """
     wall = result.nanoseconds.sum(axis=2)
     trajectory = np.median(np.minimum(wall, result.cpu_nanoseconds))
@@ -153,7 +95,7 @@ def _decision(result: bb.Result) -> float:
 
 
 def _place(column: Any, sweep: Sweep) -> list[float]:
-    """Where values are on the horizontal axis; words and numbers of all sizes have one each."""
+    """Positions on the horizontal axis: the values, or 0, 1, … for words and for wide ranges."""
     values = sweep.values
     if not isinstance(values[0], str) and max(values) <= 10 * min(v for v in values if v > 0):
         return list(values)
@@ -166,8 +108,15 @@ def _place(column: Any, sweep: Sweep) -> list[float]:
     return list(range(len(values)))
 
 
+def _searches(algorithm: str) -> bool:
+    """Whether the agent's time is spent offline."""
+    return issubclass(bb.AGENTS[algorithm], PolicySearch)
+
+
 def _num_mdps(algorithm: str) -> int:
-    return _MDPS.get(algorithm, 200)
+    if bb.AGENTS[algorithm].anytime:  # these plan, which takes long
+        return 50
+    return 100 if _searches(algorithm) else 200
 
 
 @cache
@@ -202,7 +151,7 @@ def _results() -> dict[str, bb.Result]:
 
 
 def learning() -> Figure:
-    """The mean reward at every step: how fast agents learn, and what the discount leaves of it."""
+    """The mean reward at every step, and the weight that the discount gives it."""
     shown = {
         "optimal": "optimal",
         "epsilon-greedy(epsilon=0.0)": "epsilon-greedy, 0",
@@ -258,7 +207,7 @@ def paired() -> Figure:
         ends = [min(one.min(), other.min()), max(one.max(), other.max())]
         left.plot(ends, ends, color="0.4", linestyle="--", linewidth=1)
         left.set(xlabel="return with epsilon = 0.3", ylabel="return with epsilon = 0")
-        left.set_title("one point an MDP of GC", loc="left", fontsize=9)
+        left.set_title("one point per MDP of GC", loc="left", fontsize=9)
         for place, width in enumerate((ci95(difference), apart)):
             right.errorbar(difference.mean(), place, xerr=width, fmt="o", color=_PLAIN, capsize=4)
         right.axvline(0, color="0.4", linestyle="--", linewidth=1)
@@ -269,11 +218,11 @@ def paired() -> Figure:
 
 
 def selection() -> Figure:
-    """What choosing the best of many equal agents does to its score."""
+    """How choosing the best of many equal agents raises its score."""
     sizes = (1, 2, 4, 8, 16, 32)
-    # Agents that differ only in their random streams: epsilons that no decision can tell apart.
+    # Agents that differ only in their random streams: their epsilons are too close to matter.
     agents = [bb.make_agent("epsilon-greedy", epsilon=0.3 + i * 1e-12) for i in range(max(sizes))]
-    reported = []  # [seeds, sizes, 2]: above what all agents have on the same MDPs
+    reported = []  # [seeds, sizes, 2]: less the mean of all agents on the same MDPs
     truths = []
     for seed in range(100):
         experiment = bb.Experiment("GC", "GC", num_mdps=60, horizon=100, seed=seed)
@@ -288,7 +237,9 @@ def selection() -> Figure:
         looks = styles(["same", "other"])
         axes.plot(sizes, flattered, **looks["other"], label="chosen and scored on the same MDPs")
         axes.plot(sizes, honest, **looks["same"], label="chosen on one half, scored on the other")
-        axes.axhline(truth, color="0.4", linestyle="--", linewidth=1, label="what all of them are")
+        axes.axhline(
+            truth, color="0.4", linestyle="--", linewidth=1, label="true score of all of them"
+        )
         axes.set_xscale("log", base=2)
         axes.set_xticks(sizes, [str(size) for size in sizes])
         axes.set(
@@ -300,7 +251,7 @@ def selection() -> Figure:
 
 
 def _reported(returns: Floats, size: int) -> tuple[float, float]:
-    """The scores of the best of each `size` agents, less the mean of all: honest, and flattered."""
+    """The score of the best of `size` agents, less the mean of all: honest and flattered."""
     halves = returns[:, ::2], returns[:, 1::2]
     honest, flattered = [], []
     for first in range(0, len(returns), size):
@@ -313,12 +264,13 @@ def _reported(returns: Floats, size: int) -> tuple[float, float]:
 
 
 def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
-    """Names of files, and what draws them."""
+    """The names of the files, and the functions that draw them."""
     for name in bb.PROBLEMS:
         if len(bb.distribution(name).counts.values) <= MOST_DRAWN:
             yield f"problem-{name}", partial(transitions, name)
-    for algorithm in SWEEPS:
-        yield algorithm, partial(effects, algorithm)
+    for algorithm, agent in bb.AGENTS.items():
+        if agent.sweeps:
+            yield algorithm, partial(effects, algorithm)
     for draw in (learning, scores, best_map, paired, selection):
         yield draw.__name__.replace("_", "-"), draw
 

@@ -1,4 +1,4 @@
-"""What the site's pages get from the library: tables, notes, drawings, formulas; see mkdocs.yml.
+"""Fill the site's pages from the library: tables, notes, drawings, formulas; see mkdocs.yml.
 
 A line `{{ name }}` or `{{ name argument }}` of a page is replaced by what the function of that name
 returns.
@@ -8,7 +8,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import typer
 from benchmarks.tables import ratio_table
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from readme import agent_table, table
 
 import brlbench as bb
 from brlbench.agents.parameters import rules
@@ -27,7 +28,7 @@ from brlbench.protocol.score import ci95
 from brlbench.report.words import format_score
 
 _MDPS = 100  # for the values of a problem
-# What latex2mathml takes for names, which have no space around them.
+# latex2mathml takes these for names, which have no space around them.
 _RELATIONS = {
     "<mi>&#x0007E;</mi>": "<mo>&#x0223C;</mo>",
     "<mi>&#x000B1;</mi>": "<mo>&#x000B1;</mo>",
@@ -53,7 +54,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Fill in what the library knows."""
+    """Replace the lines with braces."""
     return re.sub(
         r"^\{\{ (\w+) ?(\S*) \}\}$",
         lambda found: _GENERATED[found[1]](*filter(None, [found[2]])),
@@ -77,16 +78,9 @@ def _mathml(found: re.Match[str]) -> str:
     return made if display == "inline" else f'<div class="formula">{made}</div>'
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    head = list(head)
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def agents() -> str:
     """All algorithms."""
-    rows = [(f"[`{name}`]({name}.md)", _first_sentence(made)) for name, made in bb.AGENTS.items()]
-    return _table(("name", "what it does"), rows)
+    return agent_table(link="{name}.md")
 
 
 def parameters(algorithm: str) -> str:
@@ -99,7 +93,7 @@ def parameters(algorithm: str) -> str:
         (f"`{name}`", f"`{_written(getattr(made, name, None))}`", rule.meaning, rule.allowed)
         for name, rule in known.items()
     ]
-    return _table(("parameter", "default", "meaning", "may be"), rows)
+    return table(("parameter", "default", "meaning", "may be"), rows)
 
 
 def _written(value: Any) -> str:
@@ -118,7 +112,7 @@ def problems() -> str:
         made = bb.distribution(name)
         sizes = (str(made.num_states), str(made.num_actions), str(len(made.counts.values)))
         rows.append((f"[`{name}`]({name}.md)", made.description, *sizes))
-    return _table(("name", "problem", "states", "actions", "possible transitions"), rows)
+    return table(("name", "problem", "states", "actions", "possible transitions"), rows)
 
 
 def problem(name: str) -> str:
@@ -132,7 +126,7 @@ def problem(name: str) -> str:
             f"![The possible transitions of {name}](../{file})" if is_drawn else "",
             f'Use it as `bb.distribution("{name}")`, and a prior that knows nothing of its '
             f'transitions as `bb.distribution("uniform:{name}")`.',
-            _table(("", name), _facts(made)),
+            table(("", name), _facts(made)),
         ]
     )
 
@@ -164,7 +158,7 @@ def _facts(made: bb.FlatDirichlet) -> list[tuple[str, str]]:
 
 
 def api(names: str) -> str:
-    """Public names of the package, given with commas between them."""
+    """Public names of the package, separated by commas."""
     return "\n\n".join(f"::: brlbench.{name}" for name in names.split(","))
 
 
@@ -177,7 +171,7 @@ def commands() -> str:
         parts += [
             f"## brlbench {name}",
             text,
-            _table(("argument or option", "meaning"), rows) if rows else "",
+            table(("argument or option", "meaning"), rows) if rows else "",
         ]
     return "\n\n".join(parts)
 
@@ -188,7 +182,7 @@ def _usage(given: Any) -> str:
 
 
 def ratios() -> str:
-    """How many times faster than the original agents were when that was measured last."""
+    """How many times faster than the original library the agents are, as last measured."""
     measured = json.loads((Path(__file__).parents[1] / "benchmarks/measured.json").read_text())
     where, day = measured["machine"]["processor"], measured["date"][:10]
     return f"{ratio_table(measured['figures'])}\nMeasured on {where}, {day}."
@@ -197,10 +191,6 @@ def ratios() -> str:
 def _docstring(made: Any) -> str:
     """The docstring of the module that defines something."""
     return inspect.getdoc(sys.modules[made.__module__]) or ""
-
-
-def _first_sentence(made: Any) -> str:
-    return (inspect.getdoc(made) or "").partition("\n\n")[0].replace("\n", " ")
 
 
 _GENERATED: dict[str, Callable[..., str]] = {

@@ -66,7 +66,7 @@ def test_the_table_of_ratios() -> None:
 def test_unknown_names_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--only", "agents,speed"])
-    assert "'speed': must be of agents, offline" in capsys.readouterr().err
+    assert "'speed': must be one of agents, offline" in capsys.readouterr().err
 
 
 def test_ratios() -> None:
@@ -90,15 +90,15 @@ def test_problems_of_any_size(problem: Any) -> None:
     assert (prior.num_states, prior.num_actions, prior.max_reward) == (30, 3, 1)
 
 
-@pytest.mark.parametrize("name", [name for name in bb.AGENTS if not name.startswith("opps")])
+@pytest.mark.parametrize("name", bb.AGENTS)
 def test_every_agent_has_a_case(name: str) -> None:
     experiment = bb.Experiment("GC", "GC", num_mdps=1, horizon=3)
-    parameters = {"simulations": 5} if name in ("bamcp", "bfs3") else {}
-    case = agent_case("agents", name, name, parameters, experiment)
+    case = agent_case("agents", name, name, dict(bb.AGENTS[name].quick), experiment)
     assert case.bound is not None
     assert case.sample() > 0
     assert case.bound() > 0
-    assert case.plain is None if name == "optimal" else case.plain is not None and case.plain() > 0
+    assert (case.plain is not None) == (name in plain.PLAIN)
+    assert case.plain is None or case.plain() > 0
 
 
 def test_plain_models_are_solved() -> None:

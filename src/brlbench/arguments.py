@@ -1,10 +1,12 @@
-"""Checks of single values that users give: numbers, durations, `name=value`, installed extras."""
+"""Single values that users give: numbers, durations, `name=value`, `module:name`, extras."""
 
 import importlib
 import math
 import os
 import re
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -93,6 +95,25 @@ def _parse_value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def import_named(path: str, what: str) -> Any:
+    """Import what `"module:name"` names; its module may lie in the current folder.
+
+    Args:
+        path: the module and the name in it.
+        what: what it is to users, such as "agent", for the message if it can't be imported.
+    """
+    module, _, name = path.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return getattr(importlib.import_module(module), name)
+    except Exception as error:  # a user's module can raise anything
+        raise InvalidInput(
+            f'{what} "{path}" can\'t be imported ({error}): its module must lie in the current '
+            "folder, in the study's, or be installed"
+        ) from error
 
 
 def require(extra: str, *modules: str) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from benchmarks.plain_sampling import PlainBoss
 
 from brlbench.agents.base import Task
 from brlbench.agents.boss import Boss
@@ -10,14 +11,13 @@ from brlbench.errors import InvalidInput
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from helpers import merged_reference as reference
 from helpers.merged_reference import assert_same_law, draws
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("samples", "visits"), [(3, 2), (40, 1)])
 def test_same_law_as_a_plain_one(samples: int, visits: int) -> None:
-    assert_same_law(Boss(samples, visits), reference.Boss(samples=samples, visits=visits))
+    assert_same_law(Boss(samples, visits), PlainBoss(samples=samples, visits=visits))
 
 
 @pytest.mark.parametrize("visits", [1, 2, 5])

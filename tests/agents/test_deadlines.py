@@ -10,7 +10,7 @@ from brlbench.agents.base import Task
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from helpers.contract_parameters import SMALL
+from helpers.quick import make_quick
 from helpers.stepwise import step_by_step
 
 MANY: dict[str, dict[str, Any]] = {
@@ -45,8 +45,8 @@ def test_decisions_take_the_time_they_may(
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_a_deadline_that_is_not_reached_changes_nothing(name: str) -> None:
-    free = evaluate(make_agent(name, **SMALL.get(name, {})), experiment(None))
-    bound = evaluate(make_agent(name, **SMALL.get(name, {})), experiment(1e15))
+    free = evaluate(make_quick(name), experiment(None))
+    bound = evaluate(make_quick(name), experiment(1e15))
     assert free.label + " within 2.78e+11 h" == bound.label
     assert bound.overruns == 0
     for field in ("actions", "states", "rewards"):

@@ -18,7 +18,7 @@ from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.training import TrainedAgent, Training, train
+from brlbench.protocol.training import Training, load, save, train
 from brlbench.storage import read_agent, write_agent
 
 TASK = Task(0.95, 30)
@@ -239,8 +239,10 @@ def test_values_that_are_refused(given: dict[str, Any], complaint: str) -> None:
 
 def test_progress() -> None:
     told: list[tuple[int, int]] = []
-    agent = OppsCs(evaluations=4, mdps_per_evaluation=5)
-    agent.progress = lambda done, total: told.append((done, total))
+    quiet = OppsCs(evaluations=4, mdps_per_evaluation=5)
+    agent = quiet.with_progress(lambda done, total: told.append((done, total)))
+    quiet.train(distribution("GC"), TASK, np.random.default_rng(0))
+    assert told == []
     agent.train(distribution("GC"), TASK, np.random.default_rng(0))
     assert told == [(5, 20), (10, 20), (15, 20), (20, 20)]
 
@@ -249,15 +251,14 @@ def test_progress() -> None:
 def test_save_and_load(strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = Experiment("uniform:GDL", "GDL", num_mdps=5, horizon=30, seed=1)
     agent = OppsCs(strategy=strategy, evaluations=5, mdps_per_evaluation=5)
-    training = train(agent, experiment.prior, experiment.task, experiment.seed)
-    kept = TrainedAgent(agent, experiment.prior, experiment.task, experiment.seed, training)
-    write_agent(tmp_path / "agent.json", kept)
+    kept = train(agent, experiment.prior, experiment.task, experiment.seed)
+    write_agent(tmp_path / "agent.json", save(kept))
     monkeypatch.setattr(OppsCs, "search", None)  # nobody searches again
-    loaded = read_agent(tmp_path / "agent.json")
+    loaded = load(read_agent(tmp_path / "agent.json"))
     assert isinstance(loaded.agent, OppsCs)
     for key, value in agent.found.items():
         np.testing.assert_array_equal(value, loaded.agent.found[key])
-    one = evaluate(agent, experiment, training=training)
+    one = evaluate(agent, experiment, training=kept.training)
     other = evaluate(loaded.agent, experiment, training=Training(0, 0))
     np.testing.assert_array_equal(one.actions, other.actions)
 
@@ -265,6 +266,5 @@ def test_save_and_load(strategy: str, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_ranges_are_kept_in_files(tmp_path: Path) -> None:
     prior = distribution("GC")
     agent = OppsCs(ranges={"epsilon": [0, 0.5]}, evaluations=2, mdps_per_evaluation=1)
-    training = train(agent, prior, TASK, seed=0)
-    write_agent(tmp_path / "agent.json", TrainedAgent(agent, prior, TASK, 0, training))
-    assert read_agent(tmp_path / "agent.json").agent == agent
+    write_agent(tmp_path / "agent.json", save(train(agent, prior, TASK, seed=0)))
+    assert load(read_agent(tmp_path / "agent.json")).agent == agent

@@ -22,15 +22,14 @@ from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.training import TrainedAgent, Training, train
+from brlbench.protocol.training import Training, load, save, train
 from brlbench.storage import read_agent, write_agent
 
 TASK = Task(0.95, 30)
 
 
-def trained(prior: str = "GC", task: Task = TASK, workers: int | None = None, **given: Any) -> Any:
-    agent = OppsDs(**given)
-    agent.workers = workers
+def trained(prior: str = "GC", task: Task = TASK, workers: int = 2, **given: Any) -> Any:
+    agent = OppsDs(**given).with_workers(workers)
     agent.train(distribution(prior), task, np.random.default_rng(6))
     return agent
 
@@ -224,8 +223,9 @@ def test_running_best() -> None:
 def test_progress() -> None:
     for batch, draws in ((1, 1300), (100, 300)):
         told: list[tuple[int, int]] = []
-        agent = OppsDs(draws=draws, batch=batch)
-        agent.progress = lambda done, total: told.append((done, total))  # noqa: B023
+        agent = OppsDs(draws=draws, batch=batch).with_progress(
+            lambda done, total: told.append((done, total))  # noqa: B023
+        )
         agent.train(distribution("GC"), TASK, np.random.default_rng(0))
         assert [total for _, total in told] == [draws] * len(told)
         numbers = [done for done, _ in told]
@@ -266,16 +266,15 @@ def test_extreme_values_are_accepted() -> None:
 def test_save_and_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = Experiment("uniform:GC", "GC", num_mdps=5, horizon=30, seed=1)
     agent = OppsDs(formulas="F3", draws=100)
-    training = train(agent, experiment.prior, experiment.task, experiment.seed)
-    kept = TrainedAgent(agent, experiment.prior, experiment.task, experiment.seed, training)
-    write_agent(tmp_path / "agent.json", kept)
+    kept = train(agent, experiment.prior, experiment.task, experiment.seed)
+    write_agent(tmp_path / "agent.json", save(kept))
     monkeypatch.setattr(OppsDs, "search", None)  # nobody searches again
-    loaded = read_agent(tmp_path / "agent.json")
+    loaded = load(read_agent(tmp_path / "agent.json"))
     assert isinstance(loaded.agent, OppsDs)
     for key, value in agent.found.items():
         np.testing.assert_array_equal(value, loaded.agent.found[key])
         assert type(value) is type(loaded.agent.found[key])
-    one = evaluate(agent, experiment, training=training)
+    one = evaluate(agent, experiment, training=kept.training)
     other = evaluate(loaded.agent, experiment, training=Training(0, 0))
     np.testing.assert_array_equal(one.actions, other.actions)
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.plain_sampling import PlainPsrl
 
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
@@ -13,7 +14,6 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from helpers import merged_reference as reference
 from helpers.merged_reference import assert_same_law, draws
 
 
@@ -24,7 +24,7 @@ def times_of_draws(agent: Any, steps: int) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{"resample": 0.3}, {"every": 4}])
 def test_same_law_as_a_plain_one(parameters: dict[str, Any]) -> None:
-    assert_same_law(Psrl(**parameters), reference.Psrl(**parameters))
+    assert_same_law(Psrl(**parameters), PlainPsrl(**parameters))
 
 
 def test_a_certain_posterior_gives_the_optimal_policy() -> None:

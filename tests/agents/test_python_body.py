@@ -4,37 +4,34 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from brlbench.agents import AGENTS, make_agent
+from brlbench.agents import AGENTS
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from helpers.contract_parameters import SMALL
 
-SETTINGS = {"num_mdps": 3, "horizon": 25, "seed": 11}
+SETTINGS: dict[str, Any] = {"num_mdps": 2, "horizon": 20, "seed": 11}
 
 SCRIPT = """
 import json, sys, traceback
 import numba
 import numpy as np
 import brlbench as bb
-from brlbench import execution
-from helpers.contract_parameters import SMALL
+from brlbench.protocol import machine
 
 assert numba.config.DISABLE_JIT
-execution.machine.describe = dict  # its calibration would take long
+machine.describe = dict  # its calibration would take long
 settings = json.loads(sys.argv[1])
 played = {}
 for prior in ("GC", "uniform:GC"):
     experiment = bb.Experiment(prior, "GC", **settings)
-    for name in bb.AGENTS:
+    for name, agent in bb.AGENTS.items():
         try:
             with np.errstate(over="ignore"):  # of the random generators
-                result = bb.evaluate(bb.make_agent(name, **SMALL.get(name, {})), experiment)
+                result = bb.evaluate(agent(**agent.quick), experiment)
             played[f"{name} {prior}"] = {
                 "actions": result.actions.tolist(),
                 "states": result.states.tolist(),
@@ -49,11 +46,9 @@ print(json.dumps(played))
 @pytest.fixture(scope="module")
 def plain() -> dict[str, Any]:
     """What all agents do without a compiler."""
-    tests = str(Path(__file__).parents[1])
-    path = os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(SETTINGS)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path},
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
         check=False,
@@ -69,7 +64,6 @@ def test_compiled_agents_do_what_their_source_says(
 ) -> None:
     expected = plain[f"{name} {prior}"]
     assert "error" not in expected, expected["error"]
-    agent = make_agent(name, **SMALL.get(name, {}))
-    result = evaluate(agent, Experiment(prior, "GC", **SETTINGS))
+    result = evaluate(AGENTS[name](**AGENTS[name].quick), Experiment(prior, "GC", **SETTINGS))
     for field in ("actions", "states", "rewards"):
         np.testing.assert_array_equal(getattr(result, field), np.array(expected[field]))

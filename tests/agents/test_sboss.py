@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.plain_sampling import PlainSboss, variances
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,6 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from helpers import merged_reference as reference
 from helpers.merged_reference import assert_same_law, draws
 from helpers.strategies import priors, reproducible, transitions
 
@@ -23,7 +23,7 @@ from helpers.strategies import priors, reproducible, transitions
 @pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.02, 0.5), (0.001, 2.0), (1.0, 0.01)])
 def test_same_law_as_a_plain_one(epsilon: float, delta: float) -> None:
-    assert_same_law(Sboss(epsilon, delta), reference.Sboss(epsilon=epsilon, delta=delta))
+    assert_same_law(Sboss(epsilon, delta), PlainSboss(epsilon=epsilon, delta=delta))
 
 
 @reproducible
@@ -33,7 +33,7 @@ def test_rows_and_resampling_follow_the_pseudo_code(
 ) -> None:
     """The same transitions for both, whatever they would choose, possible or not."""
     agent = Sboss(epsilon, delta)
-    plain = reference.Sboss(epsilon=epsilon, delta=delta)
+    plain = PlainSboss(epsilon=epsilon, delta=delta)
     rng = np.random.default_rng(0)
     for each in (agent, plain):
         each.train(prior, Task(0.5, 40), rng)
@@ -48,7 +48,7 @@ def test_rows_and_resampling_follow_the_pseudo_code(
         if abs(far - delta) > 1e-9:  # else rounding decides
             assert bool(arrays.due[0]) == (far > delta)
         # Where rounding could decide, either number is right.
-        exact = reference.variances(plain.counts).max(axis=2).ravel() / epsilon
+        exact = variances(plain.counts).max(axis=2).ravel() / epsilon
         low, high = (np.maximum(1, np.ceil(exact * (1 + sign * 1e-9))) for sign in (-1, 1))
         assert ((low <= arrays.merged.num_rows) & (arrays.merged.num_rows <= high)).all()
 

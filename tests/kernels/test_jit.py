@@ -37,11 +37,10 @@ import json
 from numba.core import event
 with event.install_recorder("numba:compile") as compiled:
     import brlbench as bb
-    from helpers.contract_parameters import SMALL
     from brlbench.kernels.loop import trajectory
     experiment = bb.Experiment("GC", "GC", num_mdps=1, horizon=3)
-    for name in bb.AGENTS:
-        bb.evaluate(bb.make_agent(name, **SMALL.get(name, {})), experiment)
+    for agent in bb.AGENTS.values():
+        bb.evaluate(agent(**agent.quick), experiment)
 stats = trajectory.play.stats
 names = sorted({str(record.data["dispatcher"].py_func.__name__) for _, record in compiled.buffer})
 print(json.dumps({

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from brlbench.storage import write_result
 from helpers.made_studies import run
 
 
-def made(folder: Path, *agents: str, **settings: int) -> Path:
+def made(folder: Path, *agents: str, **settings: Any) -> Path:
     """Real results of some agents."""
     folder.mkdir()
     for name in agents:

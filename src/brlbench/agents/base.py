@@ -1,12 +1,13 @@
 """What an agent is, for users who write one and for the built-in ones."""
 
 import dataclasses
-from typing import Any, ClassVar, Protocol
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from ..mdps.dirichlet import FlatDirichlet
-from .parameters import check_parameters
+from .parameters import Sweep, check_parameters
 
 
 @dataclasses.dataclass(frozen=True)
@@ -15,7 +16,7 @@ class Task:
 
     discount: float
     horizon: int  # decisions in a trajectory
-    deadline: float | None = None  # seconds a decision may take
+    deadline: float | None = None  # seconds per decision
 
 
 class Agent(Protocol):
@@ -31,19 +32,25 @@ class Agent(Protocol):
         """Choose an action. Timed."""
 
     def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
-        """Learn from what happened. Timed, as a part of the same decision."""
+        """Learn from what happened. Timed, with the same decision."""
 
 
 class CompiledAgent:
     """The base of the built-in agents: dataclasses whose fields are the parameters.
 
     A subclass says in `prepare` which arrays it works on: a NamedTuple that is registered with
-    `kernels.trajectory`, with the parameters among its fields. The step-by-step form below and
-    the compiled loop run the same functions on them.
+    `kernels.loop.trajectory`, with the parameters among its fields. The step-by-step form below
+    and the compiled loop run the same functions on them.
+
+    The first line of a subclass's docstring says what the agent does, in tables of agents.
     """
 
     name: ClassVar[str]
+    reference: ClassVar[str] = ""  # authors and year, as "Strens, 2000"
     anytime: ClassVar[bool] = False  # whether it stops early to keep a deadline
+    quick: ClassVar[Mapping[str, Any]] = {}  # parameters with which it trains and plays at once
+    sweeps: ClassVar[tuple[Sweep, ...]] = ()  # what the figure of its page shows
+    benchmark_mdps: ClassVar[int] = 200  # MDPs that the benchmarks play; fewer for slow agents
     arrays: Any = None
 
     def __post_init__(self) -> None:
@@ -80,12 +87,12 @@ class CompiledAgent:
         self.arrays.rng[:] = rng.integers(0, 2**64, size=4, dtype=np.uint64)
 
     def code(self) -> object:
-        """What tells agents apart whose machine code differs; most often the class."""
+        """The key under which compiled code is shared: most often the class."""
         return type(self)
 
-    def small(self) -> "CompiledAgent":
-        """An agent of the same class whose training is short, to compile its code with."""
-        return dataclasses.replace(self)  # type: ignore[type-var]
+    def small(self) -> Self:
+        """A quick agent that runs the same compiled code as this one."""
+        return dataclasses.replace(self, **self.quick)  # type: ignore[type-var]
 
 
 def new_rng() -> np.ndarray[tuple[int], np.dtype[np.uint64]]:

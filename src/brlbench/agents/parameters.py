@@ -1,10 +1,10 @@
-"""Parameters of agents: declared once, with their meaning, and checked with clear messages."""
+"""Parameters of agents: declared once with their meaning and limits, which are checked."""
 
 import dataclasses
 import math
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,14 @@ class Rule:
     optional: bool
 
 
+class Sweep(NamedTuple):
+    """Values of one parameter whose effects a figure shows."""
+
+    parameter: str
+    values: tuple[Any, ...]
+    others: dict[str, Any] = {}  # noqa: RUF012 (never changed); the rest have their defaults
+
+
 def number(
     default: float | None,
     meaning: str,
@@ -37,7 +45,7 @@ def number(
 
     def check(value: Any) -> bool:
         real = isinstance(value, int | float) and not isinstance(value, bool)
-        finite = real and abs(value) <= sys.float_info.max  # a whole number can be beyond it
+        finite = real and abs(value) <= sys.float_info.max  # a whole number can be too large
         return finite and least <= value <= most and value > above
 
     return _field(default, Rule(meaning, _range("a number", least, most, above), check, float,
@@ -75,7 +83,7 @@ def flag(default: bool, meaning: str) -> Any:
 
 
 def text(default: str, meaning: str, allowed: str, check: Callable[[str], object]) -> Any:
-    """A text; `check` raises an InvalidInput of its own if it can't be used."""
+    """A text; `check` raises InvalidInput if the text can't be used."""
 
     def is_usable(value: Any) -> bool:
         if isinstance(value, str):
@@ -128,7 +136,7 @@ def rules(agent: Any) -> dict[str, Rule]:
 
 
 def check_parameters(agent: Any, name: str) -> None:
-    """Check the parameters of an agent, and bring them to their types."""
+    """Check the parameters of an agent, and convert them to their types."""
     for parameter, rule in rules(agent).items():
         value = getattr(agent, parameter)
         if value is None and rule.optional:

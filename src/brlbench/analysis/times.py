@@ -3,14 +3,12 @@
 A feature is a function of the offline time and the times of all decisions, in seconds.
 """
 
-import importlib
 import math
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
+from ..arguments import import_named
 from ..errors import InvalidInput, did_you_mean
 from ..mdps.sparse import Floats
 
@@ -36,13 +34,7 @@ def find_feature(name: str) -> Feature:
             f"unknown time feature {name!r}{did_you_mean(name, FEATURES)}: must be one of "
             f'{", ".join(FEATURES)}, or "module:function"'
         )
-    module, _, function = name.partition(":")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        found: Feature = getattr(importlib.import_module(module), function)
-    except Exception as error:  # a user's module can raise anything
-        raise InvalidInput(f"time feature {name!r} can't be imported: {error}") from error
+    found: Feature = import_named(name, "time feature")
     return found
 
 

@@ -1,7 +1,6 @@
 """What runs inside a child process: it performs the units that its parent sends."""
 
 import fcntl
-import importlib
 import os
 import pickle
 import select
@@ -11,6 +10,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
+from ..arguments import import_named
 from ..errors import reason
 from .base import Done, Failed, Notify, Outcome
 
@@ -59,10 +59,9 @@ def _outcome(request: bytes, connection: "Connection[Any, Any]") -> Outcome:
 
     try:
         function_name, argument = pickle.loads(request)
-        module, _, name = function_name.partition(":")
         if isinstance(argument, Pickled):
             argument = pickle.loads(argument.data)
-        function: UnitFunction = getattr(importlib.import_module(module), name)
+        function: UnitFunction = import_named(function_name, "function")
         connection.send((STARTED, None))
         return Done(function(argument, notify))
     except BaseException as error:  # also SystemExit: an agent that exits has failed

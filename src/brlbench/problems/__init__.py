@@ -1,7 +1,7 @@
 """The distributions over MDPs that come with the package, and how to find one by name or file.
 
 A name may have parameters: `DeepSea:size=20`. Two prefixes go before a name or a file: `uniform:`
-makes a prior that knows only the rewards, `around:20:` a distribution around the mean MDP, here with
+makes a prior that knows only the rewards, `around:20:` a distribution around the mean MDP, with
 counts that sum to 20 per pair. `gym:FrozenLake-v1` is a tabular environment of Gymnasium.
 """
 

@@ -4,7 +4,6 @@ Training depends on the prior, the task, the seed and the agent alone.
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ import numpy as np
 from .. import streams
 from ..agents import AGENTS, describe, make_agent
 from ..agents.base import Agent, CompiledAgent, Task
+from ..agents.policy_search import OnProgress, PolicySearch
 from ..errors import AgentError, InvalidInput, reason
 from ..mdps.dirichlet import FlatDirichlet
 from .experiment import Experiment
@@ -84,12 +84,12 @@ def train_new(
     discount: float,
     horizon: int | None,
     seed: int,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: OnProgress | None = None,
     deadline: float | None = None,
 ) -> TrainedAgent:
     """Make an agent and train it; one that searches for long tells `on_progress` how far it is."""
-    agent: Any = make_agent(algorithm, **parameters)
-    if on_progress is not None and hasattr(agent, "with_progress"):
+    agent = make_agent(algorithm, **parameters)
+    if isinstance(agent, PolicySearch):
         agent = agent.with_progress(on_progress)
     # The experiment only checks what it is given: its MDP is never drawn.
     checked = Experiment(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..agents import make_agent
 from ..agents.base import Agent, CompiledAgent
+from ..agents.policy_search import PolicySearch
 from ..errors import AgentError
 from ..executors import Executor
 from ..executors.base import Done, Limits, Notify
@@ -91,7 +92,7 @@ def estimate(
 
 def probe_unit(request: ProbeRequest, notify: Notify) -> Probe:
     """Train and play for a short time, and extrapolate."""
-    agent: Any = make_agent(request.algorithm, **request.parameters)
+    agent = make_agent(request.algorithm, **request.parameters)
     experiment = build_experiment(request.experiment)
     if isinstance(agent, CompiledAgent):
         warm_up(agent)
@@ -103,7 +104,7 @@ def probe_unit(request: ProbeRequest, notify: Notify) -> Probe:
         if elapsed > request.seconds:
             raise _EnoughError(done, total, elapsed)
 
-    watched = agent.with_progress(watch) if hasattr(agent, "with_progress") else agent
+    watched = agent.with_progress(watch) if isinstance(agent, PolicySearch) else agent
     try:
         trained = train(watched, experiment.prior, experiment.task, experiment.seed)
     except AgentError as error:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.plain_planners import PlainBamcp
 
 from brlbench.agents import bamcp
 from brlbench.agents.bamcp import Bamcp
@@ -18,7 +19,6 @@ from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from helpers.laws import assert_same_frequencies, assert_same_law
 from helpers.made_planners import show, started
-from helpers.plain_planners import PlainBamcp
 from helpers.planner_cases import OBSERVED, PRIORS, UNIFORM
 
 COLUMNS = ["value 0", "value 1", "visits 0", "visits 1", "nodes"]

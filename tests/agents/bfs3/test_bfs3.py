@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.plain_planners import PlainBfs3
 
 from brlbench.agents import make_agent
 from brlbench.agents.arrays.model import copy
@@ -19,7 +20,6 @@ from brlbench.protocol.experiment import Experiment
 from helpers.laws import assert_same_frequencies, assert_same_law
 from helpers.made_bfs3 import LONG, trained
 from helpers.made_planners import show
-from helpers.plain_planners import PlainBfs3
 from helpers.planner_cases import CHAIN, OBSERVED, PRIORS, UNIFORM
 
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.plain_sampling import Rows, draw_rows, value_iteration
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,6 @@ from brlbench.mdps.sparse import Floats, Integers
 from brlbench.problems import distribution
 from helpers.compiled import draw_words, keyed_words
 from helpers.laws import assert_same_law
-from helpers.merged_reference import Rows, draw_rows, value_iteration
 from helpers.strategies import discounts, priors, reproducible, transitions
 
 

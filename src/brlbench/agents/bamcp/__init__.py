@@ -14,6 +14,7 @@ at the first visit. Guez et al. keep the part of the tree below what happened (`
 With a deadline, `simulations` is an upper limit: a decision ends with the one that is in time.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -22,7 +23,7 @@ import numpy as np
 from ...errors import InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import flag, number, whole
+from ..parameters import Sweep, flag, number, whole
 
 _LEARNING_RATE = 0.2
 _STEP = 8.0  # nanoseconds that a step of a simulation takes, or more
@@ -43,6 +44,14 @@ class Bamcp(CompiledAgent):
     """Plans by Monte-Carlo tree search over histories, on MDPs drawn from the posterior."""
 
     name: ClassVar[str] = "bamcp"
+    reference: ClassVar[str] = "Guez, Silver and Dayan, 2012"
+    quick: ClassVar[Mapping[str, Any]] = {"simulations": 30, "depth": 5}
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("simulations", (1, 10, 100, 1000)),
+        Sweep("depth", (2, 5, 15, 30), {"simulations": 100}),
+        Sweep("exploration", (0.0, 1.0, 3.0, 10.0), {"simulations": 100}),
+    )
+    benchmark_mdps: ClassVar[int] = 2
     anytime: ClassVar[bool] = True
     simulations: int = whole(500, "simulations a decision", least=1, most=_MAX_NODES // _KEPT_NODES)
     depth: int = whole(15, "steps of a simulation, tree and roll-out together", least=1, most=10**6)

@@ -1,8 +1,8 @@
 """BEB, the Bayesian exploration bonus (Kolter and Ng, 2009).
 
-Deviation: the benchmark's paper prints a bonus by transition, beta / c(x, u, y), but its figures
-were made with Kolter and Ng's bonus by pair, beta / (1 + c(x, u)), where c is the posterior's
-count. The latter is the default here; `bonus` chooses. Kolter and Ng solve for a finite horizon
+Deviation: the benchmark's paper prints a bonus per transition, beta / c(x, u, y), but its figures
+were made with Kolter and Ng's bonus per pair, beta / (1 + c(x, u)), where c is the posterior's
+count. The bonus per pair is the default; `bonus` chooses. Kolter and Ng solve for a finite horizon
 and stop updating counts that are large; like the benchmark's paper, this agent does neither.
 """
 
@@ -13,17 +13,23 @@ import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import choice, number
+from ..parameters import Sweep, choice, number
 
 
 @dataclass
 class Beb(CompiledAgent):
-    """Takes the best action of the mean MDP with a bonus on rewards that are little known."""
+    """Takes the best action of the mean MDP, with a bonus for pairs that are little known."""
 
     name: ClassVar[str] = "beb"
+    reference: ClassVar[str] = "Kolter and Ng, 2009"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("beta", (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)),
+        Sweep("bonus", ("pair", "transition")),
+        Sweep("ties", ("first", "random")),
+    )
     beta: float = number(1.0, "size of the bonus", least=0)
     bonus: str = choice(
-        "pair", "by pair, beta / (1 + c(x,u)), or by transition, beta / c(x,u,y)",
+        "pair", "per pair, beta / (1 + c(x,u)), or per transition, beta / c(x,u,y)",
         ("pair", "transition"),
     )  # fmt: skip
     ties: str = choice("first", "which of several best actions to take", ("first", "random"))

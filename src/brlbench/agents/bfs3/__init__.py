@@ -23,6 +23,7 @@ limit: each (action, next state) gets an equal share of the time that is left wh
 and at least one roll-out.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -33,7 +34,7 @@ from ...errors import InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats, Integers
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import flag, whole
+from ..parameters import Sweep, flag, whole
 
 if TYPE_CHECKING:  # importing kernels takes long
     from .belief import PathBelief
@@ -53,6 +54,14 @@ class Bfs3(CompiledAgent):
     """Plans by forward search with sparse sampling over histories, guided by value bounds."""
 
     name: ClassVar[str] = "bfs3"
+    reference: ClassVar[str] = "Asmuth and Littman, 2011"
+    quick: ClassVar[Mapping[str, Any]] = {"simulations": 5, "branching": 2, "depth": 4}
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("simulations", (1, 10, 30, 100)),
+        Sweep("branching", (1, 2, 5, 15), {"simulations": 15}),
+        Sweep("depth", (2, 5, 15, 30), {"simulations": 15}),
+    )
+    benchmark_mdps: ClassVar[int] = 1
     anytime: ClassVar[bool] = True
     simulations: int = whole(
         100, "roll-outs an action (K), shared by its branches", least=1, most=10**12

@@ -1,32 +1,39 @@
 """BOSS, the best of sampled set (Asmuth, Li, Littman, Nouri and Wingate, 2009).
 
-K models are drawn from the posterior and merged into one MDP, whose actions in a state are all
-actions of all models; its optimal policy is followed, action u of any model being action u. New
-models are drawn whenever a pair's number of visits reaches B, where it becomes "known". As in the
-paper's algorithm 1, visits are those of the present MDP, and the prior's counts are none of them.
+K models are drawn from the posterior and merged into one MDP, in which each state has all actions
+of all models. Its optimal policy is followed: to take action u of any model is to take action u.
+New models are drawn whenever a pair becomes "known", with its B-th visit. As in the paper's
+algorithm 1, only visits in the present MDP count, not those behind the prior's counts.
 
-Under this benchmark's prior the rows of a model are independent, so that K models are K rows for
-each pair. Deviation: the merged MDP is solved exactly. Of several best actions the lowest-numbered
-is taken.
+Under this benchmark's prior the rows of a model are independent, so K models are K rows per pair.
+Deviation: the merged MDP is solved exactly. Of several best actions the lowest-numbered is taken.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import whole
+from ..parameters import Sweep, whole
 
 
 @dataclass
 class Boss(CompiledAgent):
-    """Follows the optimal policy of an MDP that has the best of several sampled models."""
+    """Follows the optimal policy of a merger of sampled MDPs, which has the best of each."""
 
     name: ClassVar[str] = "boss"
-    samples: int = whole(5, "number of models drawn from the posterior, K", least=1)
-    visits: int = whole(10, "visits to a pair after which models are drawn anew, B", least=1)
+    reference: ClassVar[str] = "Asmuth et al., 2009"
+    quick: ClassVar[Mapping[str, Any]] = {"samples": 2}
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("samples", (1, 2, 5, 10, 20)),
+        Sweep("visits", (1, 3, 10, 30, 100)),
+    )
+    benchmark_mdps: ClassVar[int] = 10
+    samples: int = whole(5, "models drawn from the posterior (K)", least=1)
+    visits: int = whole(10, "visits to a pair after which models are drawn anew (B)", least=1)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for the merged MDP."""
@@ -45,7 +52,3 @@ class Boss(CompiledAgent):
             np.zeros(pairs, np.int64),
             np.zeros(1, np.int64),
         )
-
-    def small(self) -> "Boss":
-        """An agent that draws few rows."""
-        return replace(self, samples=1)

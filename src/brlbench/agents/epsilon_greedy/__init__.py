@@ -1,8 +1,8 @@
 """Epsilon-greedy on the mean MDP of the posterior (algorithm 1 of the benchmark's paper).
 
 The model is solved again, exactly, after every transition; ties are broken at random. Deviation:
-the original skips solving where it explores; here a solution costs less than the bookkeeping that
-would be needed to catch up later.
+the original does not solve where it explores; here solving costs less than the bookkeeping to catch
+up later.
 """
 
 from dataclasses import dataclass
@@ -12,14 +12,15 @@ import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import number
+from ..parameters import Sweep, number
 
 
 @dataclass
 class EpsilonGreedy(CompiledAgent):
-    """Takes the best action of the posterior's mean MDP, or with probability epsilon any."""
+    """Takes the best action of the mean MDP, or with probability epsilon a random one."""
 
     name: ClassVar[str] = "epsilon-greedy"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (Sweep("epsilon", (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)),)
     epsilon: float = number(0.1, "probability of a random action", least=0, most=1)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:

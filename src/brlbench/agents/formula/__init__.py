@@ -8,12 +8,11 @@ and are solved again, exactly, after every transition:
 - self: at first one count from each pair to its own state;
 - uniform: at first one count for every transition.
 
-Rewards are known in all three. Only the models that a formula uses are kept, and models that
-start from the same counts (mean and uniform, under a uniform prior) are kept once.
+Rewards are known in all three. Only the models that a formula uses are kept. Models that start from
+the same counts (mean and uniform, under a uniform prior) are kept once.
 
-The benchmark's paper leaves open what an undefined index means (see `formulas`): here its action is
-ranked below all that are defined, and all actions are tied where none is. Ties are broken at
-random.
+The benchmark's paper leaves open what an undefined index means (see `formulas`). Here an action
+with an undefined index ranks below all others. Ties are broken at random.
 """
 
 from collections.abc import Mapping
@@ -28,7 +27,7 @@ from ...mdps.sparse import Floats, Integers, SparseTable
 from ..base import CompiledAgent, Task, new_rng
 from ..formulas import Formula, opcodes, parse
 from ..formulas.formula import BINARY, UNARY
-from ..parameters import text
+from ..parameters import Sweep, text
 
 if TYPE_CHECKING:
     from ...kernels.solving.model import Model
@@ -39,16 +38,20 @@ _SHARED = ("reward_start", "reward_next", "reward")  # the reward table, the sam
 
 @dataclass
 class FormulaAgent(CompiledAgent):
-    """Takes the action with the largest index, a formula of Q-values in up to three models."""
+    """Takes the action with the largest index, a formula of the Q-values of up to three models."""
 
     name: ClassVar[str] = "formula"
+    reference: ClassVar[str] = "Castronovo et al., 2012"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("formula", ("Qmean", "Quniform", "Qself", "Qmean + Quniform", "Qmean / Quniform")),
+    )
     formula: str = text(
         "Qmean", "the index of an action", "a formula of Qmean, Qself and Quniform", parse
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.formula = str(parse(self.formula))  # however it was written, it is the same agent
+        self.formula = str(parse(self.formula))  # one text for the same agent
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Solve the models that the formula uses."""
@@ -60,7 +63,7 @@ class FormulaAgent(CompiledAgent):
 def build_models(
     prior: FlatDirichlet, task: Task, features: tuple[str, ...]
 ) -> tuple["Model", dict[str, int]]:
-    """The models of some features, solved and stacked, and which of them is whose."""
+    """The models of some features, solved and stacked, and each feature's place among them."""
     from ..arrays.model import solved_model
 
     priors: list[FlatDirichlet] = []
@@ -88,7 +91,7 @@ def _starting_point(prior: FlatDirichlet, feature: str) -> FlatDirichlet:
 
 
 def _stacked(parts: list[Any]) -> Any:
-    """Models (or counts) of one size as one, with one more axis in front of each array."""
+    """Stack models (or counts) of one size: each array gets one more axis in front."""
     fields: dict[str, Any] = {}
     for field in parts[0]._fields:
         values = [getattr(part, field) for part in parts]
@@ -104,13 +107,13 @@ def _stacked(parts: list[Any]) -> Any:
 
 
 def _padded(arrays: list[Any]) -> list[Any]:
-    """Arrays of one length; counts have more or less room, all else has one length anyway."""
+    """Pad vectors to one length; only those of counts differ."""
     room = max(len(array) for array in arrays)
     return [np.pad(array, (0, room - len(array))) if array.ndim == 1 else array for array in arrays]
 
 
 def build_agent(models: "Model", slots: Mapping[str, int], formula: Formula) -> "kernels.Formula":
-    """The arrays of an agent; they have room for any other formula that is not longer."""
+    """The arrays of an agent, with room for any formula of at most this length."""
     from ..arrays.model import copy
     from . import kernel as kernels
 

@@ -2,10 +2,10 @@
 
 A formula gives each action an index, and the action with the largest index is played. Its features
 are Qmean, Qself and Quniform, the optimal Q-functions of three models which learn from the same
-transitions but start from other counts (see `agents.formula`).
+transitions but start from different counts (see `agents.formula`).
 
 Where an operation has no finite value (ln or sqrt of a negative number, ln of 0, division by 0,
-overflow) the whole formula is undefined, whatever is made of that value later.
+overflow) the whole formula is undefined.
 """
 
 from .formula import FEATURES, Formula

@@ -25,7 +25,7 @@ BINARY = {
     "max": opcodes.MAX,
     "/": opcodes.DIVIDE,
 }
-# How tightly what is printed holds together.
+# How tightly a printed part binds.
 _SUM, _PRODUCT, _SIGNED, _ATOM = range(4)
 
 
@@ -58,7 +58,7 @@ class Formula:
 
     @property
     def weights(self) -> tuple[str, ...]:
-        """The names that stand for numbers to be given, in order of appearance."""
+        """The names that stand for numbers given later, in order of appearance."""
         known = (*FEATURES, *UNARY, *BINARY)
         names = (token for token in self.tokens if isinstance(token, str) and token not in known)
         return tuple(dict.fromkeys(names))
@@ -68,7 +68,7 @@ class Formula:
         return Formula(tuple(values.get(t, t) if isinstance(t, str) else t for t in self.tokens))
 
     def __str__(self) -> str:
-        stack: list[tuple[str, int]] = []  # texts, and how tightly they hold together
+        stack: list[tuple[str, int]] = []  # texts, and how tightly they bind
         for token in self.tokens:
             if isinstance(token, float):
                 stack.append((_number(token), _SIGNED if _number(token)[0] == "-" else _ATOM))

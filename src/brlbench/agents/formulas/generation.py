@@ -6,14 +6,15 @@ eleven operators, reduced: a formula that is undefined on any of 1,000 random po
 All constant formulas thus count once.
 
 The paper's sizes 12, 43 and 226 come out exactly if ranks are taken from the numbers as they are
-computed: F_4 has three formulas Q * 1/Q, which rounding alone tells from a constant. They stay, for
-the sizes' sake, and play like a constant, because their indices are tied (see `kernels.formula`).
-The sizes of F_5 and F_6 depend on the points, because some formulas rank but a few points
-differently: 1,213 and 7,411 with the points used here, about 1,195 to 1,215 and 7,260 to 7,420
-with others, 1,210 and 7,407 in the paper.
+computed: F_4 has three formulas Q * 1/Q, which differ from a constant by rounding only. They stay,
+to keep the size, and play like a constant, because their indices are tied (see
+`agents.formula.kernel`). The sizes of F_5 and F_6 depend on the points, because some formulas
+differ in the rank of a few points only: 1,213 and 7,411 with the points used here, about 1,195 to
+1,215 and 7,260 to 7,420 with others, 1,210 and 7,407 in the paper.
 
 Among formulas of one length the one with the fewest ln, sqrt, / and 1/x is kept, because these are
-undefined for some values of features (-|Q| stays, 1/|Q| goes), then the first to be made.
+undefined for some values of features (-|Q| stays, 1/|Q| goes); among these, the first that was
+made.
 """
 
 import hashlib
@@ -90,9 +91,9 @@ def _cache_file(name: str) -> Path:
 def generate(most_tokens: int) -> tuple[Formula, ...]:
     """Make a set of formulas.
 
-    Formulas of n tokens are made from shorter ones. Of formulas with the same values on all
-    points one is enough for that; two that only rank the points alike must both be kept until the
-    end, because what is made of them can differ.
+    Formulas of n tokens are made from shorter ones. Of formulas with the same values on all points
+    one is enough. Two that only rank the points alike are both kept until the end, because longer
+    formulas made of them can differ.
     """
     points = streams.generator("formulas", _SEED).uniform(-100, 100, (len(FEATURES), _NUM_POINTS))
     features = [_Candidate((name,), row) for name, row in zip(FEATURES, points, strict=True)]

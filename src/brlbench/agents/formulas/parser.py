@@ -1,11 +1,11 @@
-"""Reading formulas written as usual: `Qmean/Quniform`, `max(Qself, |Qmean|)`, `-2*(Q0 + ln(Q2))`.
+"""Reading formulas in infix form: `Qmean/Quniform`, `max(Qself, |Qmean|)`, `-2*(Q0 + ln(Q2))`.
 
 sum     = product { ("+" | "-") product }
 product = factor { ("*" | "/") factor }
 factor  = "-" factor | number | name | function "(" sum [ "," sum ] ")" | "(" sum ")" | "|" sum "|"
 
-A minus sign before a number makes a negative number, and 1/x is the inverse of x. The sign of
-multiplication that mathematicians use is read as "*".
+A minus sign before a number makes a negative number, and 1/x is the inverse of x. The
+multiplication sign is read as "*".
 """
 
 import math

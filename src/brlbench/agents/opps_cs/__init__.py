@@ -5,13 +5,13 @@ are searched with StoSOO (see `stosoo`). An evaluation of a strategy is its mean
 fresh MDPs of the prior, scaled so that the smallest and the largest returns that the rewards allow
 become 0 and 1.
 
-The original library plays 500 MDPs an evaluation. The default here is 50, so that a first try is
-quick. While a formula is searched for, an undefined index means the same as when it is played (see
-`agents.formula`). MDPs come from an urn, and Gaussian rewards count with their means (see
-`opps_ds`).
+The original library plays 500 MDPs per evaluation. The default here is 50, so that a first try is
+quick. An undefined index means the same in the search as in play (see `agents.formula`). MDPs come
+from an urn, and Gaussian rewards count with their means (see `opps_ds`).
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..base import CompiledAgent, Task
 from ..epsilon_greedy import EpsilonGreedy
 from ..formula import FormulaAgent
 from ..formulas import parse
-from ..parameters import intervals, text, whole
+from ..parameters import Sweep, intervals, text, whole
 from ..policy_search import PolicySearch, build_practice
 from ..soft_max import SoftMax
 from ..vdbe import Vdbe
@@ -41,7 +41,7 @@ _WEIGHT_RANGE = [-1.0, 1.0]
 
 
 def default_ranges(strategy: str) -> Ranges:
-    """The parameters of a strategy, and where to search for them if nothing else is said."""
+    """The parameters of a strategy with their default ranges."""
     if strategy in AGENTS:
         return AGENTS[strategy][1]
     formula = parse(strategy, weights=True)
@@ -58,13 +58,20 @@ class OppsCs(PolicySearch):
     """Searches the parameters of a strategy on MDPs of the prior, offline, and plays the best."""
 
     name: ClassVar[str] = "opps-cs"
+    reference: ClassVar[str] = "Castronovo et al., 2014"
+    quick: ClassVar[Mapping[str, Any]] = {"evaluations": 5, "mdps_per_evaluation": 50}
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("strategy", ("epsilon-greedy", "soft-max", "vdbe", "w * Qmean + Qself")),
+        Sweep("evaluations", (3, 10, 30, 100)),
+        Sweep("mdps_per_evaluation", (2, 10, 50, 200)),
+    )
     strategy: str = text(
         "epsilon-greedy", "whose parameters are searched",
         f"{', '.join(AGENTS)}, or a formula with weights", default_ranges,
     )  # fmt: skip
     ranges: Ranges | None = intervals("where to search for each parameter")  # noqa: RUF009
-    evaluations: int = whole(100, "how often a strategy is evaluated", least=1)
-    mdps_per_evaluation: int = whole(50, "trajectories an evaluation", least=1)
+    evaluations: int = whole(100, "number of evaluations", least=1)
+    mdps_per_evaluation: int = whole(50, "trajectories per evaluation", least=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -95,10 +102,6 @@ class OppsCs(PolicySearch):
     def code(self) -> object:
         """The class, and that of the strategy."""
         return type(self), AGENTS.get(self.strategy, (FormulaAgent,))[0]
-
-    def small(self) -> "OppsCs":
-        """A search that evaluates twice."""
-        return replace(self, evaluations=2, mdps_per_evaluation=1)
 
     def player(self) -> CompiledAgent:
         """The agent with the parameters found."""

@@ -2,10 +2,10 @@
 
 Maximises a function on [0, 1]^d from noisy evaluations, without knowing how smooth it is. A tree of
 boxes is grown: a box is evaluated at its centre, k times, before it is split in three along the
-dimension whose turn it is. Each pass goes down the tree. At each depth the leaf with the largest
-upper bound b = mean + sqrt(ln(n k / delta) / (2 T)), with T evaluations of the n in all, is looked
-at; unless a shallower leaf that was split in this pass has a larger one, it is evaluated or, after
-k evaluations, split.
+dimension whose turn it is. Each pass goes down the tree. At each depth it takes the leaf with the
+largest upper bound b = mean + sqrt(ln(n k / delta) / (2 T)), where T counts the leaf's evaluations
+and n all that there will be. The leaf is evaluated or, after k evaluations, split, unless a leaf
+that was split higher up in this pass has a larger bound.
 
 Parameters as in the paper's experiments and in the original library: delta = 1 / sqrt(n),
 k = n / ln(n)^3 and a depth of at most sqrt(n / k); both are rounded up. The result is the best
@@ -86,12 +86,12 @@ class _Tree:
 
 
 def stosoo(function: Callable[[Floats], float], dimensions: int, evaluations: int) -> Found:
-    """Maximise a noisy function on [0, 1]^d with a number of evaluations."""
+    """Maximise a noisy function on [0, 1]^d in this many evaluations."""
     delta = 1 / math.sqrt(evaluations)
-    a_box = math.ceil(evaluations / max(1.0, math.log(evaluations) ** 3))
-    max_depth = math.ceil(math.sqrt(evaluations / a_box))
+    per_box = math.ceil(evaluations / max(1.0, math.log(evaluations) ** 3))
+    max_depth = math.ceil(math.sqrt(evaluations / per_box))
     tree = _Tree(
-        math.log(evaluations * a_box / delta),
+        math.log(evaluations * per_box / delta),
         [[] for _ in range(max_depth + 2)],
         [[] for _ in range(max_depth + 1)],
     )
@@ -104,7 +104,7 @@ def stosoo(function: Callable[[Floats], float], dimensions: int, evaluations: in
             if not tree.leaves[depth] or -tree.leaves[depth][0][0] < highest:
                 continue
             bound, _, box = heapq.heappop(tree.leaves[depth])
-            if box.evaluations < a_box:
+            if box.evaluations < per_box:
                 points.append(box.centre)
                 values.append(function(box.centre))
                 box.total += values[-1]

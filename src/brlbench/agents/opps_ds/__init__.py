@@ -2,27 +2,28 @@
 
 The strategies are the formulas of a set F_n. UCB1 (Auer et al., 2002) decides which of them to try
 next on a fresh MDP of the prior, and the one tried most often is played. Draw b goes to the formula
-with the largest mean + sqrt(exploration * ln(b) / n), where n is how often it was drawn.
+with the largest mean + sqrt(exploration * ln(b) / n), where n is the number of its draws.
 
 Where this differs from the benchmark's paper or adds to it:
 
-- The paper's pseudo-code has a 2 in place of `exploration`, which is made for returns between 0
-  and 1. The published figures were made with 660, which is 2 times 18.2 squared: right for returns
-  that spread over a range of about 18. 660 is the default.
-- An MDP is not drawn as a whole: next states come from an urn (see `kernels.opps`). Where rewards
-  are Gaussian, returns are summed from their means, which changes no expectation.
-- A formula whose index was undefined for any action it was asked for is discarded, as in the
-  original library; that draw counts, but has no return.
+- The paper's pseudo-code has a 2 in place of `exploration`, which suits returns between 0 and 1.
+  The published figures were made with 660, the default here. It is 2 times 18.2 squared, which
+  suits returns in a range of about 18.
+- An MDP is not drawn as a whole: next states come from an urn (see `policy_search.kernel`). Where
+  rewards are Gaussian, returns are summed from their means, which changes no expectation.
+- A formula whose index is undefined for any action that is looked at is discarded, as in the
+  original library. That draw counts, but has no return.
 - Of formulas drawn equally often, the one with the higher mean is played, then the first.
 - `batch` (not in the paper): the draws of a batch are chosen at once and then made on several
-  cores. Each choice counts the draws chosen before it, in b and n, but not their returns, which are
-  still unknown. Each draw has a random stream of its own, so that the result is the same on any
-  number of cores. A batch of 1 is UCB1 proper.
+  cores. Each choice counts the draws chosen before it in b and n; their returns are still unknown.
+  Each draw has a random stream of its own, so the result is the same on any number of cores. A
+  batch of 1 is UCB1 proper.
 """
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -32,15 +33,14 @@ from ...mdps.sparse import Floats, Integers
 from ..base import CompiledAgent, Task
 from ..formula import FormulaAgent, build_agent, build_models, program, uses
 from ..formulas import FEATURES, SETS, Formula, formula_set
-from ..parameters import choice, number, whole
+from ..parameters import Sweep, choice, number, whole
 from ..policy_search import PolicySearch, build_practice
 
 if TYPE_CHECKING:
     from ..formula import kernel as formula
     from ..policy_search import kernel as opps
 
-# Compiled code makes this many draws between two signs of progress, unless a batch is larger.
-_DRAWS_A_ROUND = 500
+_DRAWS_PER_ROUND = 500  # between two reports of progress, unless a batch is larger
 
 
 @dataclass
@@ -48,6 +48,13 @@ class OppsDs(PolicySearch):
     """Tries formulas on MDPs of the prior, offline, and plays the one that UCB1 finds best."""
 
     name: ClassVar[str] = "opps-ds"
+    reference: ClassVar[str] = "Castronovo et al., 2012"
+    quick: ClassVar[Mapping[str, Any]] = {"formulas": "F2", "draws": 60}
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("draws", (12, 50, 200, 1000, 5000)),
+        Sweep("formulas", ("F2", "F3", "F4"), {"draws": 2000}),
+        Sweep("exploration", (1.0, 10.0, 100.0, 660.0, 10_000.0)),
+    )
     formulas: str = choice("F2", "the set of formulas", SETS)
     draws: int = whole(1000, "trajectories to play offline", least=SETS["F2"])
     exploration: float = number(660.0, "UCB1's constant, under the root", least=0)
@@ -64,9 +71,9 @@ class OppsDs(PolicySearch):
                 f"of {self.formulas}"
             )
 
-    def small(self) -> "OppsDs":
-        """A search of a few draws, in batches, which uses all compiled code."""
-        return replace(self, formulas="F2", draws=SETS["F2"] + 2, batch=2)
+    def small(self) -> Self:
+        """A short search, in batches, which use all compiled code."""
+        return replace(super().small(), batch=2)
 
     def player(self) -> CompiledAgent:
         """The agent that plays the formula found."""
@@ -96,13 +103,13 @@ class OppsDs(PolicySearch):
     def _ucb1(
         self, agent: "formula.Formula", practice: "opps.Practice", arms: "opps.Arms"
     ) -> list[tuple[int, int]]:
-        """Make all draws; return which arm was the best after how many, at every doubling."""
+        """Make all draws; return (draws, best arm then) at every doubling of the draws."""
         from ..policy_search import kernel as kernels
 
         with _Team(agent, practice, arms, self.cores() if self.batch > 1 else 1) as team:
             done = 0
             while done < len(arms.mean):
-                chosen = np.arange(done, min(done + _DRAWS_A_ROUND, len(arms.mean)))
+                chosen = np.arange(done, min(done + _DRAWS_PER_ROUND, len(arms.mean)))
                 kernels.learn_all(arms, chosen, team.draw(done, chosen))
                 done += len(chosen)
                 self.tell(done, self.draws)
@@ -119,7 +126,7 @@ class OppsDs(PolicySearch):
         from ..policy_search import kernel as kernels
 
         if self.batch == 1:
-            draws = min(_DRAWS_A_ROUND, self.draws - done)
+            draws = min(_DRAWS_PER_ROUND, self.draws - done)
             team.draw_properly(done, draws, self.exploration)
             return draws
         chosen = np.empty(min(self.batch, self.draws - done), np.int64)

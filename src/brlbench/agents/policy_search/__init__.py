@@ -1,7 +1,8 @@
-"""What OPPS-DS and OPPS-CS share: practice on MDPs of the prior, and what is kept of it."""
+"""What OPPS-DS and OPPS-CS share: a search on MDPs of the prior, and what is saved of it."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from copy import copy as shallow_copy
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -12,27 +13,40 @@ from ..base import CompiledAgent, Task
 if TYPE_CHECKING:
     from . import kernel as kernels
 
-Progress = Callable[[int, int], None]
-"""Called with the number of trajectories that have been played, and that will be in all."""
+OnProgress = Callable[[int, int], None]
+"""Called with the number of trajectories played so far, and the number there will be."""
 
 
 class PolicySearch(CompiledAgent):
     """The base of agents that search, offline, for the strategy they play.
 
     What training found is kept in `found` and saved with the prior and the task, so that a
-    loaded agent need not search again. To follow a long search, set `progress` before training.
+    loaded agent need not search again.
     """
 
-    progress: Progress | None = None
-    workers: int | None = None  # cores to train on, all by default; results don't depend on it
     found: dict[str, Any]
+    _on_progress: OnProgress | None = None
+    _workers: int | None = None
+
+    def with_progress(self, on_progress: OnProgress | None) -> Self:
+        """A copy that reports how far its training is."""
+        return self._changed(_on_progress=on_progress)
+
+    def with_workers(self, workers: int) -> Self:
+        """A copy that trains on this many cores instead of all; it finds the same."""
+        return self._changed(_workers=workers)
+
+    def _changed(self, **attributes: Any) -> Self:
+        other = shallow_copy(self)
+        vars(other).update(attributes)
+        return other
 
     def search(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> dict[str, Any]:
-        """Search for the best strategy; return all that is worth keeping."""
+        """Search for the best strategy; return what is to be kept."""
         raise NotImplementedError
 
     def player(self) -> CompiledAgent:
-        """The agent that plays the strategy found."""
+        """Return the agent that plays the strategy found."""
         raise NotImplementedError
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
@@ -47,7 +61,7 @@ class PolicySearch(CompiledAgent):
         return self.player().prepare(prior, task, rng)
 
     def save(self) -> dict[str, Any]:
-        """All that training found, with what it was trained for."""
+        """Return what training found, and what it was trained for."""
         return dict(self.found)
 
     def load(self, saved: dict[str, Any]) -> None:
@@ -61,13 +75,13 @@ class PolicySearch(CompiledAgent):
         self.arrays = self.player().prepare(from_json(saved["prior"]), task, rng)
 
     def tell(self, done: int, total: int) -> None:
-        """Tell whoever wants to know how far training has come."""
-        if self.progress is not None:
-            self.progress(done, total)
+        """Report how far training is."""
+        if self._on_progress is not None:
+            self._on_progress(done, total)
 
     def cores(self) -> int:
         """How many cores to train on."""
-        return num_workers(self.workers)
+        return num_workers(self._workers)
 
 
 def build_practice(

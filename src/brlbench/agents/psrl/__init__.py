@@ -3,7 +3,7 @@
 An MDP is drawn from the posterior and solved exactly, and its optimal policy is followed for a
 while. Strens draws anew at the start of each trial; here a trajectory is one trial without
 an end, so a new MDP is drawn with a fixed probability at each step, or every n steps.
-Deviation: none otherwise. Of several best actions the lowest-numbered is taken.
+There is no other deviation. Of several best actions the lowest-numbered is taken.
 """
 
 from dataclasses import dataclass
@@ -14,20 +14,26 @@ import numpy as np
 from ...errors import InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import number, whole
+from ..parameters import Sweep, number, whole
 
 
 @dataclass
 class Psrl(CompiledAgent):
-    """Draws an MDP from the posterior now and then, and follows its optimal policy meanwhile."""
+    """Follows the optimal policy of an MDP drawn from the posterior; draws anew now and then."""
 
     name: ClassVar[str] = "psrl"
+    reference: ClassVar[str] = "Strens, 2000"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("resample", (0.01, 0.05, 0.2, 0.5, 1.0)),
+        Sweep("every", (1, 3, 10, 30, 100)),
+    )
+    benchmark_mdps: ClassVar[int] = 50
     resample: float | None = number(
         None, "probability of a new draw at each step (default: 1 - discount)",
         least=0, most=1, optional=True,
     )  # fmt: skip
     every: int | None = whole(
-        None, "instead of `resample`: steps from draw to draw", least=1, optional=True
+        None, "instead of `resample`: steps between draws", least=1, optional=True
     )
 
     def __post_init__(self) -> None:

@@ -6,35 +6,45 @@ posterior's variance of P(x, u, y). The MDP in which each row is an action is so
 optimal policy followed. All rows are drawn anew once the posterior's mean has moved far enough: if
 for some pair the sum over y of |P(x, u, y) - P_last(x, u, y)| / sigma(x, u, y) exceeds delta.
 
-Corrections, without which the pseudo-code is not defined. sigma in the test is that of the
-last sampling, and terms where it is zero count as zero. K is at least 1, so that actions with one
-possible outcome can be chosen. In the implementation behind the paper's tables such terms were
-0/0, which never exceeds delta, so that on sparse priors nothing was ever drawn again; only half
-of the counts were remembered at a sampling; and actions with one possible outcome were lost.
-Its rows for this agent are therefore not those of the algorithm.
+The pseudo-code is undefined without two corrections. sigma in the test is that of the last
+sampling, and terms where it is zero count as zero. K is at least 1, so that actions with one
+possible outcome can be chosen. The implementation behind the paper's tables had three defects: such
+terms were 0/0, which never exceeds delta, so on sparse priors nothing was ever drawn again; it
+remembered only half of the counts of a sampling; and it lost actions with one possible outcome. Its
+rows for this agent are therefore not those of the algorithm.
 
 Deviation: the merged MDP is solved exactly, not by value iteration to a tolerance. The paper takes
 the lowest-numbered of several best actions; `ties` offers a random one.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import choice, number
+from ..parameters import Sweep, choice, number
 
 
 @dataclass
 class Sboss(CompiledAgent):
-    """Follows the best of sampled transition rows; draws more where the posterior is wide."""
+    """Follows the best of sampled transition rows, with more rows where the posterior is wide."""
 
     name: ClassVar[str] = "sboss"
-    epsilon: float = number(0.01, "posterior variance that is worth one sampled row", above=0)
+    reference: ClassVar[str] = "Castro and Precup, 2010"
+    quick: ClassVar[Mapping[str, Any]] = {"epsilon": 0.01}
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("epsilon", (1.0, 0.1, 0.01, 0.001)),
+        Sweep("delta", (0.01, 0.1, 1.0, 3.0, 9.0)),
+    )
+    benchmark_mdps: ClassVar[int] = 2
+    epsilon: float = number(0.01, "posterior variance per sampled row", above=0)
     delta: float = number(
-        1.0, "move of the posterior's mean, in deviations, after which rows are drawn anew", least=0
+        1.0,
+        "move of the posterior's mean, in standard deviations, after which rows are drawn anew",
+        least=0,
     )
     ties: str = choice("first", "which of several best actions to take", ("first", "random"))
 
@@ -62,7 +72,3 @@ class Sboss(CompiledAgent):
             random_ties=self.ties == "random",
             due=np.zeros(1, np.int64),
         )
-
-    def small(self) -> "Sboss":
-        """An agent that draws few rows."""
-        return replace(self, epsilon=1.0)

@@ -1,7 +1,7 @@
 """Soft-max on the mean MDP of the posterior (algorithm 2 of the benchmark's paper).
 
-The probabilities are normalised, as the paper's pseudo-code says. Its published figures are
-those of an implementation that did not: they equal the policy "always the first action".
+The probabilities are normalised, as in the paper's pseudo-code. The implementation behind its
+published figures did not normalise them: its scores are those of always taking the first action.
 """
 
 from dataclasses import dataclass
@@ -11,14 +11,15 @@ import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import number
+from ..parameters import Sweep, number
 
 
 @dataclass
 class SoftMax(CompiledAgent):
-    """Takes each action with a probability proportional to exp(Q / tau) of the mean MDP."""
+    """Takes each action with probability proportional to exp(Q / tau), Q of the mean MDP."""
 
     name: ClassVar[str] = "soft-max"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (Sweep("tau", (0.01, 0.05, 0.2, 0.5, 1.0, 5.0, 25.0)),)
     tau: float = number(0.5, "temperature: small is greedy, large is random", above=0)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:

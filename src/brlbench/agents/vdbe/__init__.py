@@ -13,15 +13,21 @@ import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import number
+from ..parameters import Sweep, number
 
 
 @dataclass
 class Vdbe(CompiledAgent):
-    """Epsilon-greedy whose epsilon, one for each state, follows how much the Q-values change."""
+    """Epsilon-greedy with an epsilon per state, which follows how much the Q-values change."""
 
     name: ClassVar[str] = "vdbe"
-    sigma: float = number(1.0, "sensitivity: change of Q that counts as large", above=0)
+    reference: ClassVar[str] = "Tokic, 2010"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("sigma", (0.01, 0.1, 1.0, 10.0, 100.0)),
+        Sweep("delta", (0.01, 0.03, 0.1, 0.3, 1.0)),
+        Sweep("initial_epsilon", (0.0, 0.25, 0.5, 0.75, 1.0)),
+    )
+    sigma: float = number(1.0, "change of Q that counts as large", above=0)
     delta: float | None = number(
         None, "rate of change of epsilon (default: 1 / actions)", above=0, most=1, optional=True
     )

@@ -1,8 +1,8 @@
-"""BAMCP and BFS3 in plain Python: short, slow, and as near to their pseudo-code as can be.
+"""BAMCP and BFS3 in plain Python: short, slow, and close to their pseudo-code.
 
 Histories are tuples of what happened, beliefs are arrays of counts, and BAMCP draws every row of
-the MDP that a simulation plays. Where a maximum is attained several times, the first one counts,
-except where the settings ask for chance.
+the MDP that a simulation plays. Of several best actions the first is taken, except where the
+settings ask for a random one.
 """
 
 import math
@@ -24,7 +24,7 @@ def first_best(values: list[float]) -> int:
 
 
 class PlainPlanner:
-    """What both have in common: counts, rewards and chance."""
+    """What both share: counts, rewards and a random generator."""
 
     def __init__(self, prior: FlatDirichlet, discount: float) -> None:
         self.counts = prior.counts.to_dense()
@@ -36,7 +36,7 @@ class PlainPlanner:
         self.chance = random.Random(0)
 
     def reseed(self, seed: int) -> None:
-        """From now on other random numbers."""
+        """Start another stream of random numbers."""
         self.chance = random.Random(seed)
 
     def observe(self, x: int, u: int, y: int) -> None:
@@ -44,7 +44,7 @@ class PlainPlanner:
         self.counts[x, u, y] += 1
 
     def random_best(self, values: list[float]) -> int:
-        """One of the highest values, by chance."""
+        """A random one of the highest values."""
         return self.chance.choice([u for u in self.actions if values[u] == max(values)])
 
 
@@ -79,6 +79,7 @@ class PlainBamcp(PlainPlanner):
         self.nodes: dict[History, BamcpNode] = {}
 
     def observe(self, x: int, u: int, y: int) -> None:
+        """Count a real transition, and learn the Q-function of the roll-outs."""
         super().observe(x, u, y)
         target = self.rewards[x][u][y] + self.discount * max(self.q[y])
         self.q[x][u] += LEARNING_RATE * (target - self.q[x][u])
@@ -164,7 +165,7 @@ class PlainBfs3(PlainPlanner):
         self.value_min = min(0.0, self.possible.min()) / (1 - discount)
         self.value_max = self.possible.max() / (1 - discount)
         self.nodes: dict[History, FsssNode] = {}
-        # Histories that have no node yet are as good and as bad as can be.
+        # Histories without a node have the widest bounds.
         self.lower: defaultdict[History, float] = defaultdict(lambda: self.value_min)
         self.upper: defaultdict[History, float] = defaultdict(lambda: self.value_max)
         self.q: list[float] = []
@@ -220,7 +221,7 @@ class PlainBfs3(PlainPlanner):
         self.back_up(history, x)
 
     def gap(self, history: History) -> float:
-        """What is not known of the value at a history."""
+        """How far apart the bounds of the value at a history are."""
         return self.upper[history] - self.lower[history]
 
     def back_up(self, history: History, x: int) -> None:

@@ -1,0 +1,126 @@
+"""The built-in agents, and how an agent is made from its name.
+
+To add an agent, import its class and list it: everything else that is needed of it, by tests,
+benchmarks, documentation and README, is an attribute of the class (see `CompiledAgent`).
+"""
+
+import dataclasses
+import inspect
+from typing import Any, cast
+
+import numpy as np
+
+from ..arguments import import_named
+from ..errors import InvalidInput, did_you_mean
+from .bamcp import Bamcp
+from .base import Agent, CompiledAgent
+from .beb import Beb
+from .bfs3 import Bfs3
+from .boss import Boss
+from .epsilon_greedy import EpsilonGreedy
+from .formula import FormulaAgent
+from .opps_cs import OppsCs
+from .opps_ds import OppsDs
+from .optimal import Optimal
+from .parameters import rules
+from .psrl import Psrl
+from .random import Random
+from .sboss import Sboss
+from .soft_max import SoftMax
+from .vdbe import Vdbe
+
+CLASSES: list[type[CompiledAgent]] = [
+    Random,
+    Optimal,
+    EpsilonGreedy,
+    SoftMax,
+    Vdbe,
+    Beb,
+    FormulaAgent,
+    OppsDs,
+    OppsCs,
+    Bamcp,
+    Bfs3,
+    Boss,
+    Sboss,
+    Psrl,
+]
+"""In the order in which tables list them."""
+
+AGENTS: dict[str, type[CompiledAgent]] = {agent.name: agent for agent in CLASSES}
+"""The classes of the built-in agents by name."""
+
+
+def make_agent(algorithm: str, **parameters: Any) -> Agent:
+    """Make an agent from its name, or a user's own from `"my_module:MyAgent"`."""
+    if ":" in algorithm:
+        return _make_own(algorithm, parameters)
+    if algorithm not in AGENTS:
+        raise InvalidInput(
+            f'unknown agent "{algorithm}"{did_you_mean(algorithm, AGENTS)}: '
+            f'must be one of {", ".join(AGENTS)}, or "module:Class"'
+        )
+    known = rules(AGENTS[algorithm])
+    for parameter in parameters:
+        if parameter not in known:
+            has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
+            raise InvalidInput(
+                f"{algorithm}: unknown parameter {parameter!r}"
+                f"{did_you_mean(parameter, known)}: {has}"
+            )
+    return AGENTS[algorithm](**parameters)
+
+
+def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
+    made = import_named(path, "agent")
+    try:
+        agent = cast(Agent, made(**parameters))
+    except Exception as error:  # a user's class can raise anything
+        raise InvalidInput(f'agent "{path}" refuses its parameters: {error}') from error
+    if not dataclasses.is_dataclass(agent) and not hasattr(agent, "parameters"):
+        hidden = [parameter for parameter in parameters if parameter not in describe(agent)[1]]
+        if hidden:
+            raise InvalidInput(
+                f'agent "{path}": {hidden[0]} is not kept, so results could not tell it: '
+                f"write self.{hidden[0]} = {hidden[0]} in its constructor"
+            )
+    return agent
+
+
+def describe(agent: Agent) -> tuple[str, dict[str, Any]]:
+    """An agent's name and its parameters.
+
+    A user's agent may have a `name`. Its parameters are the fields of a dataclass, or its attribute
+    `parameters`, or else those of its constructor that it keeps as attributes of the same name.
+    """
+    own_name = f"{type(agent).__module__}:{type(agent).__qualname__}"
+    name = str(getattr(agent, "name", own_name))
+    if dataclasses.is_dataclass(agent):
+        fields = [field.name for field in dataclasses.fields(agent) if field.init]
+        return name, {field: getattr(agent, field) for field in fields}
+    if hasattr(agent, "parameters"):
+        return name, dict(agent.parameters or {})
+    return name, _kept_parameters(agent)
+
+
+def _kept_parameters(agent: Agent) -> dict[str, Any]:
+    """The constructor's parameters that are plain data and attributes of the same name."""
+    try:
+        known = inspect.signature(type(agent)).parameters
+    except (TypeError, ValueError):  # a class that is not written in Python may have none
+        return {}
+    kept = {name: _to_plain(getattr(agent, name)) for name in known if hasattr(agent, name)}
+    return {name: value for name, value in kept.items() if _is_plain(value)}
+
+
+def _to_plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a number, a text, nothing, or made of these."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(value[key]) for key in value)
+    return value is None or isinstance(value, bool | int | float | str)

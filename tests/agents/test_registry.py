@@ -1,0 +1,95 @@
+"""The registry, what its classes tell others, and how users' agents are described."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brlbench.agents import AGENTS, describe, make_agent
+from brlbench.agents.parameters import rules
+from brlbench.agents.registry import CLASSES
+from brlbench.errors import InvalidInput
+from brlbench.protocol.playing import identity
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_classes_know_their_names() -> None:
+    assert list(AGENTS) == [agent.name for agent in CLASSES]
+    assert len(AGENTS) == len(CLASSES)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_quick_parameters_and_sweeps_are_allowed(name: str) -> None:
+    agent = AGENTS[name]
+    assert set(agent.quick) <= set(rules(agent))
+    assert agent(**agent.quick).small() == agent(**agent.quick).small()
+    for sweep in agent.sweeps:
+        for value in sweep.values:
+            agent(**{**sweep.others, sweep.parameter: value})
+    page = (ROOT / f"docs/algorithms/{name}.md").read_text()
+    assert bool(agent.sweeps) == (f"figures/{name}.svg" in page)
+
+
+def test_the_readme_has_the_table_of_agents() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "docs/readme.py"), "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_listing_the_agents_loads_no_compiler() -> None:
+    code = """
+import sys
+import brlbench.cli.lists
+from brlbench.agents import AGENTS
+brlbench.cli.lists.agent_table(AGENTS)
+print([name for name in ("numba", "polars", "pydantic") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+class Plain:
+    """Keeps some of its parameters."""
+
+    def __init__(self, every: int = 3, weights: Any = (1, 2), rule: Any = None, seed: int = 0):
+        self.every, self.weights, self.rule = every, np.asarray(weights), rule
+        self.steps = seed
+
+
+@dataclass
+class Fields:
+    """Has fields."""
+
+    every: int = 3
+
+
+class Named(Plain):
+    """Says itself what to show."""
+
+    name, parameters = "named", {"shown": 1}
+
+
+@pytest.mark.parametrize(
+    ("agent", "parameters"),
+    [
+        (Plain(), {"every": 3, "weights": [1, 2], "rule": None}),
+        (Plain(every=5, rule=print), {"every": 5, "weights": [1, 2]}),  # a function has no text
+        (Fields(4), {"every": 4}),
+        (Named(), {"shown": 1}),
+    ],
+)
+def test_users_agents_show_the_parameters_they_keep(agent: Any, parameters: dict[str, Any]) -> None:
+    assert describe(agent)[1] == parameters
+
+
+def test_users_agents_must_keep_the_parameters_they_are_given() -> None:
+    path = f"{__name__}:Plain"
+    assert identity(make_agent(path, every=5)) == identity(Plain(every=5))  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match=r"Plain.: seed is not kept.* self\.seed = seed"):
+        make_agent(path, seed=1)

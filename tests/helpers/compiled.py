@@ -122,9 +122,9 @@ def count_all(kept: Counts, transitions: Integers) -> None:
 
 
 @kernel
-def restore_counts(kept: Counts, initial: Counts) -> None:
-    """`restore`."""
-    counts.restore(kept, initial)
+def reset_counts(kept: Counts, initial: Counts) -> None:
+    """`reset`."""
+    counts.reset(kept, initial)
 
 
 @kernel

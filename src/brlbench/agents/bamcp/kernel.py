@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.choice import greedy
-from ...kernels.counts import Counts, known_reward, restore
+from ...kernels.counts import Counts, known_reward
+from ...kernels.counts import reset as reset_counts
 from ...kernels.jit import cold, inlined
-from ...kernels.loop.deadline import OBSERVE, START, Deadline, begin, is_over, now, took
+from ...kernels.loop.deadline import OBSERVE, RESET, Deadline, begin, is_over, now, took
 from ...kernels.loop.trajectory import register
 from ...kernels.random.alias import Alias, build, pick
 from ...kernels.random.rng import advance, below, load, next_word, store
@@ -261,16 +262,16 @@ def set_rollout_policy(agent: Bamcp, x: int) -> None:
     build(agent.rollout_table, agent.action_of, weight, first, actions)
 
 
-def start(agent: Bamcp, x: int) -> None:
+def reset(agent: Bamcp, x: int) -> None:
     """Back to the prior, without a tree and with an ignorant roll-out policy."""
     began = now(agent.deadline)
-    restore(agent.counts, agent.initial)
+    reset_counts(agent.counts, agent.initial)
     rebuild_all(agent.counts, agent.urn)
     agent.tree.size[0] = 0
     agent.rollout_q[:] = 0.0
     for state in range(agent.counts.num_states):
         set_rollout_policy(agent, state)
-    took(agent.deadline, START, began)
+    took(agent.deadline, RESET, began)
 
 
 def act(agent: Bamcp, x: int) -> int:
@@ -299,4 +300,4 @@ def observe(agent: Bamcp, x: int, u: int, y: int, r: float) -> None:
     took(agent.deadline, OBSERVE, began)
 
 
-register(Bamcp, start=start, act=act, observe=observe)
+register(Bamcp, reset=reset, act=act, observe=observe)

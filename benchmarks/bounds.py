@@ -26,7 +26,7 @@ from brlbench.agents.policy_search.kernel import draw_next
 from brlbench.kernels.counts import Counts
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.loop.clock import wall_time
-from brlbench.kernels.loop.environment import reset_once, step_once
+from brlbench.kernels.loop.environment import first_state_once, step_once
 from brlbench.kernels.random.rng import next_word
 from brlbench.kernels.types import Words
 from brlbench.mdps.dirichlet import FlatDirichlet
@@ -94,7 +94,7 @@ def steps(prior: FlatDirichlet, number: float) -> Measurement:
 def rollouts_made(agent: CompiledAgent, experiment: Experiment) -> float:
     """Roll-outs that bfs3 makes per decision, on average over one trajectory."""
     env, noise = build_environment(experiment.mdp(0)), experiment.noise_words[0]
-    x = reset_once(env, noise)
+    x = first_state_once(env, noise)
     agent.start(x, np.random.default_rng(0))
     made = 0
     for _ in range(experiment.horizon):

@@ -52,7 +52,9 @@ def test_many_samples() -> None:
     agent.train(distribution("Grid"), Task(0.95, 30), np.random.default_rng(0))
     agent.start(0, np.random.default_rng(0))
     agent.act(0)
-    assert agent.arrays.merged.value[0] == pytest.approx(10 * 0.95**7 / (1 - 0.95**8), rel=1e-3)
+    assert agent.arrays.merged.solution.value[0] == pytest.approx(
+        10 * 0.95**7 / (1 - 0.95**8), rel=1e-3
+    )
 
 
 def test_too_many_samples_are_refused() -> None:

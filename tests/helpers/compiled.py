@@ -1,7 +1,6 @@
 """What compiled code alone can call, made callable for tests."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from brlbench.kernels import choice, counts
 from brlbench.kernels.counts import Counts
@@ -11,10 +10,7 @@ from brlbench.kernels.loop.environment import Environment
 from brlbench.kernels.random import rng
 from brlbench.kernels.solving import model
 from brlbench.kernels.solving.model import Model
-from brlbench.kernels.types import Words
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from brlbench.kernels.types import Floats, Integers, Words
 
 
 def new_rng(*words: int) -> Words:
@@ -122,9 +118,9 @@ def count_all(kept: Counts, transitions: Integers) -> None:
 
 
 @kernel
-def restore_counts(kept: Counts, initial: Counts) -> None:
-    """`restore`."""
-    counts.restore(kept, initial)
+def reset_counts(kept: Counts, initial: Counts) -> None:
+    """`reset`."""
+    counts.reset(kept, initial)
 
 
 @kernel

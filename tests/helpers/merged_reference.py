@@ -25,11 +25,11 @@ def draws(agent: Any, prior: FlatDirichlet, transitions: list[tuple[int, int, in
     """The decisions at which an agent draws rows, if it observes these transitions."""
     agent.train(prior, Task(0.95, len(transitions)), np.random.default_rng(0))
     agent.start(0, np.random.default_rng(1))
-    merged, times = agent.arrays.merged, []
+    rows, times = agent.arrays.merged.sample.rows, []
     for time, (x, u, y) in enumerate(transitions):
-        before = merged.rows.copy()
+        before = rows.copy()
         agent.act(x)
-        if (merged.rows != before).any():
+        if (rows != before).any():
             times.append(time)
         agent.observe(x, u, y, 0.0)
     return times

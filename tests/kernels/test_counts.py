@@ -9,7 +9,7 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats, Integers
 from brlbench.problems import distribution
 from brlbench.streams import generator
-from helpers.compiled import count_all, restore_counts, rewards_of, support_sizes
+from helpers.compiled import count_all, reset_counts, rewards_of, support_sizes
 from helpers.strategies import priors, reproducible, transitions
 
 
@@ -64,7 +64,7 @@ def test_rows_grow_until_everything_is_possible(name: str) -> None:
         count_all(counts, part)
     assert_equal_to(counts, prior.posterior(observed))
     assert dense(counts).min() >= 8
-    restore_counts(counts, kept)
+    reset_counts(counts, kept)
     np.testing.assert_array_equal(dense(counts), prior.counts.to_dense())
     np.testing.assert_array_equal(counts.total, kept.total)
     np.testing.assert_array_equal(counts.reward_sum, kept.reward_sum)
@@ -77,9 +77,9 @@ def test_after_going_back_counts_learn_as_at_first() -> None:
     kept = copy(counts)
     count_all(counts, observed)
     first = dense(counts), counts.reward_sum.copy()
-    restore_counts(counts, kept)
+    reset_counts(counts, kept)
     count_all(counts, random_transitions(prior, 300, "other"))
-    restore_counts(counts, kept)
+    reset_counts(counts, kept)
     count_all(counts, observed)
     np.testing.assert_array_equal(dense(counts), first[0])
     np.testing.assert_array_equal(counts.reward_sum, first[1])

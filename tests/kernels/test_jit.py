@@ -67,11 +67,11 @@ class Arrays(NamedTuple):
 def chosen(agent):
     return agent.action
 
-def start(agent, x): pass
+def reset(agent, x): pass
 def act(agent, x): return chosen(agent) + OFFSET
 def observe(agent, x, u, y, r): pass
 
-register(Arrays, start=start, act=act, observe=observe)
+register(Arrays, reset=reset, act=act, observe=observe)
 
 class Own(CompiledAgent):
     name = "own"

@@ -69,7 +69,7 @@ class CompiledAgent:
         from ..kernels.loop import trajectory
 
         self._seed(rng)
-        trajectory.start_once(self.arrays, state)
+        trajectory.reset_once(self.arrays, state)
 
     def act(self, state: int) -> int:
         """Choose an action."""

@@ -33,8 +33,8 @@ class Counts(NamedTuple):
 
 
 @inlined
-def restore(counts: Counts, initial: Counts) -> None:
-    """Go back to earlier counts."""
+def reset(counts: Counts, initial: Counts) -> None:
+    """Back to the initial counts."""
     copy_vector(counts.total, initial.total)
     copy_vector(counts.reward_sum, initial.reward_sum)
     copy_vector(counts.row_start, initial.row_start)

@@ -107,7 +107,7 @@ def _play_one(
     """The trajectory loop of `kernels.trajectory`, for an agent in Python."""
     from ..kernels.loop import environment
 
-    state = environment.reset_once(env, noise)
+    state = environment.first_state_once(env, noise)
     record.states[i, 0] = state
     step, processor, clock = 0, time.thread_time_ns(), time.perf_counter_ns
     known = getattr(agent, "start_known", None)

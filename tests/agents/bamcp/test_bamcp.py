@@ -10,7 +10,7 @@ from benchmarks.plain_planners import PlainBamcp
 
 from brlbench.agents import bamcp
 from brlbench.agents.bamcp import Bamcp
-from brlbench.agents.bamcp.kernel import NO_NODE
+from brlbench.agents.bamcp.tree import NO_NODE
 from brlbench.agents.base import Task
 from brlbench.errors import InvalidInput
 from brlbench.mdps.dirichlet import FlatDirichlet
@@ -76,7 +76,7 @@ def test_searches_of_large_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     expected, expected_actions = searched(trained(UNIFORM, **settings), 10_000)
     monkeypatch.setattr(bamcp, "_SMALL", 0)
     agent = trained(UNIFORM, **settings)
-    assert agent.arrays.counts.has_background
+    assert agent.arrays.urn.counts.has_background
     found, actions = searched(agent, 10_000)
     assert_same_law(found, expected, COLUMNS)
     assert_same_frequencies(actions, expected_actions)
@@ -85,7 +85,7 @@ def test_searches_of_large_problems(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
 def test_the_roll_out_policy_is_greedy_or_random(epsilon: float) -> None:
     agent = trained(sure(4), simulations=1, depth=1, rollout_epsilon=epsilon)
-    weight = agent.arrays.rollout_weight.reshape(2, 4)
+    weight = agent.arrays.policy.weight.reshape(2, 4)
     np.testing.assert_allclose(weight, 0.25, rtol=1e-15)
     for u, r in ((1, 2.0), (3, 2.0), (2, -1.0)):
         agent.observe(0, u, 1, r)
@@ -103,14 +103,14 @@ def test_the_roll_out_policy_learns_from_real_transitions() -> None:
         show(agent, UNIFORM, [transition])
         plain.observe(*transition)
         agent.act(transition[2])
-        np.testing.assert_allclose(agent.arrays.rollout_q, np.ravel(plain.q), rtol=1e-13)
+        np.testing.assert_allclose(agent.arrays.policy.q, np.ravel(plain.q), rtol=1e-13)
     agent.start(0, np.random.default_rng(0))
-    assert (agent.arrays.rollout_q == 0).all()
+    assert (agent.arrays.policy.q == 0).all()
 
 
 def assert_is_a_tree(agent: Bamcp, state: int) -> None:
     """Every node is below one edge of an earlier node, and visits add up."""
-    tree, actions = agent.arrays.tree, agent.arrays.counts.num_actions
+    tree, actions = agent.arrays.tree, agent.arrays.tree.num_actions
     size = int(tree.size[0])
     below: dict[int, list[int]] = {}
     assert tree.nodes["state"][0] == state
@@ -134,7 +134,7 @@ def assert_is_a_tree(agent: Bamcp, state: int) -> None:
 @pytest.mark.parametrize("name", ["GC", "GDL", "Grid", "uniform:GC"])
 def test_each_simulation_adds_a_node_at_most(name: str) -> None:
     agent = trained(distribution(name), 0.95, simulations=300, depth=6)
-    before = agent.arrays.counts.entry_count.copy()
+    before = agent.arrays.urn.counts.entry_count.copy()
     for _ in range(5):
         agent.start(0, np.random.default_rng(2))
         agent.act(0)
@@ -142,7 +142,7 @@ def test_each_simulation_adds_a_node_at_most(name: str) -> None:
         assert agent.arrays.tree.size[0] <= 300
         assert_is_a_tree(agent, 0)
     assert (agent.arrays.urn.number == 0).all()
-    np.testing.assert_array_equal(agent.arrays.counts.entry_count, before)
+    np.testing.assert_array_equal(agent.arrays.urn.counts.entry_count, before)
 
 
 def sure(actions: int) -> FlatDirichlet:
@@ -285,7 +285,7 @@ def test_observing_before_the_first_search() -> None:
 
 def subtree(agent: Bamcp, node: int) -> dict[tuple[int, ...], tuple[Any, ...]]:
     """The statistics below a node by the path (action, state, action, …) that leads to them."""
-    tree, actions = agent.arrays.tree, agent.arrays.counts.num_actions
+    tree, actions = agent.arrays.tree, agent.arrays.tree.num_actions
     found: dict[tuple[int, ...], tuple[Any, ...]] = {}
     left: list[tuple[tuple[int, ...], int]] = [((), node)]
     while left:
@@ -323,7 +323,7 @@ def test_the_tree_below_what_happened_is_kept(name: str) -> None:
     assert kept_ones > 500
 
 
-def test_a_tree_that_is_full_only_deepens_no_further() -> None:
+def test_no_nodes_are_added_to_a_full_tree() -> None:
     agent = trained(UNIFORM, simulations=20, depth=12, reuse_tree=True)
     for _ in range(20):
         agent.act(0)

@@ -3,7 +3,7 @@ import pytest
 import scipy.stats
 
 from brlbench.agents.arrays.model import build_environment
-from brlbench.kernels.loop.environment import Environment, reset_once, step_once
+from brlbench.kernels.loop.environment import Environment, first_state_once, step_once
 from brlbench.mdps.mdp import MDP
 from brlbench.mdps.sparse import Floats, Integers
 from brlbench.problems import distribution
@@ -36,7 +36,7 @@ def environment(gaussian: bool = False) -> Environment:
 
 
 def steps(env: Environment, key: np.uint64, state: int, action: int) -> tuple[Integers, Floats]:
-    reset_once(env, key)
+    first_state_once(env, key)
     following, rewards = np.zeros(NUMBER, np.int64), np.zeros(NUMBER)
     draw_steps(env, key, state, action, following, rewards)
     return following, rewards
@@ -88,7 +88,7 @@ def test_noise_depends_on_key_pair_and_visit_only() -> None:
     outcomes = []
     for order in orders:
         env = environment(gaussian=True)
-        reset_once(env, KEY)
+        first_state_once(env, KEY)
         seen: dict[tuple[int, int], list[tuple[int, float]]] = {pair: [] for pair in PAIRS}
         for pair in order:
             seen[pair].append(step_once(env, KEY, *pair))
@@ -133,7 +133,7 @@ def test_outcomes_of_different_pairs_are_independent() -> None:
 def test_start_states() -> None:
     probabilities = np.array([0.5, 0.0, 0.2, 0.3])
     env = build_environment(MDP(np.full((4, 1, 4), 0.25), 0, probabilities))
-    drawn = [reset_once(env, key) for key in generator("keys").integers(
+    drawn = [first_state_once(env, key) for key in generator("keys").integers(
         0, 2**64, 10_000, np.uint64)]  # fmt: skip
     observed = np.bincount(drawn, minlength=4)
     assert observed[1] == 0
@@ -143,14 +143,14 @@ def test_start_states() -> None:
 
 def test_one_start_state_is_certain() -> None:
     env = build_environment(distribution("Grid").mean())
-    assert {reset_once(env, np.uint64(key)) for key in range(100)} == {0}
+    assert {first_state_once(env, np.uint64(key)) for key in range(100)} == {0}
 
 
 def test_reset_forgets_the_visits() -> None:
     env = environment()
     first = [step_once(env, KEY, 2, 0) for _ in range(20)]
     assert env.visits.tolist() == [0, 0, 0, 0, 20, 0]
-    reset_once(env, KEY)
+    first_state_once(env, KEY)
     assert env.visits.sum() == 0
     assert [step_once(env, KEY, 2, 0) for _ in range(20)] == first
 

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 import scipy.special
 import scipy.stats
-from numpy.typing import NDArray
 
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.random import beta as kernels
-from brlbench.kernels.types import Words
-
-Floats = NDArray[np.float64]
+from brlbench.kernels.types import Floats, Words
 
 
 @kernel

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 import scipy.special
 import scipy.stats
-from numpy.typing import NDArray
 
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.random import gamma as kernels
-from brlbench.kernels.types import Words
-
-Floats = NDArray[np.float64]
+from brlbench.kernels.types import Floats, Words
 
 DRAWS = 100_000
 LEAST_P_VALUE = 1e-3  # the seeds are fixed

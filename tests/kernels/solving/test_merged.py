@@ -15,8 +15,8 @@ from brlbench.kernels.choice import TIE
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.random import gamma
 from brlbench.kernels.solving import merged as kernels
-from brlbench.kernels.solving.merged_rows import MANY_DRAWS, draw_outside, regions_of
-from brlbench.kernels.solving.merged_state import ONE, Initial, Merged, entries_of
+from brlbench.kernels.solving.merged_rows import MANY_DRAWS, draw_outside
+from brlbench.kernels.solving.merged_state import Initial, Merged, entries_of, regions_of
 from brlbench.kernels.types import Words
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats, Integers
@@ -32,15 +32,15 @@ def resample(merged: Merged, rng: Words) -> None:
 
 
 @kernel
-def start(merged: Merged, initial: Initial) -> None:
-    kernels.start(merged, initial)
+def reset(merged: Merged, initial: Initial) -> None:
+    kernels.reset(merged, initial)
 
 
 @kernel
 def draw_rest(merged: Merged, pair: int, rng: Words, rows: Floats) -> None:
     """Fill some room with rows of a pair that are outside of its regions."""
-    shapes = merged.posterior.entry_count[entries_of(merged, pair)]
-    regions = merged.region[regions_of(merged, pair, merged.regions[pair])]
+    shapes = merged.posterior.entry_count[entries_of(merged.sample, pair)]
+    regions = merged.regions.region[regions_of(merged, pair, merged.regions.number[pair])]
     draw_outside(rng, shapes, regions, rows)
 
 
@@ -63,7 +63,7 @@ def new_rng(seed: int) -> Words:
 def build(
     prior: FlatDirichlet, discount: float, num_rows: Any, room: bool = True, horizon: int = 30
 ) -> tuple[Merged, Initial]:
-    """A merged MDP with so many rows a pair, and room to keep them or not."""
+    """A merged MDP with this many rows per pair, with or without room to keep them."""
     numbers = np.broadcast_to(np.asarray(num_rows), prior.counts.num_pairs).copy()
     most = numbers.astype(np.float64) if room else np.ones(len(numbers))
     return build_merged(prior, Task(discount, horizon), numbers, most)
@@ -87,7 +87,7 @@ def all_rows(merged: Merged, rng: Words) -> Rows:
         following = posterior.entry_next[first : first + length]
         number = int(merged.num_rows[pair]) if length > 1 else 1
         stream = rng
-        if merged.redrawn[pair]:
+        if merged.sample.redrawn[pair]:
             key = np.zeros(1, np.uint64)
             draw_words(rng, key)
             stream = keyed_stream(key)
@@ -100,18 +100,17 @@ def all_rows(merged: Merged, rng: Words) -> Rows:
 
 
 def completed_rows(merged: Merged, rng: Words) -> Rows:
-    """The rows that a sampling has kept, and all others as they may be."""
+    """The rows that a sampling has kept, and others that stand for those left out."""
+    sample = merged.sample
     states, actions = merged.posterior.num_states, merged.posterior.num_actions
     rows: Rows = [[np.zeros((0, states))] * actions for _ in range(states)]
     for pair in range(states * actions):
-        first, length = merged.first_entry[pair], merged.length[pair]
-        place, number = int(merged.several[pair]), int(merged.kept[pair])
-        if place == ONE:
-            place, number = int(merged.best[pair]), 1
-        left = np.zeros(merged.left[pair] * length)
-        stream = keyed_stream(merged.key[pair]) if merged.redrawn[pair] else rng
+        first, length = sample.first_entry[pair], sample.length[pair]
+        place, number = int(sample.first_row[pair]), int(sample.kept[pair])
+        left = np.zeros(sample.left[pair] * length)
+        stream = keyed_stream(sample.key[pair]) if sample.redrawn[pair] else rng
         draw_rest(merged, pair, stream, left)
-        drawn = np.append(merged.rows[place : place + number * length], left)
+        drawn = np.append(sample.rows[place : place + number * length], left)
         dense = np.zeros((len(drawn) // length, states))
         dense[:, merged.posterior.entry_next[first : first + length]] = drawn.reshape(-1, length)
         rows[pair // actions][pair % actions] = dense
@@ -121,10 +120,11 @@ def completed_rows(merged: Merged, rng: Words) -> Rows:
 def assert_solved(merged: Merged, rows: Rows, prior: FlatDirichlet, tolerance: float) -> None:
     """The values are exact, and so are the actions' ones, except of those that are not best."""
     q = value_iteration(rows, prior.rewards.mean.to_dense(), merged.discount)
-    scale, value, found = np.abs(q).max(), q.max(axis=1), merged.q.reshape(q.shape)
-    np.testing.assert_allclose(merged.value, value, atol=tolerance * scale, rtol=0)
-    assert merged.scale[0] == pytest.approx(np.abs(merged.value).max())
-    exact = (merged.left == 0).reshape(q.shape) | (q > value[:, None] - TIE * scale)
+    scale, value = np.abs(q).max(), q.max(axis=1)
+    solution, found = merged.solution, merged.solution.q.reshape(q.shape)
+    np.testing.assert_allclose(solution.value, value, atol=tolerance * scale, rtol=0)
+    assert solution.scale[0] == pytest.approx(np.abs(solution.value).max())
+    exact = (merged.sample.left == 0).reshape(q.shape) | (q > value[:, None] - TIE * scale)
     np.testing.assert_allclose(found[exact], q[exact], atol=tolerance * scale, rtol=0)
     assert (found <= q + tolerance * scale).all()
 
@@ -138,7 +138,7 @@ def test_it_is_solved_exactly(
     pairs = prior.counts.num_pairs
     numbers = data.draw(st.lists(st.integers(1, 7), min_size=pairs, max_size=pairs))
     merged, initial = build(prior, discount, numbers, room)
-    start(merged, initial)
+    reset(merged, initial)
     observed = data.draw(transitions(prior))
     learn_all(merged, np.array(observed, np.int64).reshape(-1, 3))
     for seed in (1, 2):
@@ -153,7 +153,7 @@ def test_the_posterior_is_that_of_the_prior_and_the_transitions(
 ) -> None:
     merged, initial = build(prior, discount, 1)
     for _ in range(2):  # the second time after going back to the prior
-        start(merged, initial)
+        reset(merged, initial)
         observed = data.draw(transitions(prior))
         learn_all(merged, np.array(observed, np.int64).reshape(-1, 3))
         expected, counts = prior.posterior(observed), merged.posterior
@@ -174,13 +174,13 @@ def test_the_posterior_is_that_of_the_prior_and_the_transitions(
 def test_rows_that_are_not_drawn_change_nothing(name: str, number: int) -> None:
     prior = distribution(name)
     merged, initial = build(prior, 0.95, number)
-    start(merged, initial)
+    reset(merged, initial)
     for seed in range(5):
         resample(merged, new_rng(seed))
         rows = completed_rows(merged, new_rng(seed + 100))
         assert_solved(merged, rows, prior, 1e-9)
         if name == "uniform:GC" and number == 1000:
-            assert (merged.left > 0).mean() > 0.5
+            assert (merged.sample.left > 0).mean() > 0.5
 
 
 @pytest.mark.parametrize("number", [100, 1000])
@@ -191,12 +191,12 @@ def test_values_have_the_law_of_plain_draws(number: int) -> None:
     counts[2, 1] = [0.2, 1.7, 0.6]
     prior = FlatDirichlet(counts, rng.uniform(-1, 2, counts.shape))
     merged, initial = build(prior, 0.8, number)
-    start(merged, initial)
+    reset(merged, initial)
     words, rewards = new_rng(4), prior.rewards.mean.to_dense()
     lazy, plain = np.zeros((2, 2000, 3))
     for i in range(len(lazy)):
         resample(merged, words)
-        lazy[i] = merged.value
+        lazy[i] = merged.solution.value
         rows = [[draw_rows(row, number, rng) for row in state] for state in counts]
         plain[i] = value_iteration(rows, rewards, 0.8, 1e-9).max(axis=1)
     assert_same_law(lazy, plain, ["value 0", "value 1", "value 2"])
@@ -213,7 +213,8 @@ def test_drawn_and_computed_extremes_have_one_law() -> None:
         rng, drawn = new_rng(number), np.zeros((4000, 2, 2))
         for i in range(len(drawn)):
             resample(merged, rng)
-            drawn[i] = [merged.rows[place : place + 4 : 2] for place in merged.several]
+            sample = merged.sample
+            drawn[i] = [sample.rows[place : place + 4 : 2] for place in sample.first_row]
         extremes[number] = drawn
     one, other = extremes.values()
     error = np.sqrt((one.var(axis=0) + other.var(axis=0)) / len(one))
@@ -227,12 +228,14 @@ def test_drawn_and_computed_extremes_have_one_law() -> None:
 def test_sweeps_come_close_to_elimination(name: str, discount: float) -> None:
     prior = distribution(name)
     exact, initial = build(prior, discount, 4)
-    start(exact, initial)
-    swept = copy(exact)._replace(matrix=np.zeros((0, 0)))
+    reset(exact, initial)
+    swept = copy(exact)
+    swept = swept._replace(solution=swept.solution._replace(matrix=np.zeros((0, 0))))
     for seed in range(5):
         resample(exact, new_rng(seed))
         resample(swept, new_rng(seed))
-        np.testing.assert_allclose(swept.q, exact.q, atol=1e-8 * exact.scale[0], rtol=0)
+        atol = 1e-8 * exact.solution.scale[0]
+        np.testing.assert_allclose(swept.solution.q, exact.solution.q, atol=atol, rtol=0)
 
 
 def test_many_states() -> None:
@@ -242,8 +245,8 @@ def test_many_states() -> None:
     counts[:, :, 0] += 1
     prior = FlatDirichlet(counts, np.arange(states) / states)
     merged, initial = build(prior, 0.9, 3)
-    assert merged.matrix.size == 0
-    start(merged, initial)
+    assert merged.solution.matrix.size == 0
+    reset(merged, initial)
     resample(merged, new_rng(0))
     assert_solved(merged, all_rows(merged, new_rng(0)), prior, 1e-8)
 
@@ -255,19 +258,21 @@ def test_rows_that_find_no_room_are_drawn_again() -> None:
     scarce, initial = build_merged(
         prior, Task(0.95, 10), numbers, np.where(np.arange(15) < 7, 150.0, 1.0)
     )
-    start(scarce, initial)
+    reset(scarce, initial)
     resample(scarce, new_rng(5))
-    assert scarce.redrawn.sum() == 8
+    assert scarce.sample.redrawn.sum() == 8
     assert_solved(scarce, all_rows(scarce, new_rng(5)), prior, 1e-9)
 
 
 def test_some_rows_find_room_and_the_others_are_drawn_again() -> None:
     prior = distribution("uniform:GDL")
     ample, initial = build(prior, 0.95, 2000)
-    start(ample, initial)
+    reset(ample, initial)
     scarce = copy(ample)
     resample(ample, new_rng(6))
-    scarce = scarce._replace(rows=np.zeros(ample.end[0] + 150 * prior.num_states))
+    rows = np.zeros(ample.sample.end[0] + 150 * prior.num_states)
+    scarce = scarce._replace(sample=scarce.sample._replace(rows=rows))
     resample(scarce, new_rng(6))
-    assert (scarce.redrawn & (scarce.regions > 0) & (scarce.kept > 0)).any()
+    sample, regions = scarce.sample, scarce.regions.number
+    assert (sample.redrawn & (regions > 0) & (sample.kept > 0)).any()
     assert_solved(scarce, completed_rows(scarce, new_rng(7)), prior, 1e-9)

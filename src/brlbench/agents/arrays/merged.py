@@ -4,17 +4,25 @@ import numpy as np
 
 from ...errors import InvalidInput
 from ...kernels.counts import Counts
-from ...kernels.solving.merged_state import MAX_REGIONS, Initial, Merged
+from ...kernels.solving.merged_state import (
+    MAX_REGIONS,
+    TWO_ROWS,
+    Initial,
+    Merged,
+    Regions,
+    Sample,
+    Solution,
+)
+from ...kernels.types import Floats, Integers
 from ...mdps.dirichlet import FlatDirichlet
-from ...mdps.sparse import Floats, Integers
 from ..base import Task
 from .model import build_counts, copy, solved_model
 
 # Beyond this many states sweeps take less time than elimination.
 MAX_MATRIX_STATES = 256
-# Rows are kept up to this many probabilities, 32 MB; those of further pairs are drawn repeatedly.
+# At most this many probabilities of rows are kept (32 MB); other rows are drawn repeatedly.
 MAX_KEPT = 2**22
-# More numbers than this in one sampling would take more than some seconds.
+# Drawing more numbers than this in one sampling would take many seconds.
 MAX_DRAWN = 10**9
 
 
@@ -22,71 +30,70 @@ def build_merged(
     prior: FlatDirichlet, task: Task, num_rows: Integers, most_rows: Floats
 ) -> tuple[Merged, Initial]:
     """The prior's merged MDP, not sampled yet; `most_rows` [P] limits the rows of a pair."""
-    counts = explicit_counts(prior, task.horizon)
-    states, pairs = prior.num_states, len(counts.total)
-    pool = len(counts.entry_count)
+    counts = build_counts(prior, task.horizon, background=False)
+    states, pool = prior.num_states, len(counts.entry_count)
     rewards = np.zeros(pool)
     rewards[: counts.pool_end[0]] = prior.rewards.mean.at(prior.counts)
-    several = (most_rows > 1) & (counts.row_length > 2)
-    # Twice, because the rows of a pair may move when there are more of them.
-    room = min(2 * float(most_rows[several] @ counts.row_length[several]), MAX_KEPT)
-    side = states if states <= MAX_MATRIX_STATES else 0
     merged = Merged(
         posterior=copy(counts),
         discount=task.discount,
         entry_reward=rewards,
         num_rows=num_rows,
+        sample=_build_sample(counts, most_rows),
+        regions=_build_regions(len(counts.total), pool),
+        solution=_build_solution(states, len(counts.total)),
+        worth=np.zeros(states),
+    )
+    return merged, Initial(counts=counts, value=solved_model(prior, task).value)
+
+
+def _build_sample(counts: Counts, most_rows: Floats) -> Sample:
+    pairs, pool = len(counts.total), len(counts.entry_count)
+    several = (most_rows > 1) & (counts.row_length > 2)
+    # Twice, because the rows of a pair may move when there are more of them.
+    room = min(2 * float(most_rows[several] @ counts.row_length[several]), MAX_KEPT)
+    return Sample(
         first_entry=np.zeros(pairs, np.int64),
         length=np.zeros(pairs, np.int64),
-        rows=np.zeros(pool + states + 4 * pairs + int(room)),
+        rows=np.zeros(pool + counts.num_states + TWO_ROWS * pairs + int(room)),
         end=np.zeros(1, np.int64),
-        several=np.zeros(pairs, np.int64),
+        is_single=np.zeros(pairs, np.bool_),
+        first_row=np.zeros(pairs, np.int64),
         kept=np.zeros(pairs, np.int64),
         left=np.zeros(pairs, np.int64),
-        regions=np.zeros(pairs, np.int64),
+        redrawn=np.zeros(pairs, np.bool_),
+        key=np.zeros(pairs, np.uint64),
+        stream=np.zeros(4, np.uint64),
+        best=np.zeros(pairs, np.int64),
+        best_reward=np.zeros(pairs),
+    )
+
+
+def _build_regions(pairs: int, pool: int) -> Regions:
+    return Regions(
+        number=np.zeros(pairs, np.int64),
         region=np.zeros(MAX_REGIONS * pool),
         chance=np.zeros(MAX_REGIONS * pairs),
         distance=np.zeros(pairs),
-        redrawn=np.zeros(pairs, np.bool_),
-        best=np.zeros(pairs, np.int64),
-        row_reward=np.zeros(pairs),
-        key=np.zeros(pairs, np.uint64),
-        stream=np.zeros(4, np.uint64),
-        worth=np.zeros(states),
+    )
+
+
+def _build_solution(states: int, pairs: int) -> Solution:
+    side = states if states <= MAX_MATRIX_STATES else 0
+    return Solution(
         policy=np.zeros(states, np.int64),
-        matrix=np.zeros((side, side)),
         value=np.zeros(states),
         scale=np.zeros(1),
         q=np.zeros(pairs),
-    )
-    return merged, Initial(counts, solved_model(prior, task).value)
-
-
-def explicit_counts(prior: FlatDirichlet, horizon: int) -> Counts:
-    """The prior's counts with an entry for every possible next state, even where all are alike."""
-    table = prior.counts
-    entries, lengths = len(table.values), np.diff(table.row_start)
-    growing = lengths[lengths < prior.num_states]
-    room = entries + horizon * (2 * int(growing.max(initial=0)) + 8)
-    next_state, count = np.zeros(room, np.int64), np.zeros(room)
-    next_state[:entries], count[:entries] = table.next_state, table.values
-    return build_counts(prior, horizon)._replace(
-        has_background=False,
-        background=np.zeros(table.num_pairs),
-        row_start=table.row_start[:-1].copy(),
-        row_length=lengths,
-        row_room=lengths.copy(),
-        entry_next=next_state,
-        entry_count=count,
-        pool_end=np.array([entries]),
+        matrix=np.zeros((side, side)),
     )
 
 
 def check_size(prior: FlatDirichlet, most_rows: Floats, parameter: str, remedy: str) -> None:
-    """Refuse what would take very long: too many numbers to draw in one sampling.
+    """Refuse a prior from which one sampling could draw too many numbers.
 
-    Rows with two outcomes are counted as if they had three: a transition that the prior holds
-    to be impossible may be observed, and then no shortcut applies.
+    Rows with two outcomes count as if they had three: once a transition is observed that is
+    impossible under the prior, their shortcut no longer applies.
     """
     outcomes = np.maximum(np.diff(prior.counts.row_start), 3)
     drawn = float(np.sum(most_rows * outcomes))

@@ -1,22 +1,22 @@
 """BAMCP, Bayes-adaptive Monte-Carlo planning (Guez, Silver and Dayan, 2012).
 
 UCT over histories, where each simulation plays one MDP drawn from the posterior. Here the MDP is
-never drawn: an urn gives its transitions with the same law (see `kernels.copying_urn`).
+never drawn: an urn gives its transitions with the same law (see `urn`).
 
 Settings that the benchmark's paper does not print are those of its library: the bonus is
 exploration * sqrt(ln(N + 1) / n); untried actions come first, in random order; a node is made
 when the action above it is taken for the second time; the roll-out policy is random with
 probability `rollout_epsilon` and otherwise greedy in a Q-function learned, at the rate 0.2, from
-real transitions; tree and roll-out together are `depth` steps long, and nothing is added beyond.
-Its pseudo-code, in contrast, stops a roll-out where the discount is small enough, and makes a node
-at the first visit. Guez et al. keep the part of the tree below what happened (`reuse_tree`).
+real transitions; tree and roll-out together are `depth` steps long, and later rewards count as 0.
+The paper's pseudo-code, in contrast, stops a roll-out when the discount is small enough and makes a
+node at the first visit. Guez et al. keep the part of the tree below what happened (`reuse_tree`).
 
-With a deadline, `simulations` is an upper limit: a decision ends with the one that is in time.
+With a deadline, `simulations` is an upper limit: a decision ends with the last one in time.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -25,17 +25,22 @@ from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
 from ..parameters import Sweep, flag, number, whole
 
+if TYPE_CHECKING:
+    from .rollout import RolloutPolicy
+    from .tree import Tree
+    from .urn import Urn
+
 _LEARNING_RATE = 0.2
-_STEP = 8.0  # nanoseconds that a step of a simulation takes, or more
-# Up to this many transitions, uniform rows are drawn from like others, which is faster; beyond,
-# their tables would take more time to make, and memory, than they save.
+_STEP = 8.0  # nanoseconds that a step of a simulation takes at least
+# Up to this many transitions, uniform rows have tables like other rows, which is faster. Beyond,
+# making and storing these tables would cost more than they save.
 _SMALL = 1 << 16
 _MAX_DRAWS = 1 << 28  # 1 GB
 _MAX_VISITS = 2**31 - 1
 _MAX_NODES = 50_000_000
-_MAX_EDGES = 1 << 27  # about 3 GB, beside 24 bytes a node
-# A tree that is kept grows beyond one decision's simulations; when it is full it only deepens
-# no further.
+_MAX_EDGES = 1 << 27  # about 3 GB, beside 24 bytes per node
+# Nodes per simulation of a tree that is kept, which outgrows one decision's simulations. Once it is
+# full, no nodes are added.
 _KEPT_NODES = 4
 
 
@@ -53,7 +58,9 @@ class Bamcp(CompiledAgent):
     )
     benchmark_mdps: ClassVar[int] = 2
     anytime: ClassVar[bool] = True
-    simulations: int = whole(500, "simulations a decision", least=1, most=_MAX_NODES // _KEPT_NODES)
+    simulations: int = whole(
+        500, "simulations per decision", least=1, most=_MAX_NODES // _KEPT_NODES
+    )
     depth: int = whole(15, "steps of a simulation, tree and roll-out together", least=1, most=10**6)
     exploration: float = number(3.0, "weight of the upper confidence bound's bonus", least=0)
     rollout_epsilon: float = number(
@@ -62,24 +69,34 @@ class Bamcp(CompiledAgent):
     reuse_tree: bool = flag(False, "keep the part of the tree below what happened")
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
-        """Make room for the tree, and tables of roots and logarithms."""
-        from ..arrays.model import build_counts, copy
-        from ..arrays.planning import (
-            build_alias,
-            build_copying_urn,
-            build_deadline,
-            reward_table,
-            simulations_in_time,
-        )
+        """Make room for the tree and the draws."""
+        from ..arrays.planning import build_deadline, simulations_in_time
         from . import kernel as kernels
 
-        actions, pairs = prior.num_actions, prior.num_states * prior.num_actions
         simulations = simulations_in_time(self.simulations, _STEP * self.depth, task)
         nodes = simulations * (_KEPT_NODES if self.reuse_tree else 1) + 1
-        if nodes * actions > _MAX_EDGES:
+        self._check_limits(prior, nodes, simulations * task.horizon)
+        transitions = prior.counts.num_pairs * prior.num_states
+        return kernels.Bamcp(
+            rng=new_rng(),
+            urn=build_urn(prior, task.horizon, transitions > _SMALL, self.depth),
+            tree=self._build_tree(prior.num_actions, nodes),
+            policy=self._build_policy(prior),
+            path=kernels.Path(edge=np.zeros(self.depth, np.int64), reward=np.zeros(self.depth)),
+            ranking=np.zeros(prior.num_actions),
+            deadline=build_deadline(task, _STEP * self.depth),
+            discount=task.discount,
+            simulations=simulations,
+            reuse_tree=self.reuse_tree,
+        )
+
+    def _check_limits(self, prior: FlatDirichlet, nodes: int, visits: int) -> None:
+        """Refuse searches that do not fit into memory, or visits that can't be counted."""
+        edges, pairs = nodes * prior.num_actions, prior.counts.num_pairs
+        if edges > _MAX_EDGES:
             raise InvalidInput(
-                f"bamcp: simulations = {self.simulations} with {actions} actions need "
-                f"{nodes * actions:.1e} edges in memory, at most {_MAX_EDGES:.1e} are allowed: "
+                f"bamcp: simulations = {self.simulations} with {prior.num_actions} actions need "
+                f"{edges:.1e} edges in memory, at most {_MAX_EDGES:.1e} are allowed: "
                 "lower simulations"
             )
         if pairs * self.depth > _MAX_DRAWS:
@@ -88,45 +105,61 @@ class Bamcp(CompiledAgent):
                 f"{pairs * self.depth:.1e} draws in memory, at most {_MAX_DRAWS:.1e} are allowed: "
                 "lower depth"
             )
-        if self.reuse_tree and simulations * task.horizon > _MAX_VISITS:
+        if self.reuse_tree and visits > _MAX_VISITS:
             raise InvalidInput(
-                f"bamcp: simulations = {self.simulations} in {task.horizon} decisions can't be "
-                f"counted with reuse_tree, at most {_MAX_VISITS:.1e} can: lower simulations"
+                f"bamcp: simulations = {self.simulations} with reuse_tree could visit a node "
+                f"{visits:.1e} times, at most {_MAX_VISITS:.1e} can be counted: lower simulations"
             )
-        counts = build_counts(prior, task.horizon, background=prior.num_states * pairs > _SMALL)
-        # With a tree that is kept, visits can grow beyond the tables, which then end flat.
+
+    def _build_tree(self, actions: int, nodes: int) -> "Tree":
+        from .tree import EDGE, NODE, Tree
+
+        # Visits to a tree that is kept can grow beyond the tables, which then end flat.
         visits = np.arange(nodes * (2 if self.reuse_tree else 1) + 1)
-        tree = kernels.Tree(
+        return Tree(
+            num_actions=actions,
             size=np.zeros(1, np.int64),
-            nodes=np.zeros(nodes, kernels.NODE),
-            edges=np.zeros(nodes * actions, kernels.EDGE),
-        )
-        return kernels.Bamcp(
-            rng=new_rng(),
-            counts=copy(counts),
-            initial=counts,
-            urn=build_copying_urn(counts, self.depth),
-            tree=tree,
-            kept=np.zeros(nodes if self.reuse_tree else 0, np.int64),
-            ranking=np.zeros(actions),
-            path=np.zeros(self.depth, np.int64),
-            path_reward=np.zeros(self.depth),
-            rewards=reward_table(prior),
+            nodes=np.zeros(nodes, NODE),
+            edges=np.zeros(nodes * actions, EDGE),
             root_log=self.exploration * np.sqrt(np.log(visits + 1)),
             inverse_root=1 / np.sqrt(np.maximum(visits, 1)),
-            rollout_q=np.zeros(pairs),
-            rollout_weight=np.zeros(pairs),
-            rollout_table=build_alias(pairs),
-            action_of=np.tile(np.arange(actions), prior.num_states),
-            discount=task.discount,
-            deadline=build_deadline(task, _STEP * self.depth),
-            simulations=simulations,
-            depth=self.depth,
-            rollout_epsilon=self.rollout_epsilon,
+            moved_to=np.zeros(nodes if self.reuse_tree else 0, np.int64),
+        )
+
+    def _build_policy(self, prior: FlatDirichlet) -> "RolloutPolicy":
+        from ..arrays.planning import build_alias
+        from .rollout import RolloutPolicy
+
+        pairs = prior.counts.num_pairs
+        return RolloutPolicy(
+            num_actions=prior.num_actions,
+            q=np.zeros(pairs),
+            weight=np.zeros(pairs),
+            table=build_alias(pairs),
+            action_of=np.tile(np.arange(prior.num_actions), prior.num_states),
+            epsilon=self.rollout_epsilon,
             learning_rate=_LEARNING_RATE,
-            reuse_tree=self.reuse_tree,
         )
 
     def small(self) -> "Bamcp":
         """Few simulations."""
         return replace(self, simulations=2, depth=2)
+
+
+def build_urn(prior: FlatDirichlet, horizon: int, background: bool, limit: int) -> "Urn":
+    """The prior as an urn for at most `limit` draws at a time; its tables are still to be made."""
+    from ..arrays.model import build_counts, copy
+    from ..arrays.planning import build_alias, reward_table
+    from .urn import Urn
+
+    counts, pairs = build_counts(prior, horizon, background), prior.counts.num_pairs
+    return Urn(
+        counts=copy(counts),
+        initial=counts,
+        rewards=reward_table(prior),
+        limit=limit,
+        tables=build_alias(len(counts.entry_count)),
+        number=np.zeros(pairs),
+        drawn=np.zeros(pairs * limit, np.int32),
+        log_pair=np.zeros(limit, np.int32),
+    )

@@ -1,86 +1,103 @@
-"""Next states drawn as if from one MDP of the posterior, without drawing the MDP, in constant time.
+"""Transitions of one MDP of the posterior, without drawing the MDP: a Polya urn.
 
-The law is that of `urn`. There each draw scans the row, and counts are increased; here, after n
-draws of a pair, the next one copies one of them with probability n / (total + n), and otherwise
-comes from the counts alone, by alias tables. That pays where counts change rarely and many draws
-are made from them, all of which are then taken back at once, as in BAMCP; `urn` is for draws that
-are taken back one after the other, and it can tell their number.
+Given n earlier draws from a pair, the next one copies one of them with probability n / (total + n),
+and otherwise comes from the posterior's counts. This has the same law as drawing the pair's row
+first. Each draw takes constant time: the counts have alias tables, which are made anew only when
+the posterior learns. All draws are taken back at once.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.counts import Counts, add
+from ...kernels.arrays import at
+from ...kernels.counts import Counts, add, known_reward
+from ...kernels.counts import reset as reset_counts
 from ...kernels.jit import inlined
 from ...kernels.random.alias import Alias, build, pick
 from ...kernels.random.rng import unit
 from ...kernels.types import Floats, ShortIntegers
 
 
-class CopyingUrn(NamedTuple):
-    """Tables of the counts' entries, and at most L draws that count."""
+class Urn(NamedTuple):
+    """The posterior, and up to L draws from one of its MDPs."""
 
+    counts: Counts
+    initial: Counts  # the prior's
+    rewards: Floats  # [P * S], or empty where that is too much
     limit: int  # L
-    tables: Alias  # [pool]; for each row, where its entries are
-    number: Floats  # [P]; draws of the pair
+    tables: Alias  # [pool]; each row's table is at the place of its entries
+    number: Floats  # [P]; draws from the pair
     drawn: ShortIntegers  # [P * L]; these draws
     log_pair: ShortIntegers  # [L]; the pair of each draw
 
 
 @inlined
-def draw(counts: Counts, urn: CopyingUrn, pair: int, word: np.uint64, other_word: np.uint64) -> int:
-    """The next state that two random words draw; to have it count from now on, `push` it.
+def reset(urn: Urn) -> None:
+    """Back to the prior."""
+    reset_counts(urn.counts, urn.initial)
+    make_tables(urn)
 
-    Both a copy and a new draw are looked up, whichever is taken: a jump that depends on chance
-    would take longer.
+
+@inlined
+def learn(urn: Urn, pair: int, y: int) -> None:
+    """Count one more real transition."""
+    add(urn.counts, pair, y)
+    make_table(urn, pair)
+
+
+@inlined
+def draw(urn: Urn, pair: int, word: np.uint64, other_word: np.uint64) -> int:
+    """The next state that two random words draw; it counts for later draws once it is pushed.
+
+    Both a copy and a new draw are looked up, because a jump that depends on chance takes longer.
     """
-    row = np.uint64(pair)  # an unsigned index saves Numba a look whether it is negative
+    counts, row = urn.counts, at(pair)
     number = urn.number[row]
     length = counts.row_length[row]
-    copied = int(urn.drawn[np.uint64(pair * urn.limit + int(unit(other_word) * number))])
+    copied = int(urn.drawn[at(pair * urn.limit + int(unit(other_word) * number))])
     new = pick(urn.tables, counts.row_start[row], length, other_word)
     chance = unit(word) * (counts.total[row] + number) - number
     if counts.has_background and counts.background[row] > 0 and chance >= 0:
-        # If rounding leads past the end of a row that is all background, its last state is taken.
+        # Rounding may lead past the end of a row that is all background: its last state is taken.
         if length == 0 or chance < counts.background[row] * counts.num_states:
             return min(int(chance / counts.background[row]), counts.num_states - 1)
     return copied if chance < 0 else new
 
 
 @inlined
-def push(urn: CopyingUrn, draws: int, pair: int, y: int) -> None:
-    """Count a draw, after so many others."""
-    row = np.uint64(pair)
+def reward(urn: Urn, pair: int, y: int) -> float:
+    """The known reward of a transition."""
+    return known_reward(urn.counts, urn.rewards, pair, y)
+
+
+@inlined
+def push(urn: Urn, draws: int, pair: int, y: int) -> None:
+    """Let a draw count for later ones; `draws` is the number of earlier draws."""
+    row = at(pair)
     number = urn.number[row]
-    urn.drawn[np.uint64(pair * urn.limit + int(number))] = y
+    urn.drawn[at(pair * urn.limit + int(number))] = y
     urn.number[row] = number + 1
-    urn.log_pair[np.uint64(draws)] = pair
+    urn.log_pair[at(draws)] = pair
 
 
 @inlined
-def undo(urn: CopyingUrn, draws: int) -> None:
-    """Take back all draws, which are so many."""
+def undo(urn: Urn, draws: int) -> None:
+    """Take back all draws; `draws` is their number."""
     for i in range(draws):
-        urn.number[np.uint64(urn.log_pair[i])] = 0.0
+        urn.number[at(urn.log_pair[i])] = 0.0
 
 
 @inlined
-def learn(counts: Counts, urn: CopyingUrn, pair: int, y: int) -> None:
-    """Count one more real transition."""
-    add(counts, pair, y)
-    rebuild(counts, urn, pair)
-
-
-@inlined
-def rebuild(counts: Counts, urn: CopyingUrn, pair: int) -> None:
-    """Make the table of a row anew."""
+def make_table(urn: Urn, pair: int) -> None:
+    """Make the table of a row from its counts."""
+    counts = urn.counts
     first, length = counts.row_start[pair], counts.row_length[pair]
     build(urn.tables, counts.entry_next, counts.entry_count, first, length)
 
 
 @inlined
-def rebuild_all(counts: Counts, urn: CopyingUrn) -> None:
+def make_tables(urn: Urn) -> None:
     """Make the tables of all rows."""
-    for pair in range(len(counts.total)):
-        rebuild(counts, urn, pair)
+    for pair in range(len(urn.counts.total)):
+        make_table(urn, pair)

@@ -8,7 +8,7 @@ from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
-from ...kernels.solving.model_agent import back_to_prior
+from ...kernels.solving.model_agent import reset
 from ...kernels.types import Words
 
 
@@ -61,4 +61,4 @@ def observe(agent: Beb, x: int, u: int, y: int, r: float) -> None:
     models.update(agent.model, x, u, y)
 
 
-register(Beb, start=back_to_prior, act=act, observe=observe)
+register(Beb, reset=reset, act=act, observe=observe)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.arrays import at, copy_vector
-from ...kernels.counts import Counts, add, known_reward, restore
+from ...kernels.counts import Counts, add, known_reward
+from ...kernels.counts import reset as reset_counts
 from ...kernels.jit import cold, inlined
 from ...kernels.types import Floats, Integers, Records
 
@@ -89,7 +90,7 @@ def take_back(belief: PathBelief, pair: int, entry: int) -> None:
 @cold
 def reset(belief: PathBelief) -> None:
     """Back to the prior."""
-    restore(belief.counts, belief.initial)
+    reset_counts(belief.counts, belief.initial)
     copy_vector(belief.num_special, belief.initial_num_special)
     for pair in range(len(belief.pair)):
         refresh_pair(belief, pair)

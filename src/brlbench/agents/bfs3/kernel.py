@@ -14,7 +14,7 @@ import numpy as np
 from ...kernels.arrays import at
 from ...kernels.choice import TIE, greedy
 from ...kernels.jit import cold, inlined
-from ...kernels.loop.deadline import OBSERVE, START, begin, now, share, took
+from ...kernels.loop.deadline import OBSERVE, RESET, begin, now, share, took
 from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import keyed_word, load, next_word, store
 from .belief import count, learn, reset, take_back
@@ -156,7 +156,7 @@ def start(agent: Bfs3, x: int) -> None:
     """Back to the prior."""
     began = now(agent.deadline)
     reset(agent.belief)
-    took(agent.deadline, START, began)
+    took(agent.deadline, RESET, began)
 
 
 def act(agent: Bfs3, x: int) -> int:
@@ -171,4 +171,4 @@ def observe(agent: Bfs3, x: int, u: int, y: int, r: float) -> None:
     took(agent.deadline, OBSERVE, began)
 
 
-register(Bfs3, start=start, act=act, observe=observe)
+register(Bfs3, reset=start, act=act, observe=observe)

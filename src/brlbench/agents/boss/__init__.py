@@ -45,10 +45,10 @@ class Boss(CompiledAgent):
         check_size(prior, most_rows, f"boss: samples = {self.samples}", "use fewer samples")
         merged, initial = build_merged(prior, task, np.full(pairs, self.samples), most_rows)
         return kernels.Boss(
-            new_rng(),
-            merged,
-            initial,
-            self.visits,
-            np.zeros(pairs, np.int64),
-            np.zeros(1, np.int64),
+            rng=new_rng(),
+            merged=merged,
+            initial=initial,
+            known=self.visits,
+            visits=np.zeros(pairs, np.int64),
+            due=np.zeros(1, np.bool_),
         )

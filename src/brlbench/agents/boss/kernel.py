@@ -1,12 +1,11 @@
-"""The best action of the merged MDP, drawn anew whenever a pair becomes known."""
+"""The best action of the merged MDP, which is resampled whenever a pair becomes known."""
 
 from typing import NamedTuple
 
-from ...kernels.choice import first_greedy
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import merged as sampled
 from ...kernels.solving.merged_state import Initial, Merged
-from ...kernels.types import Integers, Words
+from ...kernels.types import Booleans, Integers, Words
 
 
 class Boss(NamedTuple):
@@ -17,24 +16,22 @@ class Boss(NamedTuple):
     initial: Initial
     known: int  # visits that make a pair known, B
     visits: Integers  # [P]
-    due: Integers  # [1]; 1 if the next act samples
+    due: Booleans  # [1]; whether the next act samples
 
 
-def start(agent: Boss, x: int) -> None:
+def reset(agent: Boss, x: int) -> None:
     """Back to the prior; the first act samples."""
-    sampled.start(agent.merged, agent.initial)
+    sampled.reset(agent.merged, agent.initial)
     agent.visits[:] = 0
-    agent.due[0] = 1
+    agent.due[0] = True
 
 
 def act(agent: Boss, x: int) -> int:
     """Sample if it is time, and take the first best action of the merged MDP."""
-    if agent.due[0] == 1:
+    if agent.due[0]:
         sampled.resample(agent.merged, agent.rng)
-        agent.due[0] = 0
-    merged = agent.merged
-    actions = merged.posterior.num_actions
-    return first_greedy(merged.q, x * actions, actions, merged.scale[0])
+        agent.due[0] = False
+    return sampled.first_best_action(agent.merged, x)
 
 
 def observe(agent: Boss, x: int, u: int, y: int, r: float) -> None:
@@ -43,7 +40,7 @@ def observe(agent: Boss, x: int, u: int, y: int, r: float) -> None:
     sampled.learn(agent.merged, pair, y)
     agent.visits[pair] += 1
     if agent.visits[pair] == agent.known:
-        agent.due[0] = 1
+        agent.due[0] = True
 
 
-register(Boss, start=start, act=act, observe=observe)
+register(Boss, reset=reset, act=act, observe=observe)

@@ -7,7 +7,7 @@ from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import below, uniform
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
-from ...kernels.solving.model_agent import back_to_prior, learn
+from ...kernels.solving.model_agent import learn, reset
 from ...kernels.types import Words
 
 
@@ -28,4 +28,4 @@ def act(agent: EpsilonGreedy, x: int) -> int:
     return greedy(agent.model.q, x * actions, actions, models.scale(agent.model), agent.rng)
 
 
-register(EpsilonGreedy, start=back_to_prior, act=act, observe=learn)
+register(EpsilonGreedy, reset=reset, act=act, observe=learn)

@@ -143,7 +143,7 @@ def tied(indices: Floats, u: int, best: int) -> bool:
     return indices[best, 0] - indices[u, 0] <= max(indices[best, 1], indices[u, 1])
 
 
-def start(agent: Formula, x: int) -> None:
+def reset(agent: Formula, x: int) -> None:
     """All models are those of the prior again."""
     agent.undefined[0] = 0
     for k in range(len(agent.used)):
@@ -180,7 +180,7 @@ def observe(agent: Formula, x: int, u: int, y: int, r: float) -> None:
             models.learn(pick(agent.models, k), x, u, y)
 
 
-register(Formula, start=start, act=act, observe=observe)
+register(Formula, reset=reset, act=act, observe=observe)
 
 
 @kernel

@@ -34,4 +34,4 @@ class Optimal(CompiledAgent):
         from ..arrays.model import build_environment
 
         self._seed(rng)
-        trajectory.start_known_once(self.arrays, build_environment(mdp), state)
+        trajectory.reset_known_once(self.arrays, build_environment(mdp), state)

@@ -16,7 +16,7 @@ class Optimal(NamedTuple):
     model: Model
 
 
-def start_known(agent: Optimal, env: Environment, x: int) -> None:
+def reset_known(agent: Optimal, env: Environment, x: int) -> None:
     """Solve the MDP: its probabilities serve as counts, and its rows as rows."""
     spare = agent.model.counts
     counts = Counts(
@@ -55,4 +55,4 @@ def observe(agent: Optimal, x: int, u: int, y: int, r: float) -> None:
     """Nothing to learn."""
 
 
-register(Optimal, start_known=start_known, act=act, observe=observe)
+register(Optimal, reset_known=reset_known, act=act, observe=observe)

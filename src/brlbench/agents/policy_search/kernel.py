@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.arrays import copy_vector
-from ...kernels.counts import Counts, add, restore, reward_of
+from ...kernels.counts import Counts, add, reward_of
+from ...kernels.counts import reset as reset_counts
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.environment import scan
-from ...kernels.loop.trajectory import act, observe, start
+from ...kernels.loop.trajectory import act, observe, reset
 from ...kernels.random.rng import keyed_word, uniform
 from ...kernels.types import Floats, Integers, Words
 from ..formula.kernel import Formula
@@ -71,9 +72,9 @@ def simulate(agent: Any, practice: Practice, number: int) -> float:
     for i in range(len(agent.rng)):
         agent.rng[i] = keyed_word(practice.key, number, i)
     counts, rng = practice.counts, agent.rng
-    restore(counts, practice.initial)
+    reset_counts(counts, practice.initial)
     x = scan(practice.start, 0, len(practice.start), uniform(rng))
-    start(agent, x)
+    reset(agent, x)
     total, weight = 0.0, 1.0
     for _ in range(practice.horizon):
         u = act(agent, x)

@@ -53,5 +53,10 @@ class Psrl(CompiledAgent):
         merged, initial = build_merged(prior, task, one, one.astype(np.float64))
         chance = 1 - task.discount if self.resample is None else self.resample
         return kernels.Psrl(
-            new_rng(), merged, initial, chance, self.every or 0, np.zeros(1, np.int64)
+            rng=new_rng(),
+            merged=merged,
+            initial=initial,
+            chance=chance,
+            every=self.every or kernels.BY_CHANCE,
+            age=np.zeros(1, np.int64),
         )

@@ -14,7 +14,7 @@ class Random(NamedTuple):
     num_actions: int
 
 
-def start(agent: Random, x: int) -> None:
+def reset(agent: Random, x: int) -> None:
     """Nothing to forget."""
 
 
@@ -27,4 +27,4 @@ def observe(agent: Random, x: int, u: int, y: int, r: float) -> None:
     """Nothing to learn."""
 
 
-register(Random, start=start, act=act, observe=observe)
+register(Random, reset=reset, act=act, observe=observe)

@@ -70,5 +70,5 @@ class Sboss(CompiledAgent):
             epsilon=self.epsilon,
             delta=self.delta,
             random_ties=self.ties == "random",
-            due=np.zeros(1, np.int64),
+            due=np.zeros(1, np.bool_),
         )

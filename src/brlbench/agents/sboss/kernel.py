@@ -1,4 +1,4 @@
-"""The best action of a merged MDP, whose rows are drawn anew when the posterior has moved.
+"""The best action of the merged MDP, which is resampled when the posterior has moved.
 
 Notation, for a pair with counts a(y) of sum n: the variance of the probability of y under the
 posterior is sigma^2(y) = a(y) (n - a(y)) / (n^2 (n + 1)).
@@ -8,13 +8,13 @@ import math
 from typing import NamedTuple
 
 from ...kernels.arrays import copy_start, copy_vector
-from ...kernels.choice import first_greedy, greedy
+from ...kernels.choice import greedy
 from ...kernels.counts import Counts
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import merged as sampled
 from ...kernels.solving.merged_state import Initial, Merged
-from ...kernels.types import Floats, Integers, Words
+from ...kernels.types import Booleans, Floats, Integers, Words
 
 
 class Sboss(NamedTuple):
@@ -23,18 +23,18 @@ class Sboss(NamedTuple):
     rng: Words
     merged: Merged
     initial: Initial
-    initial_rows: Integers  # [P]; the prior's numbers of rows
+    initial_rows: Integers  # [P]; how many rows to sample under the prior
     last_count: Floats  # [pool]; the posterior's counts at the last sampling
     last_total: Floats  # [P]
     epsilon: float
     delta: float
     random_ties: bool
-    due: Integers  # [1]; 1 if the next act samples
+    due: Booleans  # [1]; whether the next act samples
 
 
 @inlined
 def rows_of(counts: Counts, pair: int, epsilon: float) -> int:
-    """How many rows to draw: the largest variance over epsilon, rounded up, and at least one."""
+    """How many rows to sample: the largest variance over epsilon, rounded up, and at least one."""
     n = counts.total[pair]
     first = counts.row_start[pair]
     largest = 0.0
@@ -45,23 +45,23 @@ def rows_of(counts: Counts, pair: int, epsilon: float) -> int:
 
 @kernel
 def set_rows(counts: Counts, epsilon: float, rows: Integers) -> None:
-    """How many rows to draw of all pairs."""
+    """How many rows to sample for each pair."""
     for pair in range(len(rows)):
         rows[pair] = rows_of(counts, pair, epsilon)
 
 
 @inlined
 def moved(agent: Sboss, pair: int) -> bool:
-    """Whether the means of a pair have moved by more than delta since the last sampling.
+    """Whether the pair's means have moved by more than delta since the last sampling.
 
-    The move is the sum over y of |P(y) - P_last(y)| / sigma_last(y); a term without variance, that
-    is, of an outcome that was certain or impossible, counts as zero.
+    The move is the sum over y of |P(y) - P_last(y)| / sigma_last(y). Outcomes that were certain or
+    impossible have no variance and do not count.
     """
-    merged, posterior = agent.merged, agent.merged.posterior
+    sample, posterior = agent.merged.sample, agent.merged.posterior
     n, n_now = agent.last_total[pair], posterior.total[pair]
-    last, now = merged.first_entry[pair], posterior.row_start[pair]
+    last, now = sample.first_entry[pair], posterior.row_start[pair]
     total = 0.0
-    for i in range(merged.length[pair]):
+    for i in range(sample.length[pair]):
         mean = agent.last_count[last + i] / n
         variance = mean * (1 - mean) / (n + 1)
         if variance > 0:
@@ -71,35 +71,35 @@ def moved(agent: Sboss, pair: int) -> bool:
     return False
 
 
-def start(agent: Sboss, x: int) -> None:
+def reset(agent: Sboss, x: int) -> None:
     """Back to the prior; the first act samples."""
-    sampled.start(agent.merged, agent.initial)
+    sampled.reset(agent.merged, agent.initial)
     copy_vector(agent.merged.num_rows, agent.initial_rows)
-    agent.due[0] = 1
+    agent.due[0] = True
 
 
 def act(agent: Sboss, x: int) -> int:
     """Sample if it is time, and take a best action of the merged MDP."""
     merged, posterior = agent.merged, agent.merged.posterior
-    if agent.due[0] == 1:
+    if agent.due[0]:
         sampled.resample(merged, agent.rng)
         copy_start(agent.last_count, posterior.entry_count, posterior.pool_end[0])
         copy_vector(agent.last_total, posterior.total)
-        agent.due[0] = 0
-    actions = posterior.num_actions
+        agent.due[0] = False
     if agent.random_ties:
-        return greedy(merged.q, x * actions, actions, merged.scale[0], agent.rng)
-    return first_greedy(merged.q, x * actions, actions, merged.scale[0])
+        actions, solution = posterior.num_actions, merged.solution
+        return greedy(solution.q, x * actions, actions, solution.scale[0], agent.rng)
+    return sampled.first_best_action(merged, x)
 
 
 def observe(agent: Sboss, x: int, u: int, y: int, r: float) -> None:
-    """Count the transition; only the pair observed can have moved."""
+    """Count the transition; only the observed pair can have moved."""
     merged = agent.merged
     pair = x * merged.posterior.num_actions + u
     sampled.learn(merged, pair, y)
     merged.num_rows[pair] = rows_of(merged.posterior, pair, agent.epsilon)
     if moved(agent, pair):
-        agent.due[0] = 1
+        agent.due[0] = True
 
 
-register(Sboss, start=start, act=act, observe=observe)
+register(Sboss, reset=reset, act=act, observe=observe)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ...kernels.choice import soft_max
 from ...kernels.loop.trajectory import register
 from ...kernels.solving.model import Model
-from ...kernels.solving.model_agent import back_to_prior, learn
+from ...kernels.solving.model_agent import learn, reset
 from ...kernels.types import Words
 
 
@@ -24,4 +24,4 @@ def act(agent: SoftMax, x: int) -> int:
     return soft_max(agent.model.q, x * actions, actions, agent.tau, agent.rng)
 
 
-register(SoftMax, start=back_to_prior, act=act, observe=learn)
+register(SoftMax, reset=reset, act=act, observe=learn)

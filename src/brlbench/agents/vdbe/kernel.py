@@ -23,7 +23,7 @@ class Vdbe(NamedTuple):
     delta: float
 
 
-def start(agent: Vdbe, x: int) -> None:
+def reset(agent: Vdbe, x: int) -> None:
     """Back to the prior, and to the initial epsilon everywhere."""
     models.reset(agent.model, agent.initial)
     agent.epsilon[:] = agent.initial_epsilon
@@ -48,4 +48,4 @@ def observe(agent: Vdbe, x: int, u: int, y: int, r: float) -> None:
     agent.epsilon[x] += agent.delta * (wanted - agent.epsilon[x])
 
 
-register(Vdbe, start=start, act=act, observe=observe)
+register(Vdbe, reset=reset, act=act, observe=observe)

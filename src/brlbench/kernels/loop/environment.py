@@ -1,8 +1,8 @@
 """The environment's step, and its noise.
 
-The noise of a step is a function of the trajectory's key, the pair and how often that pair was
-taken before. All agents thus meet the same outcome at their n-th visit to a pair, whatever they
-did in between, which is what makes comparisons paired.
+The noise of a step depends on the trajectory's key, on the pair and on the number of earlier visits
+to it. So all agents meet the same outcome at their n-th visit to a pair, whatever they did in
+between. This makes comparisons paired.
 """
 
 import math
@@ -15,7 +15,7 @@ from ..random.rng import keyed_word, unit
 from ..types import Floats, Integers
 
 # One visit uses up to three random numbers: the next state, and two for a Gaussian reward.
-_NUMBERS_A_VISIT = 3
+_NUMBERS_PER_VISIT = 3
 
 
 class Environment(NamedTuple):
@@ -32,8 +32,8 @@ class Environment(NamedTuple):
 
 
 @inlined
-def reset(env: Environment, key: np.uint64) -> int:
-    """Forget the visits and draw a start state."""
+def first_state(env: Environment, key: np.uint64) -> int:
+    """Forget all visits and draw the first state."""
     env.visits[:] = 0
     return scan(env.start, 0, len(env.start), unit(keyed_word(key, len(env.visits), 0)))
 
@@ -42,7 +42,7 @@ def reset(env: Environment, key: np.uint64) -> int:
 def step(env: Environment, key: np.uint64, x: int, u: int) -> tuple[int, float]:
     """Draw the next state and the reward."""
     pair = x * env.num_actions + u
-    number = env.visits[pair] * _NUMBERS_A_VISIT
+    number = env.visits[pair] * _NUMBERS_PER_VISIT
     env.visits[pair] += 1
     chance = unit(keyed_word(key, pair, number))
     entry = scan(env.probability, env.row_start[pair], env.row_start[pair + 1], chance)
@@ -56,7 +56,7 @@ def step(env: Environment, key: np.uint64, x: int, u: int) -> tuple[int, float]:
 
 @inlined
 def scan(probability: Floats, first: int, end: int, chance: float) -> int:
-    """The entry in which a uniform number falls; rounding can't lead past the last possible one."""
+    """The entry in which a uniform number falls; despite rounding, always a possible one."""
     last = first
     for entry in range(first, end):
         if probability[entry] > 0:
@@ -68,9 +68,9 @@ def scan(probability: Floats, first: int, end: int, chance: float) -> int:
 
 
 @kernel
-def reset_once(env: Environment, key: np.uint64) -> int:
-    """`reset`, for callers in Python."""
-    return reset(env, key)
+def first_state_once(env: Environment, key: np.uint64) -> int:
+    """`first_state`, for callers in Python."""
+    return first_state(env, key)
 
 
 @kernel

@@ -1,9 +1,8 @@
 """The trajectory loop, written once and compiled for each agent.
 
 A compiled agent is a NamedTuple of arrays with a generator `rng`, and three functions on it.
-`register` tells them to the loop; Numba then picks them by the NamedTuple's type and compiles a
-copy of the loop for it. Machine code made this way is kept on disk, which would not be so if the
-functions were passed as arguments.
+`register` names them; Numba picks them by the NamedTuple's type and compiles a copy of the loop for
+it. Passed as arguments instead, they would keep the machine code from being stored on disk.
 """
 
 from collections.abc import Callable
@@ -21,15 +20,16 @@ from .environment import Environment
 
 
 class _Hooks(NamedTuple):
-    start: Callable[..., None] | None
-    start_known: Callable[..., None] | None
+    reset: Callable[..., None] | None
+    reset_known: Callable[..., None] | None
     act: Callable[..., int]
     observe: Callable[..., None]
 
 
 _HOOKS: dict[type, _Hooks] = {}
 
-# A call would write the descriptions of all arrays to the stack: up to half of a short decision.
+# A real call would write the descriptions of all arrays to the stack, which can take half of a
+# short decision's time.
 _INLINED = {"forceinline": True}
 
 
@@ -38,28 +38,28 @@ def register(
     *,
     act: Callable[[Any, int], int],
     observe: Callable[[Any, int, int, int, float], None],
-    start: Callable[[Any, int], None] | None = None,
-    start_known: Callable[[Any, Environment, int], None] | None = None,
+    reset: Callable[[Any, int], None] | None = None,
+    reset_known: Callable[[Any, Environment, int], None] | None = None,
 ) -> None:
     """Make a NamedTuple an agent that the loop can play.
 
-    The arguments' names must be those of the functions below. An agent has either `start`, or, if
-    it is one that is told the MDP, `start_known`.
+    The functions' arguments must have the same names as those below. An agent that is told the MDP
+    has `reset_known` instead of `reset`.
     """
-    _HOOKS[agent] = _Hooks(start, start_known, act, observe)
+    _HOOKS[agent] = _Hooks(reset=reset, reset_known=reset_known, act=act, observe=observe)
 
 
-def start(agent: Any, x: int) -> None:
-    """A new, unknown MDP begins in x."""
-    _call(agent, "start", x)
+def reset(agent: Any, x: int) -> None:
+    """Back to the prior: a new, unknown MDP begins in x."""
+    _call(agent, "reset", x)
 
 
-def start_known(agent: Any, env: Environment, x: int) -> None:
-    """A new MDP begins in x; only agents that ask for it are shown the MDP."""
-    if _HOOKS[type(agent)].start_known is None:
-        start(agent, x)
+def reset_known(agent: Any, env: Environment, x: int) -> None:
+    """Back to the prior: a new MDP begins in x. Agents that ask for it are shown the MDP."""
+    if _HOOKS[type(agent)].reset_known is None:
+        reset(agent, x)
     else:
-        _call(agent, "start_known", env, x)
+        _call(agent, "reset_known", env, x)
 
 
 def act(agent: Any, x: int) -> int:
@@ -80,16 +80,16 @@ def _hooks(agent: Any) -> _Hooks | None:
     return _HOOKS.get(getattr(agent, "instance_class", type(None)))
 
 
-@overload(start, strict=False, jit_options=_INLINED)
-def _compiled_start(agent: Any, x: Any) -> Any:
+@overload(reset, strict=False, jit_options=_INLINED)
+def _compiled_reset(agent: Any, x: Any) -> Any:
     hooks = _hooks(agent)
-    return hooks and hooks.start
+    return hooks and hooks.reset
 
 
-@overload(start_known, strict=False, jit_options=_INLINED)
-def _compiled_start_known(agent: Any, env: Any, x: Any) -> Any:
+@overload(reset_known, strict=False, jit_options=_INLINED)
+def _compiled_reset_known(agent: Any, env: Any, x: Any) -> Any:
     hooks = _hooks(agent)
-    return hooks and (hooks.start_known or (lambda agent, env, x: start(agent, x)))
+    return hooks and (hooks.reset_known or (lambda agent, env, x: reset(agent, x)))
 
 
 @overload(act, strict=False, jit_options=_INLINED)
@@ -110,18 +110,18 @@ class Record(NamedTuple):
     states: Integers  # [n, T + 1]
     actions: Integers  # [n, T]
     rewards: Floats  # [n, T]
-    nanoseconds: Integers  # [n, T]; of each decision: act and observe, the first with start
-    cpu_nanoseconds: Integers  # [n]; of the whole trajectory, environment included
+    nanoseconds: Integers  # [n, T]; per decision: act and observe; the first includes reset
+    cpu_nanoseconds: Integers  # [n]; per trajectory, environment included
 
     @classmethod
     def empty(cls, trajectories: int, horizon: int) -> "Record":
         """A record to be filled."""
         return cls(
-            np.zeros((trajectories, horizon + 1), np.int64),
-            np.zeros((trajectories, horizon), np.int64),
-            np.zeros((trajectories, horizon)),
-            np.zeros((trajectories, horizon), np.int64),
-            np.zeros(trajectories, np.int64),
+            states=np.zeros((trajectories, horizon + 1), np.int64),
+            actions=np.zeros((trajectories, horizon), np.int64),
+            rewards=np.zeros((trajectories, horizon)),
+            nanoseconds=np.zeros((trajectories, horizon), np.int64),
+            cpu_nanoseconds=np.zeros(trajectories, np.int64),
         )
 
 
@@ -135,15 +135,15 @@ def play(
     noise: Words,  # [n]; keys of the environment's noise
     record: Record,
 ) -> None:
-    """Play whole trajectories; the time of the environment's own step is left out."""
+    """Play whole trajectories. The environment's own step is not timed."""
     for i in range(len(mdps)):
         copy_vector(env.probability, probabilities[mdps[i]])
         copy_vector(agent.rng, seeds[i])
-        x = environment.reset(env, noise[i])
+        x = environment.first_state(env, noise[i])
         record.states[i, 0] = x
         processor = cpu_time()
         before = wall_time()
-        start_known(agent, env, x)
+        reset_known(agent, env, x)
         for t in range(record.actions.shape[1]):
             u = act(agent, x)
             chosen = wall_time()
@@ -161,15 +161,15 @@ def play(
 
 
 @kernel
-def start_once(agent: Any, x: int) -> None:
-    """`start`, for callers in Python."""
-    start(agent, x)
+def reset_once(agent: Any, x: int) -> None:
+    """`reset`, for callers in Python."""
+    reset(agent, x)
 
 
 @kernel
-def start_known_once(agent: Any, env: Environment, x: int) -> None:
-    """`start_known`, for callers in Python."""
-    start_known(agent, env, x)
+def reset_known_once(agent: Any, env: Environment, x: int) -> None:
+    """`reset_known`, for callers in Python."""
+    reset_known(agent, env, x)
 
 
 @kernel

@@ -1,18 +1,20 @@
-"""Of many rows of one Dirichlet distribution, those of high value, without drawing the others.
+"""Of many rows of one Dirichlet distribution, draw those of high value and no others.
 
-A row p is G / sum(G), with independent gamma variates G(y) of shapes a(y). A region is the rows
-with a positive sum of c(y) p(y), for some c(y) < 1; call e the sum of c(y) G(y). If the variates
-are drawn with other scales, G(y) = g(y) / (1 - c(y)), g(y) being of scale 1, then the density of
-the Dirichlet variates relative to theirs is M exp(-e), with M the product of (1 - c(y))^-a(y). In
-the region this is less than M. So, if each of K rows is proposed with chance M, and accepted with
-chance exp(-e) if it is in the region, those accepted are the ones of K Dirichlet rows that are in
-the region: their number and their probabilities have the exact law. For several regions at once,
-each row is proposed with the sum of the chances, for one of the regions, and accepted with chance
-1 / sum(exp(e)), the sum being over all regions, if it is in any.
+A row p is G / sum(G), with independent gamma variates G(y) of shapes a(y). A region is the set of
+rows with a positive sum of c(y) p(y), for some c(y) < 1. Call e the sum of c(y) G(y). Draw the
+variates with other scales: G(y) = g(y) / (1 - c(y)), where g(y) has scale 1. The density of the
+Dirichlet's variates relative to these is M exp(-e), where M is the product of (1 - c(y))^-a(y). In
+the region this is less than M.
+
+So propose each of K rows with chance M, and accept it with chance exp(-e) if it is in the region.
+The accepted rows are those of K Dirichlet rows that are in the region: their number and their
+probabilities have the exact law. With several regions, propose each row with the sum of the
+chances, for one of the regions. If it is in any, accept it with chance 1 / sum(exp(e)), where the
+sum is over all regions.
 
 Rows with a value, the sum of p(y) w(y), above a level t are the region c = h (w - t), for any h.
-The least M for a level has h = 1 / (s - t) for some s above all w(y), and it is simplest to choose
-s: then h is the mean of 1 / (s - w), weighted by a, and 1 - c = h (s - w).
+The least M for a level has h = 1 / (s - t) for some s above all w(y). It is simplest to choose s:
+then h is the mean of 1 / (s - w), weighted by a, and 1 - c = h (s - w).
 """
 
 import math
@@ -22,7 +24,7 @@ from ..types import Floats, Words
 from .gamma import exponential, gamma
 from .rng import uniform
 
-_CLOSE = 0.2  # how far the logarithm of a chance may be from the one asked for
+_CLOSE = 0.2  # allowed error of the logarithm of a chance
 _MAX_STEPS = 100
 _LONGEST_STEP = 5.0
 _LEAST_DISTANCE = 1e-9
@@ -32,11 +34,11 @@ _LEAST_DISTANCE = 1e-9
 def find_region(
     shapes: Floats, worth: Floats, chance: float, distance: float, region: Floats
 ) -> tuple[float, float]:
-    """Set c to a region of high values, in which rows are proposed with about this chance.
+    """Set `region` to high values, such that its chance is about the one asked for.
 
-    Return the chance, and the distance of s from the greatest worth, in parts of their range.
-    Newton's method in the logarithm of the distance, of which log M is an increasing and concave
-    function, begins at the distance given. The worths can't be all the same.
+    Return the chance, and the distance of s from the greatest worth as a fraction of the worths'
+    range, which must not be empty. Newton's method in the logarithm of the distance starts from the
+    given one; log M is an increasing and concave function of it.
     """
     least, greatest, n = worth[0], worth[0], 0.0
     for i in range(len(worth)):
@@ -79,44 +81,65 @@ def is_in(region: Floats, row: Floats) -> bool:
 def draw_region(
     rng: Words, shapes: Floats, regions: Floats, chances: Floats, number: int, rows: Floats
 ) -> int:
-    """Draw those of a number of rows that are in the last region; return how many.
+    """Of a number of rows, draw those in the last region; return how many they are.
 
-    The rows are known to be in none of the other regions: where one would be, it is drawn again.
+    The rows are known to be in none of the other regions: a row that would be in one is drawn
+    again.
     """
-    length, last = len(shapes), len(chances) - 1
+    length = len(shapes)
     total_chance = chances.sum()
     gap = -1 / math.log1p(-total_chance)
-    end, drawn, at = 0, 0, -1
-    while end + length <= len(rows):
-        at += 1 + int(min(exponential(rng) * gap, float(number)))  # the next row proposed
-        if at >= number:
+    drawn, proposed = 0, -1  # rows drawn, and the number of the last row proposed
+    while (drawn + 1) * length <= len(rows):
+        proposed += 1 + int(min(exponential(rng) * gap, float(number)))
+        if proposed >= number:
             break
-        which, chance = 0, uniform(rng) * total_chance if last > 0 else 0.0
-        while which < last and chance >= chances[which]:
-            chance -= chances[which]
-            which += 1
-        row, region = rows[end : end + length], regions[which * length : (which + 1) * length]
-        total = 0.0
-        for i in range(length):
-            shape = shapes[i]
-            g = exponential(rng) if shape == 1.0 else gamma(rng, shape)
-            row[i] = g / (1 - region[i])
-            total += row[i]
-        ratio, highest, highest_other = 0.0, 0.0, 0.0
-        for j in range(last + 1):
-            e = 0.0
-            for i in range(length):
-                e += regions[j * length + i] * row[i]
-            ratio += math.exp(e)
-            highest = max(highest, e)
-            if j < last:
-                highest_other = max(highest_other, e)
+        row = rows[drawn * length : (drawn + 1) * length]
+        which = choose_region(rng, chances, total_chance)
+        total = propose(rng, shapes, regions[which * length : (which + 1) * length], row)
+        ratio, highest, highest_other = exponents(regions, row, len(chances))
         if highest > 0 and uniform(rng) * ratio < 1:
             if highest_other > 0:
                 number += 1
             else:
                 for i in range(length):
                     row[i] /= total
-                end += length
                 drawn += 1
     return drawn
+
+
+@inlined
+def choose_region(rng: Words, chances: Floats, total: float) -> int:
+    """A region, with probability proportional to its chance."""
+    last = len(chances) - 1
+    which, chance = 0, uniform(rng) * total if last > 0 else 0.0
+    while which < last and chance >= chances[which]:
+        chance -= chances[which]
+        which += 1
+    return which
+
+
+@inlined
+def propose(rng: Words, shapes: Floats, region: Floats, row: Floats) -> float:
+    """Draw gamma variates scaled for a region; return their sum."""
+    total = 0.0
+    for i in range(len(row)):
+        shape = shapes[i]
+        g = exponential(rng) if shape == 1.0 else gamma(rng, shape)
+        row[i] = g / (1 - region[i])
+        total += row[i]
+    return total
+
+
+@inlined
+def exponents(regions: Floats, row: Floats, number: int) -> tuple[float, float, float]:
+    """The sum of exp(e) over all regions, the highest e or 0, and the same without the last one."""
+    ratio, highest, highest_other = 0.0, 0.0, 0.0
+    for j in range(number):
+        highest_other = highest
+        e = 0.0
+        for i in range(len(row)):
+            e += regions[j * len(row) + i] * row[i]
+        ratio += math.exp(e)
+        highest = max(highest, e)
+    return ratio, highest, highest_other

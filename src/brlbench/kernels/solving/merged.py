@@ -1,55 +1,57 @@
 """The merged MDP of rows sampled from a posterior: each row is an action of its own.
 
-K(x, u) rows of transition probabilities are drawn for every pair (Asmuth et al., 2009). The value
-of a row p under the values of the states is the sum over y of p(y) (reward(y) + discount *
+K(x, u) rows of transition probabilities are drawn for every pair (Asmuth et al., 2009). Given the
+values of the states, the value of a row p is the sum over y of p(y) (reward(y) + discount *
 value(y)). Policy iteration: every pair takes its best row, every state its best action, and the
-values of that policy are computed exactly, until nothing is better any more.
+values of that policy are computed exactly, until nothing improves.
 
-No more rows are drawn than are needed. A row's value is linear in p, so that of a pair with two
-outcomes only the rows with the least and the greatest probability of the first can be best. Of many
-rows of other pairs those of the highest values under the last solution are drawn first, see `tail`.
-Once the MDP of these is solved, a bound tells where others may still be better; there more rows are
-drawn, now of the highest values under this solution. The values, the best actions and their values
-are those of the merged MDP of all rows, and their law is what it would be if all had been drawn;
-the values of other actions may be lower. Where the room for rows is used up, those left of a pair
-are drawn from a stream of its own, and drawn again each time that they are looked at.
+No more rows are drawn than are needed. A row's value is linear in p. So of a pair with two
+outcomes, only the rows with the least and the greatest probability of the first outcome can be
+best. Of many rows of another pair, those with the highest values under the last solution are drawn
+first, see `tail`. Once the MDP of these is solved, a bound tells which pairs may have better rows;
+there more rows are drawn, now with the highest values under this solution. The values, the best
+actions and their values are those of the merged MDP of all rows, with the same law as if all had
+been drawn; the values of other actions may be too low. When the room for rows is used up, a pair's
+remaining rows come from a stream of its own and are drawn again whenever they are needed.
 
-With more states than fit a matrix (an empty `matrix` says so) values are computed by sweeps, to
+With too many states for a matrix (an empty `matrix` says so), values are computed by sweeps, to
 within SWEEP_TOLERANCE of their scale.
 """
 
 import numpy as np
 
-from ..arrays import copy_vector
-from ..counts import add, restore, reward_of
+from ..arrays import at, copy_vector
+from ..choice import first_greedy
+from ..counts import add, reward_of
+from ..counts import reset as reset_counts
 from ..jit import cold, inlined
 from ..random.rng import keyed_word
 from ..types import Floats, Words
-from .merged_rows import draw, draw_doubtful, draw_outside, regions_of
+from .merged_rows import draw, draw_doubtful, draw_outside
 from .merged_state import (
-    ONE,
     Initial,
     Merged,
     best_of,
+    best_value,
     dot,
     entries_of,
-    row_value,
-    set_row_reward,
+    regions_of,
+    set_best_reward,
     set_worth,
 )
 from .tolerances import SWEEP_TOLERANCE, SWITCH
 
 FIRST_DISTANCE = 0.01
-_ROUNDING = 1e-14  # no sweep can be asked to change less
+_ROUNDING = 1e-14  # relative change below which a sweep can't get
 _MAX_TURNS = 1000
 
 
 @inlined
-def start(merged: Merged, initial: Initial) -> None:
+def reset(merged: Merged, initial: Initial) -> None:
     """Back to the prior."""
-    restore(merged.posterior, initial.counts)
-    copy_vector(merged.value, initial.value)
-    merged.distance[:] = FIRST_DISTANCE
+    reset_counts(merged.posterior, initial.counts)
+    copy_vector(merged.solution.value, initial.value)
+    merged.regions.distance[:] = FIRST_DISTANCE
 
 
 @inlined
@@ -62,6 +64,13 @@ def learn(merged: Merged, pair: int, y: int) -> None:
         first = posterior.row_start[pair]
         for entry in range(first, first + length + 1):
             merged.entry_reward[entry] = reward_of(posterior, pair, posterior.entry_next[entry])
+
+
+@inlined
+def first_best_action(merged: Merged, x: int) -> int:
+    """The lowest-numbered best action of the merged MDP."""
+    actions = merged.posterior.num_actions
+    return first_greedy(merged.solution.q, x * actions, actions, merged.solution.scale[0])
 
 
 @cold
@@ -81,7 +90,7 @@ def solve(merged: Merged) -> None:
         better = improve(merged)
         if turn > 0 and not better:
             break
-        if len(merged.matrix) > 0:
+        if len(merged.solution.matrix) > 0:
             evaluate(merged)
         else:
             sweep(merged)
@@ -90,79 +99,74 @@ def solve(merged: Merged) -> None:
 @inlined
 def improve(merged: Merged) -> bool:
     """Take the best rows and actions under the present values; return if that is an improvement."""
+    solution, q = merged.solution, merged.solution.q
     largest = 0.0
-    for value in merged.value:
+    for value in solution.value:
         largest = max(largest, abs(value))
-    merged.scale[0] = largest
+    solution.scale[0] = largest
     actions = merged.posterior.num_actions
     gain = 0.0
-    for x in range(len(merged.policy)):
+    for x in range(len(solution.policy)):
         best = x * actions
         for pair in range(best, best + actions):
-            if merged.several[pair] == ONE:
-                merged.q[pair] = row_value(merged, pair)
+            if merged.sample.is_single[pair]:
+                q[pair] = best_value(merged, pair)
             else:
-                merged.q[pair] = best_row(merged, pair)
-                set_row_reward(merged, pair)
-            if merged.q[pair] > merged.q[best]:
+                q[pair] = find_best_row(merged, pair)
+                set_best_reward(merged, pair)
+            if q[pair] > q[best]:
                 best = pair
-        merged.policy[x] = best - x * actions
-        gain = max(gain, merged.q[best] - merged.value[x])
-    return gain > (SWITCH if len(merged.matrix) > 0 else SWEEP_TOLERANCE) * largest
+        solution.policy[x] = best - x * actions
+        gain = max(gain, q[best] - solution.value[x])
+    return gain > (SWITCH if len(solution.matrix) > 0 else SWEEP_TOLERANCE) * largest
 
 
 @inlined
-def best_row(merged: Merged, pair: int) -> float:
-    """Find the best of several rows, and return its value."""
-    start, length = merged.several[pair], merged.length[pair]
+def find_best_row(merged: Merged, pair: int) -> float:
+    """Find the best of several rows and return its value."""
+    sample = merged.sample
+    first, length = sample.first_row[pair], sample.length[pair]
     worth = merged.worth[:length]
     set_worth(merged, pair, worth)
     greatest = -np.inf
-    for place in range(start, start + merged.kept[pair] * length, length):
-        value = dot(merged.rows[place : place + length], worth)
+    for place in range(first, first + sample.kept[pair] * length, length):
+        value = dot(sample.rows[place : place + length], worth)
         if value > greatest:
-            greatest, merged.best[pair] = value, place
-    if merged.redrawn[pair]:
-        return best_redrawn(merged, pair, worth, greatest)
+            greatest, sample.best[pair] = value, place
+    if sample.redrawn[pair]:
+        return find_best_redrawn(merged, pair, worth, greatest)
     return greatest
 
 
 @cold
-def best_redrawn(merged: Merged, pair: int, worth: Floats, greatest: float) -> float:
-    """Draw rows of a pair again, keep the best if it is a better one, and return the best value."""
-    first, spare = merged.first_entry[pair], len(merged.entry_reward)
-    shapes = merged.posterior.entry_count[entries_of(merged, pair)]
-    best = merged.rows[first : first + len(shapes)]
-    row = merged.rows[spare : spare + len(shapes)]
-    regions = merged.region[regions_of(merged, pair, merged.regions[pair])]
-    for i in range(len(merged.stream)):
-        merged.stream[i] = keyed_word(merged.key[pair], 0, i)
-    for _ in range(merged.left[pair]):
-        draw_outside(merged.stream, shapes, regions, row)
+def find_best_redrawn(merged: Merged, pair: int, worth: Floats, greatest: float) -> float:
+    """Draw the remaining rows again, keep the best if it is a better one, return the best value."""
+    sample, regions = merged.sample, merged.regions
+    first, spare = sample.first_entry[pair], len(merged.entry_reward)
+    shapes = merged.posterior.entry_count[entries_of(sample, pair)]
+    best = sample.rows[first : first + len(shapes)]
+    row = sample.rows[spare : spare + len(shapes)]
+    kept_regions = regions.region[regions_of(merged, pair, regions.number[pair])]
+    for i in range(len(sample.stream)):
+        sample.stream[i] = keyed_word(sample.key[pair], 0, i)
+    for _ in range(sample.left[pair]):
+        draw_outside(sample.stream, shapes, kept_regions, row)
         value = dot(row, worth)
         if value > greatest:
-            greatest, merged.best[pair] = value, first
+            greatest, sample.best[pair] = value, first
             copy_vector(best, row)
     return greatest
 
 
 @inlined
 def evaluate(merged: Merged) -> None:
-    """The values of the policy, by elimination from the last state to the first.
+    """Compute the values of the policy by elimination from the last state to the first.
 
     No pivots are needed, because the matrix is diagonally dominant.
     """
-    matrix, value = merged.matrix, merged.value
+    set_equations(merged)
+    matrix, value = merged.solution.matrix, merged.solution.value
     states = len(value)
-    for x in range(states):
-        pair = x * merged.posterior.num_actions + merged.policy[x]
-        row = merged.rows[best_of(merged, pair)]
-        following = merged.posterior.entry_next[entries_of(merged, pair)]
-        value[x] = merged.row_reward[pair]
-        matrix[x, :] = 0.0
-        matrix[x, x] = 1.0
-        for i in range(len(row)):
-            matrix[x, np.uint64(following[i])] -= merged.discount * row[i]
     for k in range(states - 1, -1, -1):
         pivot = 1 / matrix[k, k]
         for i in range(k):
@@ -178,19 +182,35 @@ def evaluate(merged: Merged) -> None:
         value[k] = total / matrix[k, k]
 
 
+@inlined
+def set_equations(merged: Merged) -> None:
+    """Set `matrix` to I - discount * P_policy, and `value` to the policy's rewards."""
+    sample, solution = merged.sample, merged.solution
+    for x in range(len(solution.value)):
+        pair = x * merged.posterior.num_actions + solution.policy[x]
+        row = sample.rows[best_of(sample, pair)]
+        following = merged.posterior.entry_next[entries_of(sample, pair)]
+        solution.value[x] = sample.best_reward[pair]
+        solution.matrix[x, :] = 0.0
+        solution.matrix[x, x] = 1.0
+        for i in range(len(row)):
+            solution.matrix[x, at(following[i])] -= merged.discount * row[i]
+
+
 @cold
 def sweep(merged: Merged) -> None:
-    """The values of the policy, by Gauss-Seidel sweeps.
+    """Compute the values of the policy by Gauss-Seidel sweeps.
 
     If a sweep changes no value by more than c, all are within c / (1 - discount) of the exact ones.
     """
+    solution = merged.solution
     tolerance = max(SWEEP_TOLERANCE / 4 * (1 - merged.discount), _ROUNDING)
     change, largest = 1.0, 0.0
     while change > tolerance * largest:
         change, largest = 0.0, 0.0
-        for x in range(len(merged.value)):
-            pair = x * merged.posterior.num_actions + merged.policy[x]
-            value = row_value(merged, pair)
-            change = max(change, abs(value - merged.value[x]))
+        for x in range(len(solution.value)):
+            pair = x * merged.posterior.num_actions + solution.policy[x]
+            value = best_value(merged, pair)
+            change = max(change, abs(value - solution.value[x]))
             largest = max(largest, abs(value))
-            merged.value[x] = value
+            solution.value[x] = value

@@ -9,108 +9,156 @@ from ..random.gamma import SMALL_SHAPE, draw_row
 from ..random.rng import next_word
 from ..random.tail import draw_region, find_region, is_in
 from ..types import Floats, Words
-from .merged_state import MAX_REGIONS, ONE, Merged, entries_of, set_row_reward, set_worth
+from .merged_state import (
+    MAX_REGIONS,
+    TWO_ROWS,
+    Merged,
+    Sample,
+    entries_of,
+    regions_of,
+    set_best_reward,
+    set_worth,
+)
 from .tolerances import SWITCH
 
-# From this many draws on, quantiles at random places are cheaper than the draws themselves.
+# From this many draws on, drawing their extremes is cheaper than drawing them all.
 MANY_DRAWS = 32
-# Of many rows only the best ones are looked for at first, with so many proposals; then, each
-# time that this was not enough, with twice as many.
+# The first region is chosen to get about this many proposals; each further one gets twice as many.
 FIRST_PROPOSALS = 16.0
+# The chance of a region that would hold every row: there is no use for it.
+EVERYWHERE = 1.0
 
 
 @inlined
 def draw(merged: Merged, rng: Words) -> None:
     """Draw the rows of all pairs."""
-    posterior, rows = merged.posterior, merged.rows
-    pairs = len(merged.q)
-    two_outcomes = len(posterior.entry_count) + len(merged.value)
-    merged.end[0] = two_outcomes + 4 * pairs
+    pairs = len(merged.num_rows)
+    merged.sample.end[0] = two_rows_of(merged, pairs)
     for pair in range(pairs):
-        first, length = posterior.row_start[pair], posterior.row_length[pair]
-        merged.first_entry[pair], merged.length[pair] = first, length
-        merged.several[pair], merged.best[pair] = ONE, first
-        merged.left[pair], merged.redrawn[pair] = 0, False
-        shapes = posterior.entry_count[first : first + length]
-        if length == 1 or merged.num_rows[pair] == 1:
-            draw_row(rng, shapes, rows[first : first + length])
-            set_row_reward(merged, pair)
-        elif length == 2:
-            place = two_outcomes + 4 * pair
-            merged.several[pair], merged.kept[pair] = place, 2
-            draw_two_outcomes(rng, shapes, merged.num_rows[pair], rows[place : place + 4])
-        else:
-            merged.several[pair], merged.kept[pair] = merged.end[0], 0
-            merged.left[pair], merged.regions[pair] = merged.num_rows[pair], 0
-            while merged.kept[pair] == 0 and not merged.redrawn[pair]:
-                draw_more(merged, pair, rng)
+        draw_pair(merged, pair, rng)
+
+
+@inlined
+def two_rows_of(merged: Merged, pair: int) -> int:
+    """Where in `rows` the two rows of a pair with two outcomes begin."""
+    return len(merged.posterior.entry_count) + len(merged.worth) + TWO_ROWS * pair
+
+
+@inlined
+def draw_pair(merged: Merged, pair: int, rng: Words) -> None:
+    """Draw the pair's rows, or those of high value if there are many."""
+    posterior, sample = merged.posterior, merged.sample
+    first, length = posterior.row_start[pair], posterior.row_length[pair]
+    sample.first_entry[pair], sample.length[pair] = first, length
+    sample.first_row[pair], sample.best[pair] = first, first
+    sample.left[pair], sample.redrawn[pair] = 0, False
+    sample.is_single[pair] = length == 1 or merged.num_rows[pair] == 1
+    shapes = posterior.entry_count[first : first + length]
+    if sample.is_single[pair]:
+        sample.kept[pair] = 1
+        draw_row(rng, shapes, sample.rows[first : first + length])
+        set_best_reward(merged, pair)
+    elif length == 2:
+        place = two_rows_of(merged, pair)
+        sample.first_row[pair], sample.kept[pair] = place, 2
+        extremes = sample.rows[place : place + TWO_ROWS]
+        draw_two_outcomes(rng, shapes, merged.num_rows[pair], extremes)
+    else:
+        sample.first_row[pair], sample.kept[pair] = sample.end[0], 0
+        sample.left[pair], merged.regions.number[pair] = merged.num_rows[pair], 0
+        while sample.kept[pair] == 0 and not sample.redrawn[pair]:
+            draw_more(merged, pair, rng)
+
+
+@inlined
+def draw_two_outcomes(rng: Words, shapes: Floats, number: int, extremes: Floats) -> None:
+    """Draw a number of rows with two outcomes and keep the two extreme ones."""
+    if number >= MANY_DRAWS:
+        least, greatest = draw_extremes(rng, shapes[0], shapes[1], number)
+    else:
+        least, greatest = 1.0, 0.0
+        for _ in range(number):
+            draw_row(rng, shapes, extremes[:2])
+            least, greatest = min(least, extremes[0]), max(greatest, extremes[0])
+    extremes[0], extremes[1] = least, 1 - least
+    extremes[2], extremes[3] = greatest, 1 - greatest
 
 
 @inlined
 def draw_more(merged: Merged, pair: int, rng: Words) -> None:
-    """Draw the best of the rows that are left, or all of them if they are few."""
-    length, left, kept = merged.length[pair], merged.left[pair], merged.kept[pair]
-    shapes = merged.posterior.entry_count[entries_of(merged, pair)]
+    """Draw those of the remaining rows that have high values, or all if they are few."""
+    sample, regions = merged.sample, merged.regions
+    length, left = sample.length[pair], sample.left[pair]
+    shapes = merged.posterior.entry_count[entries_of(sample, pair)]
     chance = add_region(merged, pair, shapes)
-    # Far more room than the rows in a region can take; a number of them is known by chance only.
-    most = left if chance == 1 else min(left, int(2 * chance * left) + 100)
-    begin, end = merged.end[0], merged.end[0] + kept * length
-    if end + most * length > len(merged.rows):
-        if chance < 1:
-            merged.regions[pair] -= 1
-        merged.redrawn[pair], merged.key[pair] = True, next_word(rng)
+    # Far more room than the rows in a region need: their number is random.
+    most = left if chance == EVERYWHERE else min(left, int(2 * chance * left) + 100)
+    start = sample.end[0] + sample.kept[pair] * length
+    if start + most * length > len(sample.rows):
+        if chance != EVERYWHERE:
+            regions.number[pair] -= 1
+        sample.redrawn[pair], sample.key[pair] = True, next_word(rng)
         return
-    for i in range(kept * length):
-        merged.rows[begin + i] = merged.rows[merged.several[pair] + i]
-    room = merged.rows[end : end + most * length]
-    number = merged.regions[pair]
-    regions = merged.region[regions_of(merged, pair, number)]
-    if chance < 1:
-        chances = merged.chance[MAX_REGIONS * pair : MAX_REGIONS * pair + number]
-        drawn = draw_region(rng, shapes, regions, chances, left, room)
+    move_to_end(sample, pair)
+    room = sample.rows[start : start + most * length]
+    number = regions.number[pair]
+    kept_regions = regions.region[regions_of(merged, pair, number)]
+    if chance != EVERYWHERE:
+        drawn = draw_region(
+            rng, shapes, kept_regions, regions.chance[chances_of(pair, number)], left, room
+        )
     else:
         drawn = left
-        draw_outside(rng, shapes, regions, room)
-    merged.several[pair], merged.kept[pair] = begin, kept + drawn
-    merged.left[pair] = left - drawn
-    merged.end[0] = end + drawn * length
+        draw_outside(rng, shapes, kept_regions, room)
+    sample.kept[pair] += drawn
+    sample.left[pair] = left - drawn
+    sample.end[0] = start + drawn * length
+
+
+@inlined
+def move_to_end(sample: Sample, pair: int) -> None:
+    """Copy the pair's kept rows behind all others, where they can grow."""
+    old, new = sample.first_row[pair], sample.end[0]
+    for i in range(sample.kept[pair] * sample.length[pair]):
+        sample.rows[new + i] = sample.rows[old + i]
+    sample.first_row[pair] = new
 
 
 @inlined
 def add_region(merged: Merged, pair: int, shapes: Floats) -> float:
-    """Add a region of high values; return the chance of all regions, or 1 if it is no use."""
-    length, left, number = merged.length[pair], merged.left[pair], merged.regions[pair]
+    """Add a region of high values; return the chance of all regions; EVERYWHERE: none was added."""
+    sample, regions = merged.sample, merged.regions
+    length, left, number = sample.length[pair], sample.left[pair], regions.number[pair]
     proposals = FIRST_PROPOSALS * 2.0**number
     if number == MAX_REGIONS or 2 * proposals > left:
-        return 1.0
+        return EVERYWHERE
     worth = merged.worth[:length]
     set_worth(merged, pair, worth)
     if not can_be_ranked(shapes, worth):
-        return 1.0
-    region = merged.region[regions_of(merged, pair, number + 1)][number * length :]
-    chances = merged.chance[MAX_REGIONS * pair : MAX_REGIONS * pair + number + 1]
-    chances[number], merged.distance[pair] = find_region(
-        shapes, worth, proposals / left, merged.distance[pair], region
+        return EVERYWHERE
+    region = regions.region[regions_of(merged, pair, number + 1)][number * length :]
+    chances = regions.chance[chances_of(pair, number + 1)]
+    chances[number], regions.distance[pair] = find_region(
+        shapes, worth, proposals / left, regions.distance[pair], region
     )
     total = 0.0
     for chance in chances:
         total += chance
     if total >= 1:
-        return 1.0
-    merged.regions[pair] += 1
+        return EVERYWHERE
+    regions.number[pair] += 1
     return total
 
 
 @inlined
-def regions_of(merged: Merged, pair: int, number: int) -> slice:
-    """Where the first regions of a pair are."""
-    start = MAX_REGIONS * merged.first_entry[pair]
-    return slice(start, start + number * merged.length[pair])
+def chances_of(pair: int, number: int) -> slice:
+    """Where in `chance` those of the pair's first regions are."""
+    return slice(MAX_REGIONS * pair, MAX_REGIONS * pair + number)
 
 
 @inlined
 def can_be_ranked(shapes: Floats, worth: Floats) -> bool:
-    """Whether rows differ in value, and their variates don't underflow."""
+    """Whether rows differ in value and their gamma variates do not underflow."""
     least, greatest, largest = worth[0], worth[0], 0.0
     for i in range(len(shapes)):
         least, greatest = min(least, worth[i]), max(greatest, worth[i])
@@ -121,7 +169,7 @@ def can_be_ranked(shapes: Floats, worth: Floats) -> bool:
 
 @cold
 def draw_outside(rng: Words, shapes: Floats, regions: Floats, rows: Floats) -> None:
-    """Fill some room with rows that are in none of the regions."""
+    """Fill `rows` with rows that are in none of the regions."""
     length = len(shapes)
     for place in range(0, len(rows), length):
         row = rows[place : place + length]
@@ -135,13 +183,13 @@ def draw_outside(rng: Words, shapes: Floats, regions: Floats, rows: Floats) -> N
 
 @cold
 def draw_doubtful(merged: Merged, rng: Words) -> bool:
-    """Draw more rows of pairs where others than those kept may be the best; return if any."""
-    more = False
-    for pair in range(len(merged.q)):
-        if merged.left[pair] > 0 and not merged.redrawn[pair] and not is_certain(merged, pair):
+    """Draw more rows of the pairs whose best row may not be known yet; return if there are any."""
+    sample, doubtful = merged.sample, False
+    for pair in range(len(sample.left)):
+        if sample.left[pair] > 0 and not sample.redrawn[pair] and not is_certain(merged, pair):
             draw_more(merged, pair, rng)
-            more = True
-    return more
+            doubtful = True
+    return doubtful
 
 
 @inlined
@@ -151,12 +199,14 @@ def is_certain(merged: Merged, pair: int) -> bool:
     Notation: c is the region, w the worth, q the value to exceed. If for some m >= 0 no outcome has
     w - q > m c, then c.p <= 0 implies w.p <= q.
     """
-    length, scale = merged.length[pair], merged.scale[0]
+    solution, length = merged.solution, merged.sample.length[pair]
+    scale = solution.scale[0]
     worth = merged.worth[:length]
     set_worth(merged, pair, worth)
-    not_tied = merged.value[pair // merged.posterior.num_actions] - 2 * TIE * scale
-    q = max(merged.q[pair] + SWITCH * scale, not_tied)
-    region = merged.region[regions_of(merged, pair, merged.regions[pair])][-length:]
+    not_tied = solution.value[pair // merged.posterior.num_actions] - 2 * TIE * scale
+    q = max(solution.q[pair] + SWITCH * scale, not_tied)
+    kept_regions = regions_of(merged, pair, merged.regions.number[pair])
+    region = merged.regions.region[kept_regions][-length:]
     least, most = 0.0, np.inf
     for i in range(length):
         better = worth[i] - q
@@ -167,17 +217,3 @@ def is_certain(merged: Merged, pair: int) -> bool:
         elif better > 0:
             return False
     return least <= most
-
-
-@inlined
-def draw_two_outcomes(rng: Words, shapes: Floats, number: int, extremes: Floats) -> None:
-    """Draw a number of rows with two outcomes and keep two of them, the extremes."""
-    if number >= MANY_DRAWS:
-        least, greatest = draw_extremes(rng, shapes[0], shapes[1], number)
-    else:
-        least, greatest = 1.0, 0.0
-        for _ in range(number):
-            draw_row(rng, shapes, extremes[:2])
-            least, greatest = min(least, extremes[0]), max(greatest, extremes[0])
-    extremes[0], extremes[1] = least, 1 - least
-    extremes[2], extremes[3] = greatest, 1 - greatest

@@ -1,51 +1,72 @@
-"""What is kept of rows sampled from a posterior and of the MDP that they make: see `merged`."""
+"""What is kept of a merged MDP: its posterior, the rows sampled from it, and its solution.
+
+See `merged` for the algorithm. A region is a set of rows of high value, see `tail`.
+"""
 
 from typing import NamedTuple
 
-import numpy as np
-
+from ..arrays import at
 from ..counts import Counts
 from ..jit import inlined
 from ..types import Booleans, Floats, Integers, Words
 
-ONE = -1
 MAX_REGIONS = 8
+TWO_ROWS = 4  # probabilities of two rows with two outcomes
 
 
-class Merged(NamedTuple):
-    """A posterior, rows sampled from it, and the solution of the MDP that they make.
+class Sample(NamedTuple):
+    """Rows sampled for each pair.
 
-    Rows have their probabilities in the order of the posterior's entries at the sampling. First in
-    `rows` is one row for each pair, where its entries lie in the posterior's pool; then follow a
-    spare row, two rows for each pair with two outcomes, and all the rows of other pairs.
+    A row has its probabilities in the order of the posterior's entries at the sampling. `rows`
+    begins with one row per pair, at the place of its entries in the posterior's pool. Then follow a
+    spare row, room for two rows with two outcomes per pair, and all rows of other pairs.
     """
 
-    posterior: Counts  # has an entry for every possible next state, and no background
-    discount: float
-    entry_reward: Floats  # [pool]; of the posterior's entries
-    num_rows: Integers  # [P]; how many rows to draw, K
-    first_entry: Integers  # [P]; where the entries of a pair were at the sampling
-    length: Integers  # [P]; how many they were
-    rows: Floats  # [pool + S + 4 P + room]
-    end: Integers  # [1]; of the rows kept
-    several: Integers  # [P]; where several rows of a pair begin; or ONE
-    kept: Integers  # [P]; how many they are
-    left: Integers  # [P]; how many others there are
-    regions: Integers  # [P]; in how many regions all rows are kept
-    region: Floats  # [MAX_REGIONS * pool]; the regions of a pair, one after the other
-    chance: Floats  # [MAX_REGIONS * P]; with which rows are proposed there
-    distance: Floats  # [P]; see `find_region`
-    redrawn: Booleans  # [P]; whether the others are drawn each time that they are looked at
-    best: Integers  # [P]; where the best row is
-    row_reward: Floats  # [P]; the expected reward of the best row
+    first_entry: Integers  # [P]; where the pair's entries were at the sampling
+    length: Integers  # [P]; their number
+    rows: Floats  # [pool + S + TWO_ROWS * P + room]
+    end: Integers  # [1]; end of the rows kept
+    is_single: Booleans  # [P]; whether one row is all that the pair has
+    first_row: Integers  # [P]; where the pair's kept rows begin
+    kept: Integers  # [P]; how many rows are kept
+    left: Integers  # [P]; how many rows are not
+    redrawn: Booleans  # [P]; whether the rows not kept are drawn again whenever they are needed
     key: Words  # [P]; of the stream of a pair whose rows are redrawn
     stream: Words  # [4]; work space: that stream
-    worth: Floats  # [S]; work space: what each outcome of a pair is worth
+    best: Integers  # [P]; where the best row is
+    best_reward: Floats  # [P]; expected reward of the best row
+
+
+class Regions(NamedTuple):
+    """The regions of each pair: all rows inside are kept."""
+
+    number: Integers  # [P]
+    region: Floats  # [MAX_REGIONS * pool]; the regions of a pair, one after the other
+    chance: Floats  # [MAX_REGIONS * P]; probability of proposing a row there
+    distance: Floats  # [P]; see `find_region`
+
+
+class Solution(NamedTuple):
+    """The optimal solution of the merged MDP."""
+
     policy: Integers  # [S]
-    matrix: Floats  # [S, S], or [0, 0]; work space
     value: Floats  # [S]
     scale: Floats  # [1]; the largest absolute value
     q: Floats  # [P]
+    matrix: Floats  # [S, S], or [0, 0] where sweeps take its place; work space
+
+
+class Merged(NamedTuple):
+    """A posterior, rows sampled from it, and the solution of the MDP that they make."""
+
+    posterior: Counts  # has an entry for every possible next state, and no background
+    discount: float
+    entry_reward: Floats  # [pool]; reward of each of the posterior's entries
+    num_rows: Integers  # [P]; how many rows to sample, K
+    sample: Sample
+    regions: Regions
+    solution: Solution
+    worth: Floats  # [S]; work space: what each outcome of a pair is worth
 
 
 class Initial(NamedTuple):
@@ -56,49 +77,59 @@ class Initial(NamedTuple):
 
 
 @inlined
-def best_of(merged: Merged, pair: int) -> slice:
-    """Where in `rows` the best row known of a pair is."""
-    return slice(merged.best[pair], merged.best[pair] + merged.length[pair])
+def best_of(sample: Sample, pair: int) -> slice:
+    """Where in `rows` the pair's best known row is."""
+    return slice(sample.best[pair], sample.best[pair] + sample.length[pair])
 
 
 @inlined
-def entries_of(merged: Merged, pair: int) -> slice:
-    """Where in the posterior's pool the outcomes of a pair were at the sampling."""
-    return slice(merged.first_entry[pair], merged.first_entry[pair] + merged.length[pair])
+def entries_of(sample: Sample, pair: int) -> slice:
+    """Where in the posterior's pool the pair's outcomes were at the sampling."""
+    return slice(sample.first_entry[pair], sample.first_entry[pair] + sample.length[pair])
 
 
 @inlined
-def set_row_reward(merged: Merged, pair: int) -> None:
-    """The expected reward of the best row known of a pair."""
-    merged.row_reward[pair] = 0.0
-    if merged.posterior.reward_start[pair] < merged.posterior.reward_start[pair + 1]:
-        row = merged.rows[best_of(merged, pair)]
-        merged.row_reward[pair] = dot(row, merged.entry_reward[entries_of(merged, pair)])
+def regions_of(merged: Merged, pair: int, number: int) -> slice:
+    """Where in `region` the pair's first regions are."""
+    start = MAX_REGIONS * merged.sample.first_entry[pair]
+    return slice(start, start + number * merged.sample.length[pair])
 
 
 @inlined
-def row_value(merged: Merged, pair: int) -> float:
-    """The value of the best row known of a pair."""
-    row = merged.rows[best_of(merged, pair)]
-    following = merged.posterior.entry_next[entries_of(merged, pair)]
+def set_best_reward(merged: Merged, pair: int) -> None:
+    """Compute the expected reward of the pair's best known row."""
+    posterior, sample = merged.posterior, merged.sample
+    sample.best_reward[pair] = 0.0
+    if posterior.reward_start[pair] < posterior.reward_start[pair + 1]:
+        row = sample.rows[best_of(sample, pair)]
+        sample.best_reward[pair] = dot(row, merged.entry_reward[entries_of(sample, pair)])
+
+
+@inlined
+def best_value(merged: Merged, pair: int) -> float:
+    """The value of the pair's best known row."""
+    sample, value = merged.sample, merged.solution.value
+    row = sample.rows[best_of(sample, pair)]
+    following = merged.posterior.entry_next[entries_of(sample, pair)]
     total = 0.0
     for i in range(len(row)):
-        total += row[i] * merged.value[np.uint64(following[i])]
-    return merged.row_reward[pair] + merged.discount * total
+        total += row[i] * value[at(following[i])]
+    return sample.best_reward[pair] + merged.discount * total
 
 
 @inlined
 def set_worth(merged: Merged, pair: int, worth: Floats) -> None:
-    """What each outcome of a pair is worth."""
-    following = merged.posterior.entry_next[entries_of(merged, pair)]
-    rewards = merged.entry_reward[entries_of(merged, pair)]
+    """Compute what each outcome of the pair is worth."""
+    value, entries = merged.solution.value, entries_of(merged.sample, pair)
+    following = merged.posterior.entry_next[entries]
+    rewards = merged.entry_reward[entries]
     for i in range(len(worth)):
-        worth[i] = rewards[i] + merged.discount * merged.value[np.uint64(following[i])]
+        worth[i] = rewards[i] + merged.discount * value[at(following[i])]
 
 
 @inlined
 def dot(row: Floats, numbers: Floats) -> float:
-    """The expectation of some numbers under the probabilities of a row."""
+    """The expectation of some numbers under a row's probabilities."""
     total = 0.0
     for i in range(len(row)):
         total += row[i] * numbers[i]

@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import copy_matrix, copy_vector
-from ..counts import Counts, add, restore
+from ..counts import Counts, add
+from ..counts import reset as reset_counts
 from ..jit import cold, inlined, kernel
 from ..types import Floats, Integers
 from .tolerances import SWEEP_TOLERANCE, SWITCH
@@ -64,7 +65,7 @@ def with_counts(model: Model, counts: Counts) -> Model:
 @inlined
 def reset(model: Model, initial: Model) -> None:
     """Go back to an earlier, solved model."""
-    restore(model.counts, initial.counts)
+    reset_counts(model.counts, initial.counts)
     copy_vector(model.bonus, initial.bonus)
     copy_vector(model.policy, initial.policy)
     copy_matrix(model.inverse, initial.inverse)

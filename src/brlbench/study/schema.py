@@ -248,6 +248,7 @@ class Study:
     experiments: dict[str, Experiment]
     jobs: list[Job]
     skipped: list[Skipped]
+    changes: dict[str, Any]  # defaults that were given instead of the file's
 
     @property
     def agents(self) -> list[PlannedAgent]:
@@ -255,10 +256,10 @@ class Study:
         return list(dict.fromkeys(job.agent for job in self.jobs))
 
 
-def read_study(path: str | Path) -> Study:
-    """Read a study file, check all of it and expand it."""
+def read_study(path: str | Path, **defaults: Any) -> Study:
+    """Read a study file, check all of it and expand it; `defaults` replace the file's own."""
     path = Path(path)
-    table = _parse(path)
+    table = _with_defaults(_parse(path), defaults)
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)  # a user's own agents may lie beside the study
@@ -272,7 +273,7 @@ def read_study(path: str | Path) -> Study:
     if not jobs:
         raise InvalidInput(f"{path}: no agent is left to play: {skipped[0].reason}")
     _check_labels(path, jobs.values())
-    return Study(path, table, experiments, list(jobs.values()), skipped)
+    return Study(path, table, experiments, list(jobs.values()), skipped, defaults)
 
 
 def _parse(path: Path) -> StudyTable:
@@ -286,6 +287,12 @@ def _parse(path: Path) -> StudyTable:
         return StudyTable.model_validate(content)
     except ValidationError as error:
         raise explain(error, str(path)) from None
+
+
+def _with_defaults(table: StudyTable, changes: dict[str, Any]) -> StudyTable:
+    """The table with some of its defaults replaced."""
+    own = table.defaults.model_dump(exclude_unset=True)
+    return table.model_copy(update={"defaults": DefaultsTable.model_validate(own | changes)})
 
 
 def explain(error: ValidationError, source: str) -> InvalidInput:

@@ -19,15 +19,15 @@ from matplotlib.figure import Figure
 import brlbench as bb
 from brlbench.agents.parameters import Sweep
 from brlbench.agents.policy_search import PolicySearch
-from brlbench.analysis.statistics import normalised
+from brlbench.analysis.scores import normalised
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol import machine
 from brlbench.protocol.score import ci95
+from brlbench.report.answers import answer
 from brlbench.report.axes import LogAxis
 from brlbench.report.figures import drawing, score_against_time, settle, styles
 from brlbench.report.loading import load
 from brlbench.report.map import best_algorithms_map
-from brlbench.report.tables import answer
 from brlbench.storage import write_result
 
 FOLDER = Path(__file__).parent / "figures"

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from brlbench.analysis.bounds import Comparison
-from brlbench.analysis.statistics import holm, paired_z_test
-from brlbench.report.data import Entry, ExperimentData
+from brlbench.analysis.significance import holm, paired_z_test
+from brlbench.protocol.summary import Summary
+from brlbench.report.data import ExperimentData
 
 LEVEL = 0.95
 NOT_IN_PAPER = ("psrl", "boss", "vdbe", "formula", "optimal")
@@ -27,37 +28,37 @@ class Ranking:
     algorithms: tuple[str, ...] | None = None  # only these
 
     @cached_property
-    def entries(self) -> list[Entry]:
+    def summaries(self) -> list[Summary]:
         """The agents that compete."""
         return [
-            entry
-            for entry in self.experiment.competitors
-            if entry.algorithm != "formula"
-            and (self.algorithms is None or entry.algorithm in self.algorithms)
+            summary
+            for summary in self.experiment.competitors
+            if summary.algorithm != "formula"
+            and (self.algorithms is None or summary.algorithm in self.algorithms)
         ]
 
     @cached_property
     def _comparison(self) -> Comparison:
-        return Comparison([entry.contender() for entry in self.entries], LEVEL, honest=True)
+        return Comparison(self.summaries, LEVEL, honest=True)
 
     def _best(self, offline: float, online: float) -> list[int]:
         found = self._comparison.within(offline, online)
         return [] if found is None else found.best_of_algorithm
 
-    def best(self, offline: float = math.inf, online: float = math.inf) -> list[Entry]:
+    def best(self, offline: float = math.inf, online: float = math.inf) -> list[Summary]:
         """The best agent of each algorithm within bounds, the best first."""
-        return [self.entries[i] for i in self._best(offline, online)]
+        return [self.summaries[i] for i in self._best(offline, online)]
 
-    def top(self, offline: float = math.inf, online: float = math.inf) -> list[Entry]:
+    def top(self, offline: float = math.inf, online: float = math.inf) -> list[Summary]:
         """The best agent within bounds, and those not significantly worse."""
         best, tested = self._best(offline, online), self._comparison.testing
         adjusted = holm([paired_z_test(tested[best[0]], tested[i]).p_value for i in best[1:]])
         others = [i for i, p in zip(best[1:], adjusted, strict=True) if p >= 1 - LEVEL]
-        return [self.entries[i] for i in [*best[:1], *others]]
+        return [self.summaries[i] for i in [*best[:1], *others]]
 
     def names(self, offline: float = math.inf, online: float = math.inf) -> list[str]:
         """The algorithms of `top`."""
-        return [entry.algorithm for entry in self.top(offline, online)]
+        return [summary.algorithm for summary in self.top(offline, online)]
 
 
 class Claim(NamedTuple):
@@ -72,10 +73,10 @@ def check_claims(experiments: Sequence[ExperimentData]) -> list[Claim]:
     """All conclusions, each against the tests of its experiments, among the paper's algorithms."""
     known = tuple(
         dict.fromkeys(
-            entry.algorithm
+            summary.algorithm
             for experiment in experiments
-            for entry in experiment.entries
-            if entry.algorithm not in NOT_IN_PAPER
+            for summary in experiment.summaries
+            if summary.algorithm not in NOT_IN_PAPER
         )
     )
     accurate, inaccurate = (
@@ -146,15 +147,15 @@ def _first(text: str, rankings: Rankings, algorithm: str) -> Claim:
     """Of all agents that do significantly better than random, who takes the least online time?"""
     quickest = {}
     for name, ranking in rankings.items():
-        [random] = [e for e in ranking.entries if e.algorithm == "random"]
+        [random] = [e for e in ranking.summaries if e.algorithm == "random"]
         better = [
-            entry
-            for entry in ranking.entries
-            if paired_z_test(entry.returns, random.returns, LEVEL).significant
+            summary
+            for summary in ranking.summaries
+            if paired_z_test(summary.returns, random.returns, LEVEL).significant
         ]
-        quickest[name] = min(better, key=lambda entry: entry.features["mean"])
+        quickest[name] = min(better, key=lambda summary: summary.seconds["mean"])
     return Claim(
         text,
-        all(entry.algorithm == algorithm for entry in quickest.values()),
-        "; ".join(f"{name}: {entry.algorithm}" for name, entry in quickest.items()),
+        all(summary.algorithm == algorithm for summary in quickest.values()),
+        "; ".join(f"{name}: {summary.algorithm}" for name, summary in quickest.items()),
     )

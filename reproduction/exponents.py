@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from brlbench.report.data import Entry, ExperimentData
+from brlbench.protocol.summary import Summary
+from brlbench.report.data import ExperimentData
 
 
 class Influence(NamedTuple):
@@ -35,17 +36,17 @@ INFLUENCES = (
 )
 
 
-def exponent(entries: Iterable[Entry], parameter: str, feature: str) -> float | None:
+def exponent(summaries: Iterable[Summary], parameter: str, feature: str) -> float | None:
     """The slope of log time over log parameter among agents that share all other parameters.
 
     None if no two agents differ in this parameter alone.
     """
     groups: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for entry in entries:
-        value = _number(entry.parameters[parameter])
+    for summary in summaries:
+        value = _number(summary.parameters[parameter])
         if value > 0:
-            others = {name: v for name, v in entry.parameters.items() if name != parameter}
-            point = (np.log(value), np.log(entry.features[feature]))
+            others = {name: v for name, v in summary.parameters.items() if name != parameter}
+            point = (np.log(value), np.log(summary.seconds[feature]))
             groups[str(sorted(others.items()))].append(point)
     products = squares = 0.0
     for points in map(np.array, groups.values()):
@@ -64,8 +65,8 @@ def exponents(experiments: Sequence[ExperimentData], influence: Influence) -> di
     """The exponent by experiment, from the first results in which it can be told."""
     found: dict[str, float] = {}
     for experiment in experiments:
-        entries = [e for e in experiment.entries if e.algorithm == influence.algorithm]
-        slope = exponent(entries, influence.parameter, influence.feature)
+        summaries = [e for e in experiment.summaries if e.algorithm == influence.algorithm]
+        slope = exponent(summaries, influence.parameter, influence.feature)
         if slope is not None:
             found.setdefault(experiment.name, slope)
     return found

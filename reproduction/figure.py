@@ -19,7 +19,7 @@ def draw() -> bytes:
     experiments = load(RESULTS).experiments
     compared = compare_rows(experiments, load(MORE).experiments)
     looks = styles(list(dict.fromkeys(each.row.algorithm for each in compared)))
-    log = LogAxis.of(each.ours.features["mean"] for each in compared)
+    log = LogAxis.of(each.ours.seconds["mean"] for each in compared)
     with drawing():
         figure = Figure(figsize=(9.5, 5.6), layout="constrained")
         for axes, experiment in zip(figure.subplots(2, 3).flat, experiments, strict=True):
@@ -39,12 +39,11 @@ def draw() -> bytes:
 
 
 def _draw_row(axes: Axes, each: Compared, looks: Looks) -> None:
-    time, look = each.ours.features["mean"], looks[each.row.algorithm]
-    axes.errorbar(
-        time, each.ours.mean, each.ours.ci95, markersize=6, capsize=2, linewidth=1, **look
-    )
+    time, look = each.ours.seconds["mean"], looks[each.row.algorithm]
+    axes.errorbar(time, *each.ours.score, markersize=6, capsize=2, linewidth=1, **look)
+    published = each.row.score.mean
     axes.plot(
-        time * 1.25, each.row.mean, markersize=6, markerfacecolor="none", linestyle="none", **look
+        time * 1.25, published, markersize=6, markerfacecolor="none", linestyle="none", **look
     )
 
 

@@ -9,7 +9,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from brlbench.arguments import format_seconds
 from brlbench.protocol.result import label_of
-from brlbench.report.data import Entry, ExperimentData
+from brlbench.protocol.summary import Summary
+from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
 from brlbench.report.words import format_score
 
@@ -42,9 +43,9 @@ def make_page() -> str:
     environment.filters.update(score=_score, z=_z, seconds=_seconds, agent=_agent, number=_number)
     return environment.get_template("page.md.j2").render(
         experiments=experiments,
-        num_agents=len({e.label for each in experiments for e in each.entries}),
-        num_results=sum(len(each.entries) for each in experiments),
-        machine=experiments[0].entries[0].machine,
+        num_agents=len({e.label for each in experiments for e in each.summaries}),
+        num_results=sum(len(each.summaries) for each in experiments),
+        machine=experiments[0].summaries[0].machine,
         tables=_by_experiment(experiments, compared),
         without_defect=without_defect,
         close=sum(each.is_close for each in without_defect),
@@ -63,10 +64,10 @@ def make_page() -> str:
         influences=[(each, exponents([*times, *experiments], each)) for each in INFLUENCES],
         longest_training=format_seconds(
             max(
-                entry.features["offline"]
+                summary.seconds["offline"]
                 for experiment in experiments
-                for entry in experiment.entries
-                if entry.algorithm != "opps-ds"
+                for summary in experiment.summaries
+                if summary.algorithm != "opps-ds"
             )
         ),
     )
@@ -95,7 +96,7 @@ def _sboss(compared: Compared) -> dict[str, Any]:
         [constant] = [each for each in constant_policies("sboss") if each.row == row]
         text = (
             "all rows of the states in which rewards are paid were lost, so that every value was "
-            f"0 and the first action was always taken: worth {constant.exact:.2f} exactly, "
+            f"0 and the first action was always taken: worth {constant.score.mean:.2f} exactly, "
             f"{constant.z:+.1f} standard errors from the published score"
         )
     elif row.prior == row.test:
@@ -108,8 +109,8 @@ def _sboss(compared: Compared) -> dict[str, Any]:
     return {"compared": compared, "text": text}
 
 
-def _score(of: Entry | PublishedRow) -> str:
-    return format_score(of.mean, of.ci95)
+def _score(of: Summary | PublishedRow) -> str:
+    return format_score(*of.score)
 
 
 def _z(value: float) -> str:
@@ -128,7 +129,7 @@ def _seconds(value: float) -> str:
     return "any" if math.isinf(value) else f"≤ {format_seconds(value)}"
 
 
-def _agent(of: Entry | PublishedRow | Compared) -> str:
+def _agent(of: Summary | PublishedRow | Compared) -> str:
     """An agent with the parameters that the paper names."""
     if isinstance(of, Compared):
         return label_of(of.row.algorithm, of.row.parameters)

@@ -11,7 +11,9 @@ from typing import Any
 from brlbench.agents import describe, make_agent
 from brlbench.arguments import parse_parameters
 from brlbench.protocol.result import label_of
-from brlbench.report.data import Entry, ExperimentData
+from brlbench.protocol.score import Score
+from brlbench.protocol.summary import Summary
+from brlbench.report.data import ExperimentData
 
 WITH_DEFECTS = ("soft-max", "sboss")
 """The algorithms whose implementation behind the tables was not the one that the paper prints."""
@@ -26,27 +28,21 @@ class PublishedRow:
     algorithm: str
     agent: str  # who plays it here: OPPS-DS by its printed formula
     parameters: dict[str, Any]
-    mean: float
-    ci95: float
+    score: Score
 
     @cached_property
     def label(self) -> str:
         """The agent as our results name it."""
         return label_of(*describe(make_agent(self.agent, **self.parameters)))
 
-    @property
-    def standard_error(self) -> float:
-        """What the paper prints after ± is two of these."""
-        return self.ci95 / 2
-
     def is_of(self, experiment: ExperimentData) -> bool:
         """Whether the row belongs to an experiment."""
         settings = experiment.settings
         return (self.prior, self.test) == (settings["prior"], settings["test"])
 
-    def find(self, entries: Iterable[Entry]) -> Entry | None:
+    def find(self, summaries: Iterable[Summary]) -> Summary | None:
         """Our agent of the same parameters, if it was played."""
-        return next((entry for entry in entries if entry.label == self.label), None)
+        return next((summary for summary in summaries if summary.label == self.label), None)
 
 
 def published_rows() -> Iterator[PublishedRow]:
@@ -59,14 +55,14 @@ def published_rows() -> Iterator[PublishedRow]:
                 row["row"],
                 row["agent"],
                 parse_parameters(filter(None, row["parameters"].split(";"))),
-                float(row["mean"]),
-                float(row["ci95"]),
+                Score(float(row["mean"]), float(row["ci95"])),
             )
 
 
-def apart(one: float, error: float, other: float, other_error: float) -> float:
-    """How far two independent estimates are apart, in combined standard errors."""
-    combined = math.hypot(error, other_error)
+def apart(one: Score, other: Score) -> float:
+    """How much higher one of two independent scores is, in combined standard errors."""
+    difference = one.mean - other.mean
+    combined = math.hypot(one.ci95, other.ci95) / 2  # an interval is two standard errors
     if combined == 0:
-        return 0.0 if one == other else math.copysign(math.inf, one - other)
-    return (one - other) / combined
+        return 0.0 if difference == 0 else math.copysign(math.inf, difference)
+    return difference / combined

@@ -8,8 +8,9 @@ import numpy as np
 
 from brlbench import streams
 from brlbench.mdps.sparse import Floats
-from brlbench.protocol.score import ci95
-from brlbench.report.data import Entry, ExperimentData
+from brlbench.protocol.score import Score
+from brlbench.protocol.summary import Summary
+from brlbench.report.data import ExperimentData
 from brlbench.storage import frozen_set
 
 from .published import WITH_DEFECTS, PublishedRow, apart, published_rows
@@ -23,9 +24,9 @@ class Compared:
     """A published row beside ours."""
 
     row: PublishedRow
-    ours: Entry
-    grid: list[Entry]  # all our agents of the algorithm in this experiment
-    more: Entry | None  # the same agent on many other MDPs, where it costs little
+    ours: Summary
+    grid: list[Summary]  # all our agents of the algorithm in this experiment
+    more: Summary | None  # the same agent on many other MDPs, where it costs little
 
     @property
     def z(self) -> float:
@@ -38,16 +39,16 @@ class Compared:
         if len(self.grid) < 2:
             return None
         rng = streams.generator("selection", self.row.prior, self.row.algorithm)
-        return optimism(np.array([entry.returns for entry in self.grid]), rng)
+        return optimism(np.array([summary.returns for summary in self.grid]), rng)
 
     @property
     def z_explained(self) -> float:
         """The same with more MDPs, where there are some, and the best-of-a-grid bias added."""
         return self._apart(self.more or self.ours, self.selection or 0.0)
 
-    def _apart(self, entry: Entry, bias: float = 0.0) -> float:
-        row = self.row
-        return apart(entry.mean + bias, entry.ci95 / 2, row.mean, row.standard_error)
+    def _apart(self, summary: Summary, bias: float = 0.0) -> float:
+        score = summary.score
+        return apart(Score(score.mean + bias, score.ci95), self.row.score)
 
     @property
     def has_defect(self) -> bool:
@@ -65,9 +66,9 @@ class Compared:
         return self.is_close or abs(self.z_explained) <= CLOSE
 
     @property
-    def best(self) -> Entry:
+    def best(self) -> Summary:
         """Our best agent of the algorithm."""
-        return max(self.grid, key=lambda entry: entry.mean)
+        return max(self.grid, key=lambda summary: summary.score.mean)
 
     @property
     def verdict(self) -> str:
@@ -95,10 +96,10 @@ def compare_rows(
     compared = []
     for row in published_rows():
         for experiment in filter(row.is_of, experiments):
-            ours = row.find(experiment.entries)
-            others = [e for each in more if row.is_of(each) for e in each.entries]
+            ours = row.find(experiment.summaries)
+            others = [e for each in more if row.is_of(each) for e in each.summaries]
             if ours is not None:
-                grid = [e for e in experiment.entries if e.algorithm == row.algorithm]
+                grid = [e for e in experiment.summaries if e.algorithm == row.algorithm]
                 compared.append(Compared(row, ours, grid, row.find(others)))
     return compared
 
@@ -108,23 +109,20 @@ class ConstantPolicy:
     """Always the first action, beside a published row."""
 
     row: PublishedRow
-    exact: float  # the mean over the frozen set's MDPs of its exact value
-    standard_error: float  # by the choice of MDPs
+    score: Score  # of its exact values on the frozen set's MDPs
 
     @property
     def z(self) -> float:
         """The published score minus the exact one, in combined standard errors."""
-        row = self.row
-        return apart(row.mean, row.standard_error, self.exact, self.standard_error)
+        return apart(self.row.score, self.score)
 
 
 def constant_policies(algorithm: str) -> list[ConstantPolicy]:
     """The constant policy beside every published row of an algorithm."""
     return [
-        ConstantPolicy(row, float(values.mean()), ci95(values) / 2)
+        ConstantPolicy(row, Score.of(first_action_values(row.test)))
         for row in published_rows()
         if row.algorithm == algorithm
-        for values in [first_action_values(row.test)]
     ]
 
 

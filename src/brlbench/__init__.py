@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .agents import AGENTS, Agent, Task, make_agent
-    from .analysis.statistics import paired_z_test
+    from .analysis.significance import paired_z_test
     from .errors import AgentError, BrlbenchError, InvalidInput, StoreError
     from .mdps.bayes_optimal import bayes_optimal_value
     from .mdps.dirichlet import FlatDirichlet
@@ -41,7 +41,7 @@ _MODULES = {
     "evaluate": "protocol.evaluate",
     "frozen_set": "storage",
     "make_agent": "agents",
-    "paired_z_test": "analysis.statistics",
+    "paired_z_test": "analysis.significance",
 }
 
 __all__ = [

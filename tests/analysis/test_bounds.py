@@ -1,5 +1,6 @@
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from statistics import NormalDist, stdev
 
 import numpy as np
@@ -7,16 +8,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brlbench.analysis.bounds import Best, Comparison, Contender
+from brlbench.analysis.bounds import Best, Comparison
 from brlbench.errors import InvalidInput
+from brlbench.mdps.sparse import Floats
+from brlbench.protocol.summary import Summary
 from helpers.strategies import reproducible
 
 TIMES = (0.0, 0.5, 1.0, 2.0, 10.0)
 PROBES = (-1.0, *TIMES, 0.75, math.inf)
 
 
+def summary(algorithm: str, offline: float, online: float, returns: Floats) -> Summary:
+    times = {"offline": offline, "mean": online, "max": 2 * online}
+    return Summary(algorithm, {}, algorithm, returns, times, {})
+
+
 @st.composite
-def contenders(draw: st.DrawFn) -> list[Contender]:
+def summaries(draw: st.DrawFn) -> list[Summary]:
     """Few values of times and of returns, so that ties are common."""
     num_mdps = draw(st.integers(1, 9))
     returns = st.lists(st.integers(0, 4), min_size=num_mdps, max_size=num_mdps)
@@ -24,20 +32,19 @@ def contenders(draw: st.DrawFn) -> list[Contender]:
         st.sampled_from("abcd"), st.sampled_from(TIMES), st.sampled_from(TIMES), returns
     )
     return [
-        Contender(f"agent {i}", algorithm, offline, online, np.array(row, dtype=np.float64))
-        for i, (algorithm, offline, online, row) in enumerate(
-            draw(st.lists(agents, min_size=1, max_size=9))
-        )
+        summary(algorithm, offline, online, np.array(row, dtype=np.float64))
+        for algorithm, offline, online, row in draw(st.lists(agents, min_size=1, max_size=9))
     ]
 
 
 def by_brute_force(
-    agents: list[Contender], offline: float, online: float, level: float, honest: bool
+    agents: list[Summary], offline: float, online: float, level: float, honest: bool
 ) -> Best | None:
     """The definition, word by word."""
     choosing = [list(agent.returns)[:: 2 if honest else 1] for agent in agents]
     testing = [list(agent.returns)[1 if honest else 0 :: 2 if honest else 1] for agent in agents]
-    allowed = [i for i, a in enumerate(agents) if a.offline <= offline and a.online <= online]
+    times = [agent.seconds for agent in agents]
+    allowed = [i for i, t in enumerate(times) if t["offline"] <= offline and t["mean"] <= online]
     kept: list[int] = []
     for algorithm in {agents[i].algorithm for i in allowed}:
         own = [i for i in allowed if agents[i].algorithm == algorithm]
@@ -59,9 +66,9 @@ def by_brute_force(
 
 
 @settings(reproducible, max_examples=60)
-@given(contenders(), st.sampled_from([0.6, 0.95]), st.booleans())
+@given(summaries(), st.sampled_from([0.6, 0.95]), st.booleans())
 def test_regions_are_what_brute_force_finds(
-    agents: list[Contender], level: float, honest: bool
+    agents: list[Summary], level: float, honest: bool
 ) -> None:
     comparison = Comparison(agents, level, honest)
     regions = comparison.regions()
@@ -76,7 +83,7 @@ def test_regions_of_many_agents() -> None:
     rng = np.random.default_rng(3)
     shared = rng.standard_normal(50)
     agents = [
-        Contender(str(i), f"{i % 7}", offline, online, shared + rng.standard_normal(50))
+        summary(f"{i % 7}", offline, online, shared + rng.standard_normal(50))
         for i, (offline, online) in enumerate(rng.exponential(size=(60, 2)).tolist())
     ]
     comparison = Comparison(agents)
@@ -89,17 +96,17 @@ def test_regions_of_many_agents() -> None:
         )
 
 
-def agent(algorithm: str, score: float, offline: float = 1.0, online: float = 1.0) -> Contender:
+def agent(algorithm: str, score: float, offline: float = 1.0, online: float = 1.0) -> Summary:
     """An agent whose returns are its score and the same small noise for all but one."""
     noise = np.tile([0.1, -0.1, 0.3, -0.3], 10)
-    return Contender(algorithm, algorithm, offline, online, score + noise)
+    return summary(algorithm, offline, online, score + noise)
 
 
 def test_winners_are_those_not_significantly_worse() -> None:
     rng = np.random.default_rng(0)
     best = agent("best", 10)
-    close = best._replace(algorithm="close", returns=best.returns - 0.01 + rng.normal(size=40))
-    far = best._replace(algorithm="far", returns=best.returns - 3 + rng.normal(size=40))
+    close = replace(best, algorithm="close", returns=best.returns - 0.01 + rng.normal(size=40))
+    far = replace(best, algorithm="far", returns=best.returns - 3 + rng.normal(size=40))
     found = Comparison([far, close, best]).within()
     assert found is not None
     assert found.best_of_algorithm[-1] == 0
@@ -120,7 +127,7 @@ def test_an_honest_choice_is_tested_on_other_mdps() -> None:
     lucky = np.zeros(40)
     lucky[::2] = 5  # good only where agents are chosen
     steady = np.full(40, 3.0)
-    agents = [Contender("lucky", "a", 1, 1, lucky), Contender("steady", "b", 1, 1, steady)]
+    agents = [summary("a", 1, 1, lucky), summary("b", 1, 1, steady)]
     assert Comparison(agents, honest=True).within() == Best([0, 1], [0, 1])
     assert Comparison(agents, honest=True).testing[0].max() == 0
     assert Comparison(agents).within() == Best([1, 0], [1, 0])
@@ -143,6 +150,12 @@ def test_the_sequence_as_the_online_bound_grows() -> None:
     assert comparison.sequence(0.5) == []
 
 
+def test_the_online_bound_applies_to_the_chosen_feature() -> None:
+    agents = [agent("slow", 5, online=2), agent("fast", 1, online=1)]
+    assert Comparison(agents).within(online=3) == Best([0, 1], [0])
+    assert Comparison(agents, online="max").within(online=3) == Best([1], [1])
+
+
 def test_stability_of_certain_and_of_equal_agents() -> None:
     rng = np.random.default_rng(0)
     certain = Comparison([agent("a", 10), agent("b", 5)])
@@ -156,7 +169,7 @@ def test_stability_of_certain_and_of_equal_agents() -> None:
 def test_stability_counts_wins_of_resamples(honest: bool) -> None:
     data = np.random.default_rng(1)
     returns = data.standard_normal((4, 60)) + np.array([0, 0.1, 0.3, -5])[:, None]
-    agents = [Contender(name, name, 1, 1, row) for name, row in zip("abcd", returns, strict=True)]
+    agents = [summary(name, 1, 1, row) for name, row in zip("abcd", returns, strict=True)]
     found = Comparison(agents, honest=honest).stability(9, 9, np.random.default_rng(2), 400)
     assert list(found) == list("abcd")
     assert 1 <= sum(found.values()) <= 4  # at least one wins every time
@@ -168,11 +181,11 @@ def test_stability_counts_wins_of_resamples(honest: bool) -> None:
 
 def test_stability_against_the_definition() -> None:
     returns = np.random.default_rng(4).standard_normal((3, 30))
-    agents = [Contender(name, name, 1, 1, row) for name, row in zip("abc", returns, strict=True)]
+    agents = [summary(name, 1, 1, row) for name, row in zip("abc", returns, strict=True)]
 
     def resampled() -> Iterator[Comparison]:
         for chosen in np.random.default_rng(5).integers(0, 30, size=(200, 30)):
-            yield Comparison([a._replace(returns=a.returns[chosen]) for a in agents])
+            yield Comparison([replace(a, returns=a.returns[chosen]) for a in agents])
 
     wins = dict.fromkeys("abc", 0)
     for comparison in resampled():
@@ -194,7 +207,7 @@ def test_no_agents(honest: bool) -> None:
 
 def test_unlike_numbers_of_mdps_are_refused() -> None:
     with pytest.raises(InvalidInput, match=r"played \[3, 4\] MDPs can't be compared"):
-        Comparison([Contender("a", "a", 1, 1, np.zeros(n)) for n in (3, 4)])
+        Comparison([summary("a", 1, 1, np.zeros(n)) for n in (3, 4)])
 
 
 @pytest.mark.parametrize("level", [0, 1, -1, 95])

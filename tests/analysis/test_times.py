@@ -3,9 +3,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from brlbench.analysis.times import FEATURES, find_feature, time_of
+from brlbench.agents import make_agent
+from brlbench.analysis.times import FEATURES, find_feature, summarise, time_of
 from brlbench.arguments import parse_seconds
 from brlbench.errors import InvalidInput
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
 
 DECISIONS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 15.0]])  # two trajectories
 
@@ -39,6 +42,17 @@ def test_a_feature_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_unknown_features_are_refused(name: str, words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         find_feature(name)
+
+
+def test_a_result_is_summarised() -> None:
+    result = evaluate(make_agent("beb"), Experiment("uniform:GC", "GC", num_mdps=5, horizon=20))
+    summary = summarise(result)
+    assert (summary.algorithm, summary.label) == (result.algorithm, result.label)
+    assert summary.returns.tolist() == result.returns.tolist()
+    assert summary.score == (result.mean, result.ci95)
+    assert summary.seconds["offline"] == result.offline_seconds
+    assert summary.seconds["mean"] == pytest.approx(result.decision_seconds.mean())
+    assert summary.seconds.keys() == FEATURES.keys()
 
 
 def test_a_feature_that_fails_or_gives_nonsense_is_named() -> None:

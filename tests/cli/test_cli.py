@@ -9,6 +9,7 @@ import typer.main
 
 from brlbench import cli, storage
 from brlbench.agents import AGENTS, make_agent
+from brlbench.cli.options import agent_names, problem_names
 from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol.evaluate import evaluate
 from helpers.shell import Shell, assert_error, outside
@@ -69,14 +70,15 @@ def test_the_steps_of_an_experiment(shell: Shell, tmp_path: Path) -> None:
     assert shell("distribution", "GC", "-o", "gc.toml").code == 0
     assert shell("distribution", "uniform:gc.toml", "-o", "prior.json").code == 0
     done = shell("experiment", "--prior", "prior.json", "--test", "gc.toml", "--mdps", 6,
-                 "--horizon", 30, "--seed", 5, "--per-mdp", 2, "-o", "gc.parquet")  # fmt: skip
+                 "--horizon", 30, "--seed", 5, "--trajectories-per-mdp", 2,
+                 "-o", "gc.parquet")  # fmt: skip
     assert done.code == 0
     assert "wrote gc.parquet: Experiment(GC from uniform:GC: 6 MDPs" in done.out
     done = shell("train", "beb", "--set", "beta=2.5", "-s", "bonus=transition", "--prior",
                  "prior.json", "--horizon", 30, "--seed", 5, "-o", "beb.json")  # fmt: skip
     assert done.code == 0
     assert "wrote beb.json: trained in " in done.out
-    done = shell("play", "beb.json", "gc.parquet", "-o", "result.parquet", "--trajectories",
+    done = shell("play", "beb.json", "gc.parquet", "-o", "result.parquet", "--keep-paths",
                  "--workers", 2)  # fmt: skip
     assert done.code == 0
     assert done.err == ""
@@ -84,7 +86,7 @@ def test_the_steps_of_an_experiment(shell: Shell, tmp_path: Path) -> None:
     assert f"{result.mean:.2f} ± {result.ci95:.2f}" in done.out
     assert "12/12 trajectories" in done.out
     experiment = storage.read_experiment(tmp_path / "gc.parquet")
-    assert (experiment.seed, experiment.horizon, experiment.trajectories) == (5, 30, 2)
+    assert (experiment.seed, experiment.horizon, experiment.trajectories_per_mdp) == (5, 30, 2)
     assert experiment.test.digest == distribution("GC").digest
     assert experiment.prior.digest == distribution("uniform:GC").digest
     expected = evaluate(make_agent("beb", beta=2.5, bonus="transition"), experiment)
@@ -117,7 +119,7 @@ def test_the_steps_with_a_user_s_own_agent(
           "-o", "gc.parquet")  # fmt: skip
     train = ("train", f"own:{agent}", "--set", "tries=3", "--prior", "GC", "--horizon", 30,
              "--seed", 7, "-o", "own.json")  # fmt: skip
-    play = ("play", "own.json", "gc.parquet", "--trajectories", "-o")
+    play = ("play", "own.json", "gc.parquet", "--keep-paths", "-o")
     for step in (train, (*play, "result.parquet", "--workers", 2)):
         done = outside(tmp_path, *step)
         assert (done.code, done.err) == (0, "")
@@ -282,7 +284,7 @@ def test_lists_of_problems_and_agents(shell: Shell) -> None:
             ("play", "broken.json", "short.parquet", "--workers", "1", "-o", "a"),
             ("own:Broken failed on MDP 0 at step 4: act returned None: must be a whole number",),
         ),
-        (("demo", "--output", "exists.toml"), ("exists.toml can't be made a folder: File exists",)),
+        (("demo", "--output", "exists.toml"), ("exists.toml can't be made a folder: Not a dir",)),
     ],
 )  # fmt: skip
 def test_errors(
@@ -321,6 +323,8 @@ def test_errors(
         ("play", "a", "b", "-o", "c", "--workers", "0"),
         ("dance",),
         ("problems", "--colour"),
+        ("experiment", "--prior", "GC", "--test", "GC", "--per-mdp", "2", "-o", "a"),
+        ("play", "a", "b", "-o", "c", "--trajectories"),
     ],
 )
 def test_wrong_usage(shell: Shell, arguments: tuple[str, ...]) -> None:
@@ -361,9 +365,11 @@ def test_help_lists_all_commands(shell: Shell) -> None:
     done = shell("--help")
     assert done.code == 0
     assert all(command in done.out for command in commands())
-    assert {"demo", "problems", "agents", "distribution", "experiment", "train", "play"} <= set(
-        commands()
+    names = (
+        "demo problems agents run status compare report compact distribution experiment train play"
     )
+    places = [done.out.index(f"│ {name} ") for name in names.split()]
+    assert places == sorted(places)
     assert shell().out.strip() == done.out.strip()
 
 
@@ -376,5 +382,5 @@ def test_help_has_an_example(shell: Shell, command: str) -> None:
 
 
 def test_names_are_completed() -> None:
-    assert cli._agent_names("eps") == ["epsilon-greedy"]
-    assert cli._problem_names("uniform:D") == ["uniform:DeepSea", "uniform:Dense"]
+    assert agent_names("eps") == ["epsilon-greedy"]
+    assert problem_names("uniform:D") == ["uniform:DeepSea", "uniform:Dense"]

@@ -2,20 +2,21 @@ import io
 import math
 from typing import Any
 
-import polars as pl
 import pytest
 from rich.console import Console
 
 from brlbench.agents import AGENTS, make_agent
 from brlbench.agents.parameters import rules
+from brlbench.analysis.times import summarise
 from brlbench.arguments import format_seconds
-from brlbench.cli.lists import agent_table, problem_table
-from brlbench.cli.tables import progress, score_table
+from brlbench.cli.bars import study_bar, trajectories_bar
+from brlbench.cli.listings import agent_table, problem_table
+from brlbench.cli.tables import score_table
 from brlbench.mdps.single import SingleMDP
 from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.report.summary import summarise
+from brlbench.study.run import Progress
 
 
 def printed(content: Any, width: int = 300) -> str:
@@ -66,7 +67,7 @@ def test_scores_are_sorted_with_the_best_first() -> None:
     experiment = Experiment("GC", "GC", num_mdps=5, horizon=20)
     agents = [make_agent("random"), make_agent("optimal"), make_agent("beb", beta=2)]
     results = [evaluate(agent, experiment) for agent in agents]
-    text = printed(score_table(summarise(results)))
+    text = printed(score_table("GC", [summarise(result) for result in results]))
     assert "GC, 5 MDPs" in text
     order = sorted(results, key=lambda result: -result.mean)
     places = [text.index(result.label) for result in order]
@@ -75,21 +76,8 @@ def test_scores_are_sorted_with_the_best_first() -> None:
         assert f"{result.mean:.2f} ± {result.ci95:.2f}" in text
 
 
-def test_the_summary_has_a_row_for_each_result() -> None:
-    experiment = Experiment("uniform:GC", "GC", num_mdps=5, horizon=20)
-    results = [evaluate(make_agent(name), experiment) for name in ("random", "beb")]
-    table = summarise(results)
-    assert isinstance(table, pl.DataFrame)
-    assert table["algorithm"].to_list() == ["random", "beb"]
-    assert table["experiment"].to_list() == ["GC from uniform:GC"] * 2
-    assert table["mean"].to_list() == [result.mean for result in results]
-    assert table["online_seconds"].to_list() == pytest.approx(
-        [result.decision_seconds.mean() for result in results]
-    )
-
-
 def test_the_table_of_problems() -> None:
-    text = printed(problem_table(PROBLEMS))
+    text = printed(problem_table())
     for name in PROBLEMS:
         (line,) = [line for line in text.splitlines() if f"│ {name} " in line]
         assert f" {distribution(name).num_states} " in line
@@ -99,7 +87,7 @@ def test_the_table_of_problems() -> None:
 
 
 def test_the_table_of_agents() -> None:
-    text = printed(agent_table(AGENTS))
+    text = printed(agent_table())
     for name, agent in AGENTS.items():
         assert f"│ {name} " in text
         assert (agent.__doc__ or "").splitlines()[0] in text
@@ -111,10 +99,24 @@ def test_the_table_of_agents() -> None:
 def test_progress_ends_at_the_total() -> None:
     buffer = io.StringIO()
     console = Console(file=buffer, width=120, force_terminal=True, color_system=None)
-    with progress(console, 10) as advance:
+    with trajectories_bar(console, 10) as advance:
         advance(description="beb on GC")
         for _ in range(5):
             advance(2)
     text = buffer.getvalue()
     assert "beb on GC" in text
     assert "10/10 trajectories, left: 0:00:00" in text
+
+
+def test_the_bar_of_a_study_says_what_is_running_and_left() -> None:
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=120, force_terminal=True, color_system=None)
+    with study_bar(console, 10) as show:
+        show(Progress(10, 3, 1, 90.0, ["beb on [GC]"], stopping=False))
+    with study_bar(console, 10) as show:
+        show(Progress(10, 3, 1, None, ["beb on [GC]"], stopping=True))
+    text = buffer.getvalue()
+    assert "beb on [GC]" in text
+    assert "4/10 jobs, left: 1.5 min" in text
+    assert "stopping; Ctrl-C again stops at once" in text
+    assert "left: ?" in text

@@ -1,5 +1,6 @@
 """Made-up results for tests of reports: returns and times are drawn, nothing is played."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,8 @@ import numpy as np
 
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol.result import Result
-from brlbench.report.data import Entry, ExperimentData, ReportData
+from brlbench.protocol.summary import Summary
+from brlbench.report.data import ExperimentData, ReportData
 from brlbench.storage import write_result
 
 ALGORITHMS = (
@@ -25,32 +27,32 @@ def settings(name: str, num_mdps: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def entry(
+def summary(
     algorithm: str,
     returns: Floats,
     offline: float = 1e-3,
     online: float = 1e-6,
     **parameters: Any,
-) -> Entry:
+) -> Summary:
     """An agent with the same time for every decision."""
     features = dict.fromkeys(("mean", "median", "p95", "max"), online)
     listed = ", ".join(f"{key}={value}" for key, value in parameters.items())
     label = f"{algorithm}({listed})" if listed else algorithm
     times = {"offline": offline, **features, "total": 250 * online}
-    return Entry(algorithm, parameters, label, returns, times, {"processor": "made up"})
+    return Summary(algorithm, parameters, label, returns, times, {"processor": "made up"})
 
 
-def experiment(entries: list[Entry], name: str = "GC") -> ExperimentData:
+def experiment(summaries: Sequence[Summary], name: str = "GC") -> ExperimentData:
     """An experiment of some agents."""
-    num_mdps = len(entries[0].returns) if entries else 0
-    return ExperimentData(name, f"hash of {name}", settings(name, num_mdps), entries)
+    num_mdps = len(summaries[0].returns) if summaries else 0
+    return ExperimentData(name, f"hash of {name}", settings(name, num_mdps), summaries)
 
 
 def study(seed: int, num_agents: int = 400, num_mdps: int = 500, name: str = "GC") -> ReportData:
     """One experiment of a dozen algorithms in many variants, and the optimal agent."""
     rng = np.random.default_rng(seed)
     shared = 40 + 15 * rng.standard_normal(num_mdps)
-    entries = [entry("random", shared - 10, 8e-5, 6e-8)]
+    summaries = [summary("random", shared - 10, 8e-5, 6e-8)]
     for number in range(num_agents - 2):
         kind = 1 + number % (len(ALGORITHMS) - 1)
         algorithm = ALGORITHMS[kind]
@@ -61,9 +63,11 @@ def study(seed: int, num_agents: int = 400, num_mdps: int = 500, name: str = "GC
         score = kind / 4 + 3 * effort + rng.standard_normal() / 2 - 5
         returns = shared + score + 8 * rng.standard_normal(num_mdps)
         online = 3e-7 * 10 ** (0.4 * kind + 1.5 * effort)
-        entries.append(entry(algorithm, returns, offline, online, value=round(effort, 4), n=number))
-    entries.append(entry("optimal", shared + 25, 1e-3, 1e-7))
-    return ReportData([experiment(entries, name)], [])
+        summaries.append(
+            summary(algorithm, returns, offline, online, value=round(effort, 4), n=number)
+        )
+    summaries.append(summary("optimal", shared + 25, 1e-3, 1e-7))
+    return ReportData([experiment(summaries, name)], [])
 
 
 def write_study(folder: Path, names: tuple[str, ...], num_mdps: int = 40, **more: Any) -> None:

@@ -14,9 +14,10 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from brlbench.analysis.bounds import Comparison
-from brlbench.report.data import Entry, ExperimentData, ReportData
+from brlbench.protocol.summary import Summary
+from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.page import write_page
-from helpers.made_results import entry, experiment
+from helpers.made_results import experiment, summary
 
 FEATURES = {
     "mean": "mean of a decision",
@@ -143,7 +144,7 @@ class Page:
 
     def errors(self) -> list[str]:
         """What was written to the console since the last call."""
-        return [entry["message"] for entry in self.browser.get_log("browser")]  # type: ignore[no-untyped-call]
+        return [summary["message"] for summary in self.browser.get_log("browser")]  # type: ignore[no-untyped-call]
 
 
 def seconds(text: str) -> float:
@@ -154,28 +155,32 @@ def awkward(seed: int, num_mdps: int = 41, name: str = "GC") -> ExperimentData:
     """Few distinct times, some of them zero; returns that are equal, or apart by a constant."""
     rng = np.random.default_rng(seed)
     shared = rng.normal(size=num_mdps)
-    entries = [entry("random", shared - 2, 0.0, 1e-6), entry("optimal", shared + 4, 0.0, 1e-6)]
+    summaries = [
+        summary("random", shared - 2, 0.0, 1e-6),
+        summary("optimal", shared + 4, 0.0, 1e-6),
+    ]
     for number in range(60):
         algorithm = "abcdef"[number % 6]
         noise = rng.normal(size=num_mdps) * (number % 5 > 0)
         returns = shared + rng.integers(0, 3) / 4 + noise
         offline, online = 10.0 ** rng.integers(-4, 3), 10.0 ** rng.integers(-8, 1)
-        made = entry(algorithm, returns, offline * (number % 9 > 0), online, n=number)
+        made = summary(algorithm, returns, offline * (number % 9 > 0), online, n=number)
         own = {feature: float(10.0 ** rng.integers(-6, 2)) for feature in FEATURES}
-        entries.append(replace(made, features={**made.features, **own, "mean": online}))
+        summaries.append(replace(made, seconds={**made.seconds, **own, "mean": online}))
     for i in range(2):
-        entries[i] = replace(entries[i], features={**entries[i].features, "own:feature": 1e-4})
-    return experiment(entries, name)
+        times = {**summaries[i].seconds, "own:feature": 1e-4}
+        summaries[i] = replace(summaries[i], seconds=times)
+    return experiment(summaries, name)
 
 
 def expected(
-    entries: list[Entry], bounds: list[str], feature: str, level: float, honest: bool
+    summaries: list[Summary], bounds: list[str], feature: str, level: float, honest: bool
 ) -> tuple[set[str], set[str], list[str]]:
     """Python's winners, their algorithms, and the best of all algorithms."""
-    comparison = Comparison([e.contender(feature) for e in entries], level, honest)
+    comparison = Comparison(summaries, level, honest, online=feature)
     best = comparison.within(*map(seconds, bounds))
     if best is None:
         return set(), set(), []
-    winners = [comparison.contenders[i] for i in best.winners]
-    names = [comparison.contenders[i].name for i in best.best_of_algorithm]
-    return {w.name for w in winners}, {w.algorithm for w in winners}, names
+    winners = [summaries[i] for i in best.winners]
+    labels = [summaries[i].label for i in best.best_of_algorithm]
+    return {w.label for w in winners}, {w.algorithm for w in winners}, labels

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -6,9 +7,10 @@ import pytest
 
 import brlbench as bb
 from brlbench.errors import InvalidInput
-from brlbench.report import compact
+from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
 from brlbench.storage import write_result
+from brlbench.storage.compact import write_summaries
 from helpers.made_studies import run
 
 
@@ -22,6 +24,10 @@ def made(folder: Path, *agents: str, **settings: Any) -> Path:
     return folder
 
 
+def write_compact_file(path: Path, experiments: Sequence[ExperimentData]) -> None:
+    write_summaries(path, [(each.header, each.summaries) for each in experiments])
+
+
 def test_reports_of_a_compact_file_are_those_of_the_results(tmp_path: Path) -> None:
     results = made(tmp_path / "results", "random", "optimal", "epsilon-greedy")
     (tmp_path / "small").mkdir()
@@ -30,11 +36,13 @@ def test_reports_of_a_compact_file_are_those_of_the_results(tmp_path: Path) -> N
     assert code == 0, output
     [one], [other] = load(results).experiments, load(file).experiments
     assert (one.name, one.hash, one.settings) == (other.name, other.hash, other.settings)
-    assert [entry.label for entry in one.entries] == [entry.label for entry in other.entries]
-    for entry, again in zip(one.entries, other.entries, strict=True):
-        np.testing.assert_array_equal(entry.returns, again.returns)
-        assert (entry.features, entry.parameters) == (again.features, again.parameters)
-        assert (entry.machine, entry.overruns) == (again.machine, again.overruns)
+    assert [summary.label for summary in one.summaries] == [
+        summary.label for summary in other.summaries
+    ]
+    for summary, again in zip(one.summaries, other.summaries, strict=True):
+        np.testing.assert_array_equal(summary.returns, again.returns)
+        assert (summary.seconds, summary.parameters) == (again.seconds, again.parameters)
+        assert (summary.machine, summary.overruns) == (again.machine, again.overruns)
     full = sum(path.stat().st_size for path in results.iterdir())
     assert file.stat().st_size < full
     code, output = run("compact", results, "--output", file)
@@ -46,9 +54,9 @@ def test_own_results_join_those_of_a_compact_file(tmp_path: Path) -> None:
     results = made(tmp_path / "results", "random", "optimal")
     both = made(tmp_path / "both", "epsilon-greedy")
     others = tmp_path / "others.parquet"
-    compact.write(others, load(results).experiments)
+    write_compact_file(others, load(results).experiments)
     [experiment] = load(both, others).experiments
-    assert {entry.algorithm for entry in experiment.entries} == {
+    assert {summary.algorithm for summary in experiment.summaries} == {
         "random", "optimal", "epsilon-greedy"
     }  # fmt: skip
     # Once in the file, once as a result: the first one counts, and that is told.
@@ -56,7 +64,7 @@ def test_own_results_join_those_of_a_compact_file(tmp_path: Path) -> None:
     assert any("random on GC once more" in note for note in load(others, again).notes)
     # In one folder they are found together.
     others.rename(both / "others.parquet")
-    assert len(load(both).experiments[0].entries) == 3
+    assert len(load(both).experiments[0].summaries) == 3
 
 
 def test_a_report_on_a_file_is_named_after_it(
@@ -64,7 +72,7 @@ def test_a_report_on_a_file_is_named_after_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     results = made(tmp_path / "results", "random", "epsilon-greedy")
-    compact.write(tmp_path / "some.parquet", load(results).experiments)
+    write_compact_file(tmp_path / "some.parquet", load(results).experiments)
     code, output = run("report", "some.parquet", "--format", "csv")
     assert code == 0, output
     assert (tmp_path / "some-report/agents.csv").exists()
@@ -73,7 +81,7 @@ def test_a_report_on_a_file_is_named_after_it(
 def test_other_experiments_stay_apart(tmp_path: Path) -> None:
     both = made(tmp_path / "both", "random")
     others = load(made(tmp_path / "results", "random", seed=1)).experiments
-    compact.write(both / "others.parquet", others)
+    write_compact_file(both / "others.parquet", others)
     assert len(load(both).experiments) == 2
 
 
@@ -84,14 +92,14 @@ def test_what_single_decisions_are_needed_for_is_told(
     (tmp_path / "own_features.py").write_text("def slowest(offline, decisions):\n    return 1.0\n")
     monkeypatch.syspath_prepend(tmp_path)
     results = made(tmp_path / "results", "random")
-    compact.write(tmp_path / "small/some.parquet", load(results).experiments)
+    write_compact_file(tmp_path / "small/some.parquet", load(results).experiments)
     with pytest.raises(InvalidInput, match="own_features:slowest can't be computed"):
-        load(tmp_path / "small", own_features=["own_features:slowest"])
+        load(tmp_path / "small", feature="own_features:slowest")
 
 
 def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     both = made(tmp_path / "both", "random")
-    compact.write(both / "others.parquet", load(both).experiments)
+    write_compact_file(both / "others.parquet", load(both).experiments)
     data = bytearray((both / "others.parquet").read_bytes())
     data[len(data) // 2] ^= 1
     (both / "others.parquet").write_bytes(data)

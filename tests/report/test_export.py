@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from brlbench.report.answers import Question, answer, answer_all
 from brlbench.report.data import ReportData
 from brlbench.report.export import (
     agents_csv,
@@ -14,9 +15,9 @@ from brlbench.report.export import (
     write_agents_parquet,
 )
 from brlbench.report.loading import load
-from brlbench.report.tables import Question, agents_table, answer, answer_all
+from brlbench.report.tables import agents_table
 from brlbench.storage.tables import write_table
-from helpers.made_results import SPECIAL_NAMES, entry, experiment, study, write_study
+from helpers.made_results import SPECIAL_NAMES, experiment, study, summary, write_study
 
 DATA = study(0, num_agents=30, num_mdps=40)
 ANSWERS = answer_all(DATA)
@@ -32,15 +33,15 @@ def test_all_formats_hold_the_same_table(tmp_path: Path) -> None:
     assert csv["score"].to_list() == table["score"].to_list()
     (content,) = json.loads(agents_json(DATA, ANSWERS))["experiments"]
     assert [row["score"] for row in content["agents"]] == table["score"].to_list()
-    assert content["agents"][1]["parameters"] == DATA.experiments[0].entries[1].parameters
+    assert content["agents"][1]["parameters"] == DATA.experiments[0].summaries[1].parameters
     assert content["answer"].startswith("GC: ")
     assert content["map"].startswith("GC")
 
 
 def test_names_with_special_characters() -> None:
-    special = experiment([entry(name, np.arange(40.0)) for name in (*SPECIAL_NAMES, 'a,"b"\nc')])
+    special = experiment([summary(name, np.arange(40.0)) for name in (*SPECIAL_NAMES, 'a,"b"\nc')])
     answers = [answer(special)]
-    names = [each.label for each in special.entries]
+    names = [each.label for each in special.summaries]
     csv = pl.read_csv(io.BytesIO(agents_csv(answers)))
     assert csv["agent"].to_list() == names
     (content,) = json.loads(agents_json(ReportData([special], []), answers))["experiments"]
@@ -48,7 +49,7 @@ def test_names_with_special_characters() -> None:
 
 
 def test_json_has_no_infinite_numbers() -> None:
-    certain = experiment([entry("a", np.full(40, 2.0)), entry("b", np.full(40, 1.0))])
+    certain = experiment([summary("a", np.full(40, 2.0)), summary("b", np.full(40, 1.0))])
     data = ReportData([certain], ["note"])
     found = json.loads(best_json(data, [answer(certain)]), parse_constant=lambda _: 1 / 0)
     assert found["experiments"][0]["best"][1]["effect_size"] is None
@@ -58,7 +59,7 @@ def test_json_has_no_infinite_numbers() -> None:
 
 def test_the_best_agents_as_csv() -> None:
     table = pl.read_csv(io.BytesIO(best_csv(ANSWERS)))
-    assert table["agent"].to_list() == [row.entry.label for row in ANSWERS[0].rows]
+    assert table["agent"].to_list() == [row.summary.label for row in ANSWERS[0].rows]
     nobody = best_csv([answer(DATA.experiments[0], Question(offline=0.0))])
     assert nobody.decode().strip().split(",") == table.columns
 
@@ -70,4 +71,4 @@ def test_an_exported_table_is_not_taken_for_a_result(tmp_path: Path) -> None:
     write_table(tmp_path / "other.parquet", pl.DataFrame({"a": [1]}))
     after = load(tmp_path)
     assert after.notes == before.notes == []
-    assert len(after.experiments[0].entries) == 2
+    assert len(after.experiments[0].summaries) == 2

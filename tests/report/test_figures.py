@@ -1,49 +1,48 @@
 import io
 import math
 
-import polars as pl
+import numpy as np
 import pytest
 
+from brlbench.report.data import ExperimentData
 from brlbench.report.figures import score_against_online_time, styles
+from helpers.made_results import experiment, summary
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def summary(experiments: int, algorithms: int = 3, ci95: float = 1.0) -> pl.DataFrame:
-    rows = [
-        {
-            "experiment": f"experiment {e}",
-            "algorithm": f"algorithm {a}",
-            "agent": f"algorithm {a}(epsilon={a})",
-            "mean": 10.0 * e + a,
-            "ci95": ci95,
-            "offline_seconds": 0.1,
-            "online_seconds": 10.0 ** (a % 6 - 7),
-            "num_mdps": 500,
-        }
+def made(experiments: int, algorithms: int = 3, ci95: float = 1.0) -> list[ExperimentData]:
+    """Experiments e whose agents a have the score 10 e + a; one MDP if there is no interval."""
+    noise = np.array([0.0]) if math.isnan(ci95) else np.array([-ci95, ci95]) / 2
+    return [
+        experiment(
+            [
+                summary(f"algorithm {a}", 10.0 * e + a + noise, 0.1, 10.0 ** (a % 6 - 7), epsilon=a)
+                for a in range(algorithms)
+            ],
+            name=f"experiment {e}",
+        )
         for e in range(experiments)
-        for a in range(algorithms)
     ]
-    return pl.DataFrame(rows)
 
 
-def rendered(table: pl.DataFrame) -> bytes:
+def rendered(experiments: list[ExperimentData]) -> bytes:
     buffer = io.BytesIO()
-    score_against_online_time(table).savefig(buffer, format="png", dpi=40)
+    score_against_online_time(experiments).savefig(buffer, format="png", dpi=40)
     return buffer.getvalue()
 
 
 @pytest.mark.parametrize(("experiments", "algorithms"), [(1, 1), (1, 14), (4, 2), (6, 10)])
 def test_figures_are_drawn(experiments: int, algorithms: int) -> None:
-    assert rendered(summary(experiments, algorithms)).startswith(PNG)
+    assert rendered(made(experiments, algorithms)).startswith(PNG)
 
 
 def test_a_score_without_an_interval() -> None:
-    assert rendered(summary(1, 2, math.nan)).startswith(PNG)
+    assert rendered(made(1, 2, math.nan)).startswith(PNG)
 
 
 def test_each_experiment_has_a_panel_with_all_its_agents() -> None:
-    figure = score_against_online_time(summary(4, 3))
+    figure = score_against_online_time(made(4, 3))
     panels = [axes for axes in figure.axes if axes.axison]
     assert [panel.get_title() for panel in panels] == [f"experiment {e}" for e in range(4)]
     for e, panel in enumerate(panels):
@@ -53,14 +52,14 @@ def test_each_experiment_has_a_panel_with_all_its_agents() -> None:
 
 
 def test_intervals_are_drawn() -> None:
-    figure = score_against_online_time(summary(1, 1, ci95=2.0))
+    figure = score_against_online_time(made(1, 1, ci95=2.0))
     (bar,) = figure.axes[0].containers
     (segment,) = bar.lines[2][0].get_segments()  # type: ignore[attr-defined]
     assert segment[:, 1].tolist() == [-2, 2]
 
 
 def test_axes_are_labelled() -> None:
-    figure = score_against_online_time(summary(4))
+    figure = score_against_online_time(made(4))
     labels = [axes.get_xlabel() for axes in figure.axes]
     # The fourth panel is below the first; the second and the third have nothing below them.
     assert [bool(label) for label in labels[:4]] == [False, True, True, True]
@@ -68,13 +67,13 @@ def test_axes_are_labelled() -> None:
 
 
 def test_the_legend_names_each_algorithm_once() -> None:
-    (legend,) = score_against_online_time(summary(3, 5)).legends
+    (legend,) = score_against_online_time(made(3, 5)).legends
     assert [text.get_text() for text in legend.get_texts()] == [f"algorithm {a}" for a in range(5)]
 
 
 def test_an_algorithm_looks_alike_with_all_its_parameters() -> None:
-    table = pl.concat([summary(1, 2), summary(1, 2).with_columns(agent=pl.lit("other"))])
-    (legend,) = score_against_online_time(table).legends
+    agents = [summary(f"algorithm {i % 2}", np.ones(2), number=i) for i in range(4)]
+    (legend,) = score_against_online_time([experiment(agents)]).legends
     assert len(legend.get_texts()) == 2
 
 

@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from brlbench.report.answers import Question, answer
 from brlbench.report.build import build
 from brlbench.report.data import ReportData
 from brlbench.report.latex import TABLES, make_pdf, render_report, render_table
 from brlbench.report.latex.escaping import breakable, escape, plain
-from brlbench.report.tables import Question, answer
-from helpers.made_results import SPECIAL_NAMES, entry, experiment, study
+from helpers.made_results import SPECIAL_NAMES, experiment, study, summary
 
 RNG = np.random.default_rng(0)
 SPECIAL = experiment(
-    [entry(name, RNG.normal(i, 1, 40), 0.0, 1e-6) for i, name in enumerate(SPECIAL_NAMES)],
+    [summary(name, RNG.normal(i, 1, 40), 0.0, 1e-6) for i, name in enumerate(SPECIAL_NAMES)],
     name="50%_a&b [x] ε",
 )
 
@@ -59,7 +59,7 @@ def test_tables() -> None:
     assert best.count(r"$\star$") == len(found.winners)
     assert r"\toprule" in best
     assert tests.count(r"\%") == len(found.rows) + 1
-    assert agents.count(r"\\") == len(found.experiment.entries) + 1
+    assert agents.count(r"\\") == len(found.experiment.summaries) + 1
     assert "optimal (reference)" in agents
     assert "optimal" not in best + tests
 
@@ -88,13 +88,13 @@ def test_honest_reports_say_so() -> None:
 @pytest.mark.slow
 def test_a_report_with_special_names_compiles(tmp_path: Path) -> None:
     need_latex()
-    empty = experiment([entry("optimal", RNG.normal(size=40))], name="nobody")
-    one_mdp = experiment([entry("a", np.ones(1)), entry("b", np.zeros(1))], name="one MDP")
+    empty = experiment([summary("optimal", RNG.normal(size=40))], name="nobody")
+    one_mdp = experiment([summary("a", np.ones(1)), summary("b", np.zeros(1))], name="one MDP")
     data = ReportData([SPECIAL, empty, one_mdp], ["a note: $ % & _"])
     made = build(data, tmp_path, ["latex"])
     assert made.notes == [
         "a note: $ % & _",
-        "one MDP: only 1 MDPs: intervals and tests are approximations that want 30 or more",
+        "one MDP: only 1 MDPs: intervals and tests are approximations that need 30 or more",
     ]
     pdf = (tmp_path / "report.pdf").read_bytes()
     assert pdf.startswith(b"%PDF")
@@ -105,7 +105,7 @@ def test_a_report_with_special_names_compiles(tmp_path: Path) -> None:
 def test_a_note_where_latex_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     note = make_pdf(tmp_path / "report.tex", tmp_path / "report.pdf")
-    assert note == "report.pdf was not made, for latexmk is not installed; report.tex was"
+    assert note == "report.pdf was not made because latexmk is not installed; report.tex was"
 
 
 def test_a_note_where_latex_fails(tmp_path: Path) -> None:

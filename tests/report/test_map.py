@@ -9,22 +9,23 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from brlbench.analysis.bounds import Comparison
+from brlbench.protocol.summary import Summary
+from brlbench.report.answers import Answer, Question, answer
 from brlbench.report.axes import LogAxis
-from brlbench.report.data import Entry, ExperimentData
+from brlbench.report.data import ExperimentData
 from brlbench.report.figures import render, score_against_time
 from brlbench.report.map import NAMED, best_algorithms_map, rectangles
-from brlbench.report.tables import Answer, Question, answer
-from helpers.made_results import SPECIAL_NAMES, entry, experiment, study
+from helpers.made_results import SPECIAL_NAMES, experiment, study, summary
 from helpers.strategies import reproducible
 
 RNG = np.random.default_rng(0)
-ONE = experiment([entry("only", RNG.normal(size=40))])
-NONE = experiment([entry("optimal", RNG.normal(size=40))])
+ONE = experiment([summary("only", RNG.normal(size=40))])
+NONE = experiment([summary("optimal", RNG.normal(size=40))])
 INSTANT = experiment(
-    [entry("a", RNG.normal(size=40), 0.0, 1e-6), entry("b", RNG.normal(3, 1, 40), 0.1, 0.0)]
+    [summary("a", RNG.normal(size=40), 0.0, 1e-6), summary("b", RNG.normal(3, 1, 40), 0.1, 0.0)]
 )
-ALL_INSTANT = experiment([entry("a", RNG.normal(size=40), 0.0, 0.0)])
-SPECIAL = experiment([entry(name, RNG.normal(size=40)) for name in (*SPECIAL_NAMES, "_hidden")])
+ALL_INSTANT = experiment([summary("a", RNG.normal(size=40), 0.0, 0.0)])
+SPECIAL = experiment([summary(name, RNG.normal(size=40)) for name in (*SPECIAL_NAMES, "_hidden")])
 MANY = study(0, num_agents=100, num_mdps=40).experiments[0]
 
 TIMES = (0.0, 1e-3, 1.0, 60.0)
@@ -35,19 +36,19 @@ def answers(draw: st.DrawFn) -> Answer:
     agents = st.tuples(
         st.sampled_from("abc"), st.sampled_from(TIMES), st.sampled_from(TIMES), st.integers(0, 3)
     )
-    entries: list[Entry] = []
+    summaries: list[Summary] = []
     for i, (name, offline, online, score) in enumerate(draw(st.lists(agents, max_size=8))):
         returns = score + np.random.default_rng(i).integers(0, 5, size=6).astype(float)
-        entries.append(entry(name, returns, offline, online, number=i))
-    comparison = Comparison([each.contender() for each in entries])
-    return Answer(experiment(entries), Question(), comparison, [])
+        summaries.append(summary(name, returns, offline, online, number=i))
+    comparison = Comparison(summaries)
+    return Answer(experiment(summaries), Question(), comparison, [])
 
 
 @reproducible
 @given(answers())
 def test_the_rectangles_cover_every_pair_of_bounds_once(found: Answer) -> None:
     parts = rectangles(found)
-    contenders = found.comparison.contenders
+    summaries = found.comparison.summaries
     for offline in (*TIMES, 0.5, 1e9):
         for online in (*TIMES, 0.5, 1e9):
             holding = [
@@ -57,7 +58,7 @@ def test_the_rectangles_cover_every_pair_of_bounds_once(found: Answer) -> None:
                 and part.online[0] <= online < part.online[1]
             ]
             best = found.comparison.within(offline, online)
-            winners = [contenders[i].algorithm for i in best.winners] if best else None
+            winners = [summaries[i].algorithm for i in best.winners] if best else None
             assert [list(part.winners) for part in holding] == (
                 [sorted(winners)] if winners else []
             )
@@ -65,7 +66,10 @@ def test_the_rectangles_cover_every_pair_of_bounds_once(found: Answer) -> None:
 
 def test_equal_neighbours_are_one_rectangle() -> None:
     better = experiment(
-        [entry("a", RNG.normal(9, 1, 40), 1, 1), entry("a", RNG.normal(0, 1, 40), 2, 2, poor=True)]
+        [
+            summary("a", RNG.normal(9, 1, 40), 1, 1),
+            summary("a", RNG.normal(0, 1, 40), 2, 2, poor=True),
+        ]
     )
     (part,) = rectangles(answer(better))
     assert part.online == part.offline == (1, math.inf)
@@ -123,9 +127,9 @@ def test_regions_are_where_they_should_be() -> None:
 def test_labels_and_reference_of_scores() -> None:
     figure = score_against_time(answer(MANY), "mean")
     (axes,) = figure.axes
-    best = {row.entry.algorithm for row in answer(MANY).rows}
+    best = {row.summary.algorithm for row in answer(MANY).rows}
     assert {text.get_text() for text in axes.texts} == best
-    assert axes.get_xlabel() == "mean online time a decision (log scale)"
+    assert axes.get_xlabel() == "mean online time per decision (log scale)"
     legend = texts(figure)
     assert legend[0].startswith("optimal (reference)")
     assert set(legend) >= best
@@ -135,7 +139,7 @@ def test_names_are_shown_as_they_are() -> None:
     figure = score_against_time(answer(SPECIAL), "mean")
     assert set(texts(figure)) >= set(SPECIAL_NAMES)
     assert not any(text.get_parse_math() for text in figure.axes[0].texts)
-    (patches,) = best_algorithms_map(answer(experiment(SPECIAL.entries[:1]))).legends
+    (patches,) = best_algorithms_map(answer(experiment(SPECIAL.summaries[:1]))).legends
     assert patches.get_texts()[0].get_text() == f"1: {SPECIAL_NAMES[0]}"
 
 

@@ -9,11 +9,12 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from brlbench.analysis.statistics import z_against
+from brlbench.analysis.significance import z_against
 from brlbench.errors import InvalidInput, StoreError
 from brlbench.report.data import ReportData
-from brlbench.report.page import LEVELS, _tests, write_page
-from helpers.made_results import entry, experiment, study
+from brlbench.report.page import write_page
+from brlbench.report.page.content import LEVELS, z_steps
+from helpers.made_results import experiment, study, summary
 from helpers.page_browser import FEATURES, Page, awkward, expected, seconds
 
 
@@ -29,15 +30,15 @@ def test_winners_are_those_of_python(page: Page, feature: str, hidden: str) -> N
     page.choose("feature", FEATURES[feature])
     for algorithm in hidden:
         page.tick(algorithm)
-    entries = [e for e in made.entries if e.algorithm not in {*hidden, "optimal"}]
-    times = {e.features["offline"] for e in entries}, {e.features[feature] for e in entries}
+    summaries = [e for e in made.summaries if e.algorithm not in {*hidden, "optimal"}]
+    times = {e.seconds["offline"] for e in summaries}, {e.seconds[feature] for e in summaries}
     sizes = set()
     for honest in (False, True):
         for level in LEVELS[::3]:
             page.choose("level", f"{100 * level:g}%")
             for shown in page.slide(rng.uniform(0, 1050, (20, 2))):
                 winners, algorithms, best = expected(
-                    entries, shown["bounds"], feature, level, honest
+                    summaries, shown["bounds"], feature, level, honest
                 )
                 assert set(shown["winners"]) == winners, shown
                 assert set(shown["algorithms"]) == algorithms
@@ -52,15 +53,15 @@ def test_winners_are_those_of_python(page: Page, feature: str, hidden: str) -> N
 def test_map_is_exact_and_a_click_sets_the_bounds(page: Page) -> None:
     made = awkward(5)
     page.open(ReportData([made], []))
-    entries = made.competitors
-    offline = {e.features["offline"] for e in entries}
+    summaries = made.competitors
+    offline = {e.seconds["offline"] for e in summaries}
     rng = np.random.default_rng(0)
     painted = []
     for _ in range(20):
         painted.append(page.click_map(rng.uniform(0.12, 0.97), rng.uniform(0.04, 0.85)))
         bounds = page.bounds()
         assert bounds[0] in {*offline, math.inf}
-        _, algorithms, _ = expected(entries, [str(b) for b in bounds], "mean", 0.95, False)
+        _, algorithms, _ = expected(summaries, [str(b) for b in bounds], "mean", 0.95, False)
         # Before the first time, nothing is painted, and the click takes the first time.
         none = page.texts("#tip strong") == ["no agent"]
         assert set(painted[-1]) == (set() if none else algorithms)
@@ -74,7 +75,7 @@ def test_rounded_tests_are_on_the_same_side_of_every_limit() -> None:
     returns = rng.normal(size=(300, 20)) + rng.normal(size=(300, 1)) / 4
     order = returns.mean(axis=1).argsort()[::-1]
     returns = returns[order]
-    steps = np.array(list(_tests(returns)))
+    steps = np.array(list(z_steps(returns)))
     z = np.concatenate([z_against(row, returns[i + 1 :]) for i, row in enumerate(returns)])
     assert np.abs(steps / 1000 - z).max() <= 0.001
     near = 0
@@ -113,7 +114,7 @@ def test_experiments_and_cases(page: Page) -> None:
         other = awkward(10 + seed, 20, f"{problem} from uniform:{problem}")
         told = {"test": problem, "test_digest": problem, "prior": f"uniform:{problem}"}
         made.append(replace(other, settings={**other.settings, **told}))
-    made[3].entries[:] = [e for e in made[3].entries if e.algorithm != "a"]
+    made[3] = replace(made[3], summaries=[e for e in made[3].summaries if e.algorithm != "a"])
     page.open(ReportData(made, ["a note"]))
     assert page.text("#notes") == "a note"
     page.choose("problem", "Grid")
@@ -149,22 +150,22 @@ def test_optimal_is_a_reference_unless_ticked(page: Page) -> None:
 
 def test_little_data(page: Page) -> None:
     rng = np.random.default_rng(0)
-    one = entry("beb", rng.normal(size=40))
-    optimal = entry("optimal", rng.normal(size=40))
-    for entries, answer in (
+    one = summary("beb", rng.normal(size=40))
+    optimal = summary("optimal", rng.normal(size=40))
+    for summaries, answer in (
         ([one], "Without time bounds: beb is the only algorithm."),
         ([optimal], "Without time bounds: no agent."),
-        ([entry("beb", np.ones(1))], "Without time bounds: beb is the only algorithm."),
+        ([summary("beb", np.ones(1))], "Without time bounds: beb is the only algorithm."),
         (
-            [entry("a", np.ones(1), 0.0, 0.0), entry("b", np.zeros(1), 0.0, 0.0)],
+            [summary("a", np.ones(1), 0.0, 0.0), summary("b", np.zeros(1), 0.0, 0.0)],
             "Without time bounds: a and b are best (not significantly different at 95%).",
         ),
         (
-            [entry("a", np.ones(2)), entry("b", np.zeros(2))],
+            [summary("a", np.ones(2)), summary("b", np.zeros(2))],
             "Without time bounds: a is best: all others are significantly worse at 95%.",
         ),
     ):
-        page.open(ReportData([experiment(entries)], []))
+        page.open(ReportData([experiment(summaries)], []))
         assert page.text("#answer") == answer
         page.one("#honest").click()
         page.slide([[0, 0], [1000, 1000]])
@@ -210,7 +211,7 @@ def test_file_needs_no_network(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"https?:|@import|\burl\((?!#)|\b(src|href)=", text)
     assert "default-src 'none'" in text
-    for template in (files("brlbench.report") / "templates").iterdir():
+    for template in files("brlbench.report.page").iterdir():
         assert not re.search(r"https?:|fetch\(|//[a-z]+\.", template.read_text(encoding="utf-8"))
 
 

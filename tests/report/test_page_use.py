@@ -12,15 +12,15 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.keys import Keys
 
 from brlbench.report.data import ReportData
-from helpers.made_results import SPECIAL_NAMES, entry, experiment, study
+from helpers.made_results import SPECIAL_NAMES, experiment, study, summary
 from helpers.page_browser import FEATURES, Page, awkward, seconds
 
 
 def test_keyboard(page: Page) -> None:
     made = study(2, 30, 50).experiments[0]
     page.open(ReportData([made], []))
-    offline = sorted({e.features["offline"] for e in made.competitors})
-    online = sorted({e.features["mean"] for e in made.competitors})
+    offline = sorted({e.seconds["offline"] for e in made.competitors})
+    online = sorted({e.seconds["mean"] for e in made.competitors})
     slider = page.one("#offline input[type=range]")
     slider.send_keys(Keys.HOME)
     assert page.bounds() == (offline[0], math.inf)
@@ -73,13 +73,13 @@ def test_sorting(page: Page) -> None:
     page.open(ReportData([made], []))
     page.slide([[500, 500]])
     numbers: dict[str, list[float]] = {
-        "offline": [e.features["offline"] for e in made.entries],
-        "online": [e.features["mean"] for e in made.entries],
-        "score": [e.mean for e in made.entries],
-        "interval": [e.ci95 for e in made.entries],
-        "normalised": [float(made.normalised(e.mean) or 0) for e in made.entries],
+        "offline": [e.seconds["offline"] for e in made.summaries],
+        "online": [e.seconds["mean"] for e in made.summaries],
+        "score": [e.score.mean for e in made.summaries],
+        "interval": [e.score.ci95 for e in made.summaries],
+        "normalised": [float(made.normalised(e.score.mean) or 0) for e in made.summaries],
     }
-    by_label = {e.label: i for i, e in enumerate(made.entries)}
+    by_label = {e.label: i for i, e in enumerate(made.summaries)}
     for key, values in numbers.items():
         for order in ("first", "second"):
             page.one(f"#agents th[data-key={key}] button").click()
@@ -112,9 +112,10 @@ def test_filter(page: Page) -> None:
 
 def test_csv_is_what_is_shown(page: Page, browser: Chrome) -> None:
     name = 'quote " and, comma'
-    made = awkward(9, name="GC / 2")
-    made.entries.append(entry(name, made.entries[0].returns, 0.1, 0.1))
-    made.entries[-1].features["own:feature"] = 0.1
+    others = awkward(9, name="GC / 2")
+    quoted = summary(name, others.summaries[0].returns, 0.1, 0.1)
+    quoted = replace(quoted, seconds={**quoted.seconds, "own:feature": 0.1})
+    made = replace(others, summaries=[*others.summaries, quoted])
     page.open(ReportData([made], []))
     page.choose("feature", FEATURES["p95"])
     page.tick("c")
@@ -131,15 +132,15 @@ def test_csv_is_what_is_shown(page: Page, browser: Chrome) -> None:
     assert [row["agent"] for row in rows] == page.texts("#agents tbody td.name")
     assert {row["agent"] for row in rows if row["winner"] == "true"} == set(shown["winners"])
     assert {row["algorithm"] for row in rows} == {*"abdef", "random", "optimal", name}
-    by_label = {e.label: e for e in made.entries}
+    by_label = {e.label: e for e in made.summaries}
     offline, online = map(seconds, shown["bounds"])
     for row in rows:
         e = by_label[row["agent"]]
-        assert float(row["offline_seconds"]) == e.features["offline"]
-        assert float(row["online_seconds_p95"]) == e.features["p95"]
-        assert (float(row["score"]), float(row["ci95"])) == (e.mean, e.ci95)
-        assert float(row["normalised"]) == made.normalised(e.mean)
-        within = e.features["offline"] <= offline and e.features["p95"] <= online
+        assert float(row["offline_seconds"]) == e.seconds["offline"]
+        assert float(row["online_seconds_p95"]) == e.seconds["p95"]
+        assert (float(row["score"]), float(row["ci95"])) == (e.score.mean, e.score.ci95)
+        assert float(row["normalised"]) == made.normalised(e.score.mean)
+        within = e.seconds["offline"] <= offline and e.seconds["p95"] <= online
         assert row["within_bounds"] == str(within).lower()
 
 
@@ -162,11 +163,10 @@ def test_light_and_dark(page: Page) -> None:
 @pytest.mark.parametrize("width", [320, 390, 760, 1300])
 def test_no_sideways_scrolling(page: Page, width: int) -> None:
     long = "an-algorithm-with-a-name-that-does-not-end-anywhere-near-here"
-    data = study(5, 60, 50)
-    data.experiments[0].entries.append(entry(long, np.ones(50), 1.0, 1.0, words="x" * 80))
-    data.notes.append("y" * 200)
+    [others] = study(5, 60, 50).experiments
+    agent = summary(long, np.ones(50), 1.0, 1.0, words="x" * 80)
     page.resize(width)
-    page.open(data)
+    page.open(ReportData([replace(others, summaries=[*others.summaries, agent])], ["y" * 200]))
     assert page.run("return document.documentElement.scrollWidth") <= width
     widths = page.run("return ['map', 'best', 'agents'].map((id) =>"
                       "document.getElementById(id).closest('.card').offsetWidth)")  # fmt: skip
@@ -177,11 +177,11 @@ def test_no_sideways_scrolling(page: Page, width: int) -> None:
 def test_special_names_are_shown_as_such(page: Page, name: str) -> None:
     rng = np.random.default_rng(0)
     label = f"{name}({name}={name})"
-    entries = [
-        replace(entry(name, rng.normal(size=40) + 9), label=label, parameters={name: name}),
-        entry("random", rng.normal(size=40)),
+    summaries = [
+        replace(summary(name, rng.normal(size=40) + 9), label=label, parameters={name: name}),
+        summary("random", rng.normal(size=40)),
     ]
-    page.open(ReportData([experiment(entries, name)], [name]))
+    page.open(ReportData([experiment(summaries, name)], [name]))
     assert page.texts("#answer strong") == [name]
     assert page.texts("#agents tbody td.name")[0] == label
     assert page.text("#notes") == name

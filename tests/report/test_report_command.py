@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from brlbench import cli
+from brlbench.report.answers import answer
 from brlbench.report.build import FORMATS, check_formats, slugs
 from brlbench.report.data import ExperimentData
-from brlbench.report.tables import answer
 from helpers.made_results import SPECIAL_NAMES, write_study
 
 NAMES = ("random", "beb", "optimal", *SPECIAL_NAMES)
@@ -140,7 +140,7 @@ def test_report_makes_everything(
     write_study(tmp_path, ("random", "beb", "optimal"), experiments=("GC",))
     code, _, err = run("report", tmp_path)
     assert code == 0
-    assert err == "note: report.pdf was not made, for latexmk is not installed; report.tex was\n"
+    assert err == "note: report.pdf was not made because latexmk is not installed; report.tex was\n"
     made = {str(path.relative_to(tmp_path / "report")) for path in tmp_path.rglob("report/**/*.*")}
     figures = {f"figures/GC-{kind}" for kind in ("map", "online", "offline")}
     assert made == {

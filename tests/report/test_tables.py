@@ -4,13 +4,13 @@ import math
 import numpy as np
 import pytest
 
-from brlbench.analysis.statistics import effect_size, holm, paired_z_test
+from brlbench.analysis.significance import effect_size, holm, paired_z_test
 from brlbench.errors import InvalidInput
-from brlbench.protocol.score import ci95
+from brlbench.report.answers import Question, answer, answer_all, notes_on
 from brlbench.report.data import ReportData
-from brlbench.report.tables import Question, agents_table, answer, answer_all, best_table, notes_on
+from brlbench.report.tables import agents_table, best_table
 from brlbench.report.words import format_p, format_score, read_map, sentence
-from helpers.made_results import entry, experiment, study
+from helpers.made_results import experiment, study, summary
 
 RNG = np.random.default_rng(0)
 LUCK = RNG.normal(10, 3, 40)
@@ -22,14 +22,14 @@ def noisy(score: float) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
 
 GC = experiment(
     [
-        entry("random", noisy(0), 1e-4, 1e-7),
-        entry("beb", noisy(4), 1e-3, 1e-5, beta=1),
-        entry("beb", noisy(5), 1e-3, 1e-6, beta=2),
-        entry("boss", noisy(5), 1e-3, 1e-2),
-        entry("opps-ds", noisy(7), 50.0, 1e-6),
-        entry("opps-cs", noisy(6), 20.0, 1e-6),
-        entry("opps-cs", noisy(3), 1.0, 1e-3, poor=True),
-        entry("optimal", LUCK + 10, 1e-3, 1e-7),
+        summary("random", noisy(0), 1e-4, 1e-7),
+        summary("beb", noisy(4), 1e-3, 1e-5, beta=1),
+        summary("beb", noisy(5), 1e-3, 1e-6, beta=2),
+        summary("boss", noisy(5), 1e-3, 1e-2),
+        summary("opps-ds", noisy(7), 50.0, 1e-6),
+        summary("opps-cs", noisy(6), 20.0, 1e-6),
+        summary("opps-cs", noisy(3), 1.0, 1e-3, poor=True),
+        summary("optimal", LUCK + 10, 1e-3, 1e-7),
     ]
 )
 
@@ -37,18 +37,18 @@ GC = experiment(
 def test_the_best_agent_of_each_algorithm() -> None:
     found = answer(GC)
     best = ["opps-ds", "opps-cs", "beb(beta=2)", "boss", "random"]
-    assert sorted(row.entry.label for row in found.rows) == sorted(best)
-    assert found.rows[0].entry.label == "opps-ds"
+    assert sorted(row.summary.label for row in found.rows) == sorted(best)
+    assert found.rows[0].summary.label == "opps-ds"
     assert [winner.label for winner in found.winners] == ["opps-ds"]
-    assert [row.mean for row in found.rows] == sorted((r.mean for r in found.rows), reverse=True)
-    assert all(row.ci95 == ci95(row.entry.returns) for row in found.rows)
+    assert [row.score for row in found.rows] == sorted((r.score for r in found.rows), reverse=True)
+    assert all(row.score == row.summary.score for row in found.rows)
 
 
 def test_the_optimal_agent_is_a_reference_and_never_competes() -> None:
     found = answer(GC)
-    assert "optimal" not in [row.entry.algorithm for row in found.rows]
+    assert "optimal" not in [row.summary.algorithm for row in found.rows]
     assert "optimal" not in read_map(found) + sentence(found)
-    row = {row.entry.algorithm: row.normalised for row in found.rows}
+    row = {row.summary.algorithm: row.normalised for row in found.rows}
     assert row["random"] == pytest.approx(0)
     assert 0.6 < (row["opps-ds"] or 0) < 0.8
 
@@ -56,35 +56,35 @@ def test_the_optimal_agent_is_a_reference_and_never_competes() -> None:
 def test_tests_are_against_the_best() -> None:
     first, *others = answer(GC).rows
     assert first.test is None
-    expected = [paired_z_test(first.entry.returns, row.entry.returns) for row in others]
+    expected = [paired_z_test(first.summary.returns, row.summary.returns) for row in others]
     tests = [row.test for row in others if row.test]
     assert [test.z for test in tests] == [test.z for test in expected]
     assert [test.adjusted for test in tests] == list(holm([test.p_value for test in expected]))
     for row, test in zip(others, tests, strict=True):
-        difference = first.mean - row.mean
+        difference = first.score.mean - row.score.mean
         assert test.difference == pytest.approx(difference)
         assert test.interval.low < difference < test.interval.high
-        assert test.effect == effect_size(first.entry.returns, row.entry.returns)
+        assert test.effect == effect_size(first.summary.returns, row.summary.returns)
         assert test.permutation < 0.01
     assert [row.stability for row in (first, *others)] == [1, 0, 0, 0, 0]
 
 
 def test_bounds_and_features() -> None:
     found = answer(GC, Question(offline=1.0, online=1e-3))
-    assert [row.entry.label for row in found.rows] == [
+    assert [row.summary.label for row in found.rows] == [
         "beb(beta=2)",
         "opps-cs(poor=True)",
         "random",
     ]
     within = answer(GC, Question(online=250e-7, feature="total"))
-    assert [row.entry.algorithm for row in within.rows] == ["random"]
+    assert [row.summary.algorithm for row in within.rows] == ["random"]
 
 
 def test_honest_answers_are_from_the_mdps_that_did_not_choose() -> None:
     found = answer(GC, Question(honest=True))
     assert found.num_tested == 20
-    assert found.rows[0].mean == GC.entries[4].returns[1::2].mean()
-    random = next(row for row in found.rows if row.entry.algorithm == "random")
+    assert found.rows[0].score.mean == GC.summaries[4].returns[1::2].mean()
+    random = next(row for row in found.rows if row.summary.algorithm == "random")
     assert random.normalised == 0
     assert "only 20 MDPs" in str(found.warning)
     assert "opps-ds is best on one half of the MDPs, with 1" in sentence(found)
@@ -106,37 +106,37 @@ def test_the_sentence() -> None:
         "GC within offline ≤ 1 µs: no agent is within the bounds; "
         "the least times are 100 µs offline and 100 ns online."
     )
-    assert "there is no other algorithm" in sentence(answer(experiment(GC.entries[:1])))
-    assert "there are no agents to compare" in sentence(answer(experiment(GC.entries[-1:])))
+    assert "there is no other algorithm" in sentence(answer(experiment(GC.summaries[:1])))
+    assert "there are no agents to compare" in sentence(answer(experiment(GC.summaries[-1:])))
 
 
 def test_the_map_is_read_just_below_the_cheapest_useful_opps_training() -> None:
     """The cheaper opps-cs wins nowhere, so that it doesn't count."""
     found = answer(GC)
-    assert found.reading.below is GC.entries[5]
+    assert found.reading.below is GC.summaries[5]
     assert read_map(found) == (
         "GC trained in less than 20 s: (random), (beb) from 1 µs, (beb, boss) from 10 ms."
     )
 
 
 def test_without_opps_the_map_is_read_without_a_bound() -> None:
-    found = answer(experiment(GC.entries[:4]))
+    found = answer(experiment(GC.summaries[:4]))
     assert found.reading.below is None
     assert read_map(found).startswith("GC: (random), (beb) from 1 µs")
 
 
 def test_nothing_trains_faster_than_opps() -> None:
-    found = answer(experiment([entry("opps-ds", noisy(1), 3.0, 1.0)]))
+    found = answer(experiment([summary("opps-ds", noisy(1), 3.0, 1.0)]))
     assert read_map(found) == "GC trained in less than 3 s: no agent."
 
 
 def test_the_table_of_all_agents() -> None:
     table = agents_table([answer(GC)])
-    assert table.height == len(GC.entries)
+    assert table.height == len(GC.summaries)
     row = table.row(2, named=True)
     assert (row["agent"], row["algorithm"]) == ("beb(beta=2)", "beb")
     assert json.loads(row["parameters"]) == {"beta": 2}
-    assert row["score"] == GC.entries[2].mean
+    assert row["score"] == GC.summaries[2].score.mean
     assert (row["offline_seconds"], row["mean_seconds"], row["num_mdps"]) == (1e-3, 1e-6, 40)
     assert (row["best_of_algorithm"], row["winner"]) == (True, False)
     optimal = table.row(-1, named=True)
@@ -151,17 +151,17 @@ def test_the_table_of_best_agents() -> None:
 
 
 def test_one_mdp_has_scores_but_no_tests() -> None:
-    one = experiment([entry("a", np.array([1.0])), entry("b", np.array([2.0]))])
+    one = experiment([summary("a", np.array([1.0])), summary("b", np.array([2.0]))])
     for honest in (False, True):
         found = answer(one, Question(honest=honest))
         assert [row.test for row in found.rows] == [None, None]
-        assert format_score(found.rows[0].mean, found.rows[0].ci95) == "2.00"
+        assert format_score(*found.rows[0].score) == "2.00"
         assert len(found.winners) == 2
         assert agents_table([found])["ci95"].null_count() == 2
 
 
 def test_few_mdps_are_noted() -> None:
-    few = experiment([entry("a", np.arange(5.0))])
+    few = experiment([summary("a", np.arange(5.0))])
     data = ReportData([few], ["a note"])
     assert notes_on(data, answer_all(data))[0] == "a note"
     assert "GC: only 5 MDPs" in notes_on(data, answer_all(data))[1]

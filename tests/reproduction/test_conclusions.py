@@ -3,26 +3,27 @@ from typing import Any
 import numpy as np
 from reproduction.conclusions import Ranking, check_claims
 
-from brlbench.report.data import Entry, ExperimentData
+from brlbench.protocol.summary import Summary
+from brlbench.report.data import ExperimentData
 
 RNG = np.random.default_rng(0)
 LUCK = RNG.normal(size=400)  # of the MDPs, shared by all agents
 ALGORITHMS = ("random", "epsilon-greedy", "soft-max", "opps-ds", "bamcp", "bfs3", "sboss", "beb")
 
 
-def entry(
+def summary(
     algorithm: str, score: float, seconds: float = 1e-6, noise: float = 0.0, **parameters: Any
-) -> Entry:
+) -> Summary:
     returns = score + LUCK + noise * RNG.normal(size=400)
     times = {"offline": 0.0, "mean": seconds}
-    return Entry(algorithm, parameters, f"{algorithm}{parameters}", returns, times, {})
+    return Summary(algorithm, parameters, f"{algorithm}{parameters}", returns, times, {})
 
 
 def experiment(test: str, prior: str, **scores: float) -> ExperimentData:
     settings = {"test": test, "prior": prior, "test_digest": test, "prior_digest": prior}
-    entries = [entry(a, scores.get(a.replace("-", "_"), 0.0), 1e-6 * (1 + i))
+    summaries = [summary(a, scores.get(a.replace("-", "_"), 0.0), 1e-6 * (1 + i))
                for i, a in enumerate(ALGORITHMS)]  # fmt: skip
-    return ExperimentData(test, test + prior, settings, entries)
+    return ExperimentData(test, test + prior, settings, summaries)
 
 
 def test_the_top_are_those_not_significantly_worse() -> None:
@@ -37,8 +38,8 @@ def test_having_many_parameters_is_no_advantage() -> None:
     """The best of many equal agents on one half of the MDPs is an average one on the other."""
     wins = 0
     for _ in range(20):
-        entries = [entry("bamcp", 0.0, noise=0.5, simulations=i) for i in range(100)]
-        lone = ExperimentData("GC", "", {}, [*entries, entry("beb", 0.0, noise=0.5)])
+        summaries = [summary("bamcp", 0.0, noise=0.5, simulations=i) for i in range(100)]
+        lone = ExperimentData("GC", "", {}, [*summaries, summary("beb", 0.0, noise=0.5)])
         wins += Ranking(lone).names() == ["bamcp"]
     assert wins <= 4  # 5% of 20 expected; more than 4 has a chance of 0.3%
 

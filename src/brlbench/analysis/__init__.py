@@ -1,1 +1,1 @@
-"""Pure functions on arrays: scores, their intervals, and tests of significance."""
+"""What results mean, as pure functions: scores, significance, times, the best within bounds."""

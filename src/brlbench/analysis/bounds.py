@@ -1,9 +1,10 @@
 """Which algorithms are best within bounds on offline and online time.
 
-For bounds on both times: agents over a bound are out; of each algorithm its best agent by mean
-stays; the winners are those that are not significantly worse than the best of these. The answer
-can change only where a bound passes an agent's own time, so the plane of all bounds falls into
-finitely many rectangles, and `Comparison.regions` gives them all.
+Agents that exceed a bound are out. Each algorithm is represented by its remaining agent with the
+highest mean. The winners are the best representative and all that are not significantly worse.
+
+The answer changes only where a bound passes an agent's own time, so the plane of all bounds splits
+into finitely many rectangles. `Comparison.regions` returns them all.
 """
 
 import math
@@ -18,23 +19,15 @@ from numpy.typing import NDArray
 from ..arguments import between_0_and_1
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
-from .statistics import z_against
+from ..protocol.summary import Summary
+from .significance import z_against
+from .times import ONLINE
 
 LEVEL = 0.95
 
 
-class Contender(NamedTuple):
-    """One agent in one experiment."""
-
-    name: str
-    algorithm: str
-    offline: float  # seconds
-    online: float  # seconds, of the chosen feature
-    returns: Floats  # [N]
-
-
 class Best(NamedTuple):
-    """The answer for one pair of bounds: numbers of contenders."""
+    """The answer for one pair of bounds, as indices of summaries."""
 
     best_of_algorithm: list[int]  # the best first
     winners: list[int]  # those not significantly worse than the first
@@ -44,17 +37,17 @@ class Best(NamedTuple):
 class Regions:
     """The answers for all bounds.
 
-    Cell [i, j] is for offline bounds from offline_edges[i] on, below the next, and online bounds
-    likewise. Below the first edges no agent is allowed.
+    Cell [i, j] holds for offline bounds from offline_edges[i] up to the next edge (excluded), and
+    likewise for online bounds. Below the first edges no agent is allowed.
     """
 
     offline_edges: Floats  # [I], increasing
     online_edges: Floats  # [J], increasing
-    cells: Integers  # [I, J]; which of `answers`
+    cells: Integers  # [I, J]; index into `answers`, -1 where no agent is allowed
     answers: list[Best]
 
     def at(self, offline: float, online: float) -> Best | None:
-        """The answer within some bounds, or None if they allow no agent."""
+        """The answer within bounds, or None if they allow no agent."""
         i = int(np.searchsorted(self.offline_edges, offline, side="right")) - 1
         j = int(np.searchsorted(self.online_edges, online, side="right")) - 1
         if i < 0 or j < 0 or self.cells[i, j] < 0:
@@ -63,33 +56,46 @@ class Regions:
 
 
 class Comparison:
-    """Contenders of one experiment, ready to be compared within any bounds.
+    """The agents of one experiment, ready to be compared within any bounds.
 
     Choosing the best of many agents and testing it on the same MDPs flatters it. If `honest`, the
     even-numbered MDPs choose and the odd-numbered ones test.
     """
 
     def __init__(
-        self, contenders: Sequence[Contender], level: float = LEVEL, honest: bool = False
+        self,
+        summaries: Sequence[Summary],
+        level: float = LEVEL,
+        honest: bool = False,
+        online: str = ONLINE,
     ) -> None:
-        """Compute means and the tests of every pair."""
-        lengths = {len(contender.returns) for contender in contenders}
+        """Rank the agents.
+
+        Args:
+            summaries: one per agent, all on the same MDPs.
+            level: how sure a test must be to call an agent worse, between 0 and 1.
+            honest: whether one half of the MDPs chooses agents and the other half tests them.
+            online: the time feature that online bounds apply to.
+        """
+        lengths = {len(summary.returns) for summary in summaries}
         if len(lengths) > 1:
             raise InvalidInput(
                 f"agents that played {sorted(lengths)} MDPs can't be compared: the MDPs must be "
                 "the same"
             )
         between_0_and_1(level, "level")
-        self.contenders = list(contenders)
-        returns = np.zeros((len(self.contenders), max(lengths, default=0)))  # [n, N]
-        for row, contender in zip(returns, self.contenders, strict=True):
-            row[:] = contender.returns
+        self.summaries = list(summaries)
+        self._offline = np.array([each.seconds["offline"] for each in self.summaries])  # [n]
+        self._online = np.array([each.seconds[online] for each in self.summaries])  # [n]
+        returns = np.zeros((len(self.summaries), max(lengths, default=0)))  # [n, N]
+        for row, summary in zip(returns, self.summaries, strict=True):
+            row[:] = summary.returns
         self.honest = honest
-        self.choosing = returns[:, ::2] if honest else returns  # [n, N'] choose the best agents
-        self.testing = returns[:, 1::2] if honest else returns  # [n, N"] tell the winners
+        self.choosing = returns[:, ::2] if honest else returns  # [n, N']; rank the agents
+        self.testing = returns[:, 1::2] if honest else returns  # [n, N"]; find the winners
         self.means = self.choosing.mean(axis=1) if len(returns) else np.zeros(0)
         self._limit = NormalDist().inv_cdf(level)
-        # Rank 0 is the lowest mean; of equal ones, the first given is the higher.
+        # Rank 0 is the lowest mean; of equal means, the agent given first ranks higher.
         order = sorted(range(len(self.means)), key=lambda i: (self.means[i], -i))
         self._by_rank = np.array(order, dtype=np.int64)
 
@@ -97,13 +103,15 @@ class Comparison:
         """The winners within bounds, or None if the bounds allow no agent."""
         best: dict[str, int] = {}
         for i in reversed(self._by_rank.tolist()):
-            contender = self.contenders[i]
-            if contender.offline <= offline and contender.online <= online:
-                best.setdefault(contender.algorithm, i)
+            if self._is_within(i, offline, online):
+                best.setdefault(self.summaries[i].algorithm, i)
         return self._answer(list(best.values())) if best else None
 
+    def _is_within(self, i: int, offline: float, online: float) -> bool:
+        return bool(self._offline[i] <= offline and self._online[i] <= online)
+
     def _answer(self, best_of_algorithm: list[int]) -> Best:
-        """The winners among the best of each algorithm, which come the best first."""
+        """The winners among the best agents of all algorithms, given best first."""
         won = _not_worse(self.testing[best_of_algorithm], 0, self._limit)
         return Best(
             best_of_algorithm, [i for i, wins in zip(best_of_algorithm, won, strict=True) if wins]
@@ -111,19 +119,17 @@ class Comparison:
 
     def regions(self) -> Regions:
         """The winners within all bounds."""
-        if not self.contenders:
+        if not self.summaries:
             return Regions(np.zeros(0), np.zeros(0), np.zeros((0, 0), dtype=np.int64), [])
-        offline = np.unique([contender.offline for contender in self.contenders])
-        online = np.unique([contender.online for contender in self.contenders])
-        algorithms = list(dict.fromkeys(contender.algorithm for contender in self.contenders))
-        # For each algorithm, the highest rank within each cell's bounds; -1 is none.
+        offline, online = np.unique(self._offline), np.unique(self._online)
+        algorithms = list(dict.fromkeys(summary.algorithm for summary in self.summaries))
+        # The highest rank of each algorithm within each cell's bounds; -1 if it has no agent there.
         ranks = np.full((len(algorithms), len(offline), len(online)), -1, dtype=np.int64)
         for rank, i in enumerate(self._by_rank):
-            contender = self.contenders[i]
             place = (
-                algorithms.index(contender.algorithm),
-                np.searchsorted(offline, contender.offline),
-                np.searchsorted(online, contender.online),
+                algorithms.index(self.summaries[i].algorithm),
+                np.searchsorted(offline, self._offline[i]),
+                np.searchsorted(online, self._online[i]),
             )
             ranks[place] = max(ranks[place], rank)
         ranks = np.maximum.accumulate(np.maximum.accumulate(ranks, axis=1), axis=2)
@@ -140,12 +146,12 @@ class Comparison:
         return Regions(offline, online, numbers[cells.reshape(shape)], answers)
 
     def sequence(self, offline: float = math.inf) -> list[tuple[float, list[str]]]:
-        """The winning algorithms as the online bound grows: where each set begins, and the set."""
+        """Each set of winning algorithms as the online bound grows, after the time it begins at."""
         steps: list[tuple[float, list[str]]] = []
-        for online in sorted({contender.online for contender in self.contenders}):
+        for online in np.unique(self._online).tolist():
             answer = self.within(offline, online)
             if answer is not None:
-                names = sorted(self.contenders[i].algorithm for i in answer.winners)
+                names = sorted(self.summaries[i].algorithm for i in answer.winners)
                 if not steps or steps[-1][1] != names:
                     steps.append((online, names))
         return steps
@@ -153,11 +159,11 @@ class Comparison:
     def stability(
         self, offline: float, online: float, rng: np.random.Generator, resamples: int = 1000
     ) -> dict[str, float]:
-        """How often each algorithm is among the winners when the MDPs are resampled."""
+        """The share of resamples of the MDPs in which each algorithm is among the winners."""
         groups: dict[str, list[int]] = {}
-        for i, contender in enumerate(self.contenders):
-            if contender.offline <= offline and contender.online <= online:
-                groups.setdefault(contender.algorithm, []).append(i)
+        for i, summary in enumerate(self.summaries):
+            if self._is_within(i, offline, online):
+                groups.setdefault(summary.algorithm, []).append(i)
         chosen = _resamples(self.choosing, rng, resamples)
         tested = _resamples(self.testing, rng, resamples) if self.honest else chosen
         sums = _times_drawn(chosen) @ self.choosing.T  # [resamples, n]
@@ -170,13 +176,13 @@ class Comparison:
 
 
 def _resamples(returns: Floats, rng: np.random.Generator, resamples: int) -> Integers:
-    """Numbers [resamples, N] of MDPs drawn with replacement."""
+    """Indices [resamples, N] of MDPs drawn with replacement."""
     mdps = returns.shape[1]
     return rng.integers(0, max(mdps, 1), size=(resamples, mdps))
 
 
 def _times_drawn(chosen: Integers) -> Floats:
-    """How many times [resamples, N] each MDP was drawn."""
+    """How often each MDP was drawn, [resamples, N]."""
     rows, mdps = chosen.shape
     places = chosen + mdps * np.arange(rows)[:, None]
     counts = np.bincount(places.ravel(), minlength=rows * mdps)
@@ -184,5 +190,5 @@ def _times_drawn(chosen: Integers) -> Floats:
 
 
 def _not_worse(returns: Floats, best: int, limit: float) -> NDArray[np.bool_]:
-    """Which rows are not significantly worse than one of them."""
+    """Which rows are not significantly worse than row `best`."""
     return np.asarray(z_against(returns[best], returns) < limit)

@@ -1,4 +1,4 @@
-"""Logarithmic axes of times that may be zero."""
+"""Logarithmic axes for times, which may be zero."""
 
 import math
 from collections.abc import Iterable
@@ -8,17 +8,17 @@ from functools import partial
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullLocator
 
-_MARGIN = 2.0  # how far an axis goes beyond the least and the greatest time, as a factor
+_MARGIN = 2.0  # factor by which an axis exceeds the least and the greatest time
 _engineering = EngFormatter(unit="s", sep=" ")
 
 
 @dataclass(frozen=True)
 class LogAxis:
-    """A range of times; a time of zero has a place of its own, below all others."""
+    """A range of times; zero has a place of its own, below all others."""
 
     left: float
     right: float
-    zero: float | None  # where zero is shown, if there are such times
+    zero: float | None  # where zero is drawn, if it occurs
 
     @classmethod
     def of(cls, times: Iterable[float]) -> "LogAxis":

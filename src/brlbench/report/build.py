@@ -1,4 +1,4 @@
-"""Makes all files of a report."""
+"""Builds all files of a report."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -7,29 +7,24 @@ from functools import cache, partial
 from pathlib import Path
 
 from matplotlib.figure import Figure
-from rich.console import Console
-from rich.text import Text
 
-from ..analysis.times import FEATURES
-from ..cli import tables as terminal
 from ..errors import InvalidInput, StoreError, did_you_mean
 from ..files import atomic_write, check_free
-from . import export, latex, words
+from . import export, latex
+from .answers import ANYTHING, Answer, Question, answer_all, notes_on
 from .data import ReportData
 from .figures import Looks, render, score_against_time, styles
-from .loading import load
 from .map import best_algorithms_map
-from .tables import ANYTHING, Answer, Question, answer_all, notes_on
 
 FORMATS = ("figures", "latex", "html", "csv", "json", "parquet")
 
 Write = Callable[[Path, bool], str | None]
-"""Writes a file, over an old one or not; returns a note if there is something to say."""
+"""Writes a file, replacing an old one if told to; returns a note if it could not be made."""
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
-    """What was made, the answers in it, and what should be said about it."""
+class Built:
+    """What came of building a report: its answers, its files, and notes on both."""
 
     answers: list[Answer]
     files: list[Path]
@@ -42,7 +37,7 @@ def build(
     formats: Sequence[str] = ("all",),
     question: Question = ANYTHING,
     overwrite: bool = False,
-) -> Report:
+) -> Built:
     """Write a report in the given formats; nothing is written if a file is in the way."""
     wanted = check_formats(formats)
     answers = answer_all(data, question)
@@ -58,57 +53,16 @@ def build(
             files.append(folder / name)
         else:
             notes.append(note)
-    return Report(answers, files, notes)
+    return Built(answers, files, notes)
 
 
-def load_for(places: Sequence[Path], question: Question) -> ReportData:
-    """Read results of files and folders, with the time feature that is asked for."""
-    return load(*places, own_features=[] if question.feature in FEATURES else [question.feature])
-
-
-def usual_folder(place: Path) -> Path:
-    """Where the report on a folder or a file goes, unless told otherwise."""
+def default_folder(place: Path) -> Path:
+    """The default folder of a report on a folder or a file."""
     return place / "report" if place.is_dir() else Path(f"{place.stem}-report")
 
 
-def compare(
-    data: ReportData,
-    question: Question,
-    experiment: str | None,
-    form: str,
-    console: Console,
-    errors: Console,
-) -> None:
-    """Print the winners and the best agents as a table, CSV or JSON; notes go to `errors`."""
-    if form not in ("table", "csv", "json"):
-        raise InvalidInput(f"format = {form!r}: must be table, csv or json")
-    answers = answer_all(data, question, experiment)
-    if form == "table":
-        terminal.print_answers(console, answers)
-    elif form == "csv":
-        console.out(export.best_csv(answers).decode(), end="", highlight=False)
-    else:
-        console.out(export.best_json(data, answers).decode(), end="", highlight=False)
-    terminal.print_notes(errors, notes_on(data, answers))
-
-
-def print_report(made: Report, console: Console, errors: Console) -> None:
-    """Say which files were made, and what the answers are."""
-    lines = [
-        "Files:",
-        *(f"  {path}" for path in made.files),
-        "\nWinners:",
-        *(f"  {words.sentence(found)}" for found in made.answers),
-        "\nWinners as the bound on online time grows:",
-        *(f"  {words.read_map(found)}" for found in made.answers),
-    ]
-    for line in lines:
-        console.print(Text(line), soft_wrap=True)
-    terminal.print_notes(errors, made.notes)
-
-
 def check_formats(formats: Sequence[str]) -> set[str]:
-    """The formats that are meant by what a user said."""
+    """The set of formats that a user named; `all` stands for every one."""
     for name in formats:
         if name not in (*FORMATS, "all"):
             raise InvalidInput(
@@ -119,7 +73,7 @@ def check_formats(formats: Sequence[str]) -> set[str]:
 
 
 def slugs(answers: Sequence[Answer]) -> list[str]:
-    """Names of experiments that fit into names of files, no two of them alike."""
+    """The experiments' names made fit for file names, all distinct."""
     made: list[str] = []
     for number, found in enumerate(answers, start=1):
         slug = re.sub(r"[^A-Za-z0-9]+", "-", found.experiment.name)[:60].strip("-") or "experiment"
@@ -131,7 +85,7 @@ def slugs(answers: Sequence[Answer]) -> list[str]:
 def _products(
     data: ReportData, answers: list[Answer], wanted: set[str]
 ) -> Iterator[tuple[str, Write]]:
-    """Names of files within the report, and what writes them."""
+    """The names of the report's files, each with what writes it."""
     if wanted & {"figures", "latex"}:  # the LaTeX report includes the figures
         yield from _figures(answers)
     if "latex" in wanted:
@@ -147,7 +101,9 @@ def _products(
 
 
 def _figures(answers: list[Answer]) -> Iterator[tuple[str, Write]]:
-    algorithms = {entry.algorithm for found in answers for entry in found.experiment.competitors}
+    algorithms = {
+        summary.algorithm for found in answers for summary in found.experiment.competitors
+    }
     looks = styles(sorted(algorithms))
     for slug, found in zip(slugs(answers), answers, strict=True):
         for kind in ("map", "online", "offline"):
@@ -183,7 +139,7 @@ def _write_page(data: ReportData, path: Path, overwrite: bool) -> None:
 
 
 def _content(make: Callable[[], bytes | str]) -> Write:
-    """Write what a function makes."""
+    """A writer of what a function makes."""
 
     def write(path: Path, overwrite: bool) -> None:
         made = make()

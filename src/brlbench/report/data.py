@@ -1,43 +1,14 @@
-"""What reports are made from: for each agent in each experiment, its returns and its times."""
+"""What reports are made from: the summaries of every experiment."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..analysis.bounds import Contender
-from ..analysis.statistics import normalised
-from ..mdps.sparse import Floats
-from ..protocol.score import ci95
+from ..analysis.scores import normalised
+from ..protocol.summary import Summary
+from ..storage.compact import ExperimentHeader
 
-ONLINE = "mean"  # the online feature that is used unless another is asked for
 REFERENCE = "optimal"  # knows the MDP: a bound to compare with, never a competitor
-
-
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """One agent in one experiment."""
-
-    algorithm: str
-    parameters: dict[str, Any]
-    label: str
-    returns: Floats  # [N]
-    features: dict[str, float]  # seconds by feature, "offline" among them
-    machine: dict[str, Any]
-    overruns: float | None = None  # the share of decisions after the deadline, if there was one
-
-    @property
-    def mean(self) -> float:
-        """The score."""
-        return float(self.returns.mean())
-
-    @property
-    def ci95(self) -> float:
-        """The half-width of its 95% interval."""
-        return ci95(self.returns)
-
-    def contender(self, feature: str = ONLINE) -> Contender:
-        """The entry as the analysis of bounds wants it."""
-        times = self.features
-        return Contender(self.label, self.algorithm, times["offline"], times[feature], self.returns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +17,13 @@ class ExperimentData:
 
     name: str
     hash: str
-    settings: dict[str, Any]
-    entries: list[Entry]
+    settings: Mapping[str, Any]
+    summaries: Sequence[Summary]
+
+    @property
+    def header(self) -> ExperimentHeader:
+        """The experiment without its agents."""
+        return ExperimentHeader(self.name, self.hash, self.settings)
 
     @property
     def accurate(self) -> bool:
@@ -55,23 +31,29 @@ class ExperimentData:
         return bool(self.settings["prior_digest"] == self.settings["test_digest"])
 
     @property
-    def competitors(self) -> list[Entry]:
+    def trajectories_per_mdp(self) -> int:
+        """How many trajectories were played in each MDP; older results have another key."""
+        return int(self.settings.get("trajectories_per_mdp", self.settings.get("trajectories", 1)))
+
+    @property
+    def competitors(self) -> list[Summary]:
         """All agents but the reference."""
-        return [entry for entry in self.entries if entry.algorithm != REFERENCE]
+        return [summary for summary in self.summaries if summary.algorithm != REFERENCE]
 
     def score_of(self, algorithm: str) -> float | None:
-        """The best score of an algorithm, if it was run."""
-        return max((e.mean for e in self.entries if e.algorithm == algorithm), default=None)
+        """The best score of an algorithm, or None if it was not run."""
+        scores = (each.score.mean for each in self.summaries if each.algorithm == algorithm)
+        return max(scores, default=None)
 
     def normalised(self, score: float) -> float | None:
-        """A score between random (0) and optimal (1), where both were run."""
+        """A score between random (0) and optimal (1), or None unless both were run."""
         random, optimal = self.score_of("random"), self.score_of(REFERENCE)
         return None if random is None or optimal is None else normalised(score, random, optimal)
 
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Everything in a folder of results, and what is wrong with it."""
+    """Everything in a folder of results, and notes on what is wrong with it."""
 
-    experiments: list[ExperimentData]
-    notes: list[str]
+    experiments: Sequence[ExperimentData]
+    notes: Sequence[str]

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ..storage.tables import write_table
+from .answers import Answer, notes_on
 from .data import ReportData
-from .tables import Answer, agents_table, best_table, notes_on
+from .tables import agents_table, best_table
 from .words import read_map, sentence
 
 
@@ -21,13 +22,13 @@ def agents_json(data: ReportData, answers: Sequence[Answer]) -> bytes:
     """Every agent in every experiment with the answers in words, as JSON."""
     experiments = []
     for found in answers:
-        rows = agents_table([found]).to_dicts() if found.experiment.entries else []
+        rows = agents_table([found]).to_dicts() if found.experiment.summaries else []
         for row in rows:
             row["parameters"] = json.loads(row["parameters"])
         content = {
             "name": found.experiment.name,
             "hash": found.experiment.hash,
-            "settings": found.experiment.settings,
+            "settings": dict(found.experiment.settings),
             "answer": sentence(found),
             "map": read_map(found),
             "agents": rows,
@@ -52,7 +53,7 @@ def best_json(data: ReportData, answers: Sequence[Answer]) -> bytes:
         {
             "name": found.experiment.name,
             "answer": sentence(found),
-            "winners": [entry.label for entry in found.winners],
+            "winners": [summary.label for summary in found.winners],
             "best": best_table([found]).to_dicts(),
         }
         for found in answers
@@ -65,7 +66,7 @@ def _json(content: dict[str, Any]) -> bytes:
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no infinite numbers; they become null."""
+    """The value with null for numbers that JSON lacks: infinities and NaN."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):

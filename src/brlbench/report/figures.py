@@ -1,24 +1,24 @@
-"""Figures: tables in, matplotlib figures out."""
+"""Figures: answers in, matplotlib figures out."""
 
 import io
 import math
 import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
-import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter
 
+from ..analysis.times import ONLINE
+from .answers import Answer, Row
 from .axes import LogAxis
-from .data import REFERENCE
+from .data import REFERENCE, ExperimentData
 from .labels import Label, place_labels
-from .tables import Answer, Row
 from .words import describe_feature
 
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
@@ -30,11 +30,11 @@ _LOOK: Any = {
     "axes.spines.right": False,
     "legend.frameon": False,
     "legend.fontsize": 8,
-    "text.parse_math": False,  # names may have dollar signs
-    "pdf.fonttype": 42,  # text stays text
+    "text.parse_math": False,  # names may contain dollar signs
+    "pdf.fonttype": 42,  # keeps text selectable
 }
-_LINE = 28  # characters of a name in a line
-WIDTH = 6.5  # inches, as wide as a page's text
+_LINE = 28  # characters of a name per line
+WIDTH = 6.5  # inches, the width of a page's text
 Looks = dict[str, dict[str, Any]]
 
 
@@ -51,25 +51,25 @@ def styles(algorithms: list[str]) -> Looks:
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """What all figures have in common."""
+    """The look that all figures share."""
     with matplotlib.rc_context(_LOOK), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # of unusual names
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # in unusual names
         yield
 
 
 def write_title(axes: Axes, text: str) -> None:
-    """Write a title in lines that are not wider than the axes."""
+    """Write a title, wrapped to the width of the axes."""
     axes.set_title(textwrap.fill(text, 40, break_on_hyphens=False), loc="left", fontsize=10)
 
 
 def settle(figure: Figure) -> None:
-    """Lay a figure out, once and for all."""
+    """Lay a figure out, so that nothing moves afterwards."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
 
 
 def render(figure: Figure, suffix: str) -> bytes:
-    """A figure as the content of a file, .pdf or .png; the same bytes for the same figure."""
+    """The bytes of a figure as .pdf or .png, the same every time."""
     buffer = io.BytesIO()
     metadata = {"CreationDate": None} if suffix == ".pdf" else {}
     with drawing():
@@ -78,13 +78,13 @@ def render(figure: Figure, suffix: str) -> bytes:
 
 
 def score_against_time(found: Answer, feature: str, looks: Looks | None = None) -> Figure:
-    """All agents of an experiment: a time feature against the score, with 95% intervals.
+    """The scores of all agents of an experiment against a time feature, with 95% intervals.
 
-    The best agent of each algorithm is large and has its name beside it, filled if it is a winner.
+    The best agent of each algorithm is large and has its name beside it; winners are filled.
     """
-    entries = found.experiment.competitors
-    looks = looks or styles(sorted({entry.algorithm for entry in entries}))
-    log = LogAxis.of(entry.features[feature] for entry in entries)
+    summaries = found.experiment.competitors
+    looks = looks or styles(sorted({summary.algorithm for summary in summaries}))
+    log = LogAxis.of(summary.seconds[feature] for summary in summaries)
     with drawing():
         figure = Figure(figsize=(WIDTH, 3.7), layout="constrained")
         axes = figure.subplots()
@@ -97,7 +97,7 @@ def score_against_time(found: Answer, feature: str, looks: Looks | None = None) 
         handles = [*_draw_reference(axes, found), *_legend(found, looks)]
         if handles:
             figure.legend(handles=handles, loc="outside right upper", alignment="left")
-        if not entries:
+        if not summaries:
             say_empty(axes)
         settle(figure)
         place_labels(axes, [_label(row, feature, log, looks) for row in found.rows])
@@ -105,37 +105,38 @@ def score_against_time(found: Answer, feature: str, looks: Looks | None = None) 
 
 
 def _draw_agents(axes: Axes, found: Answer, feature: str, log: LogAxis, looks: Looks) -> None:
-    best = {row.entry.label for row in found.rows}
+    best = {row.summary.label for row in found.rows}
     for algorithm, look in looks.items():
         others = [
-            entry
-            for entry in found.experiment.competitors
-            if entry.algorithm == algorithm and entry.label not in best
+            summary
+            for summary in found.experiment.competitors
+            if summary.algorithm == algorithm and summary.label not in best
         ]
         axes.errorbar(
-            [log.place(entry.features[feature]) for entry in others],
-            [entry.mean for entry in others], [entry.ci95 for entry in others], **look,
+            [log.place(summary.seconds[feature]) for summary in others],
+            [summary.score.mean for summary in others],
+            [summary.score.ci95 for summary in others], **look,
             markersize=2.5, elinewidth=0.5, linestyle="", alpha=0.3, zorder=2,
         )  # fmt: skip
     for row in found.rows:
-        look = looks[row.entry.algorithm]
+        look = looks[row.summary.algorithm]
         axes.errorbar(
-            log.place(row.entry.features[feature]), row.entry.mean, row.entry.ci95, **look,
+            log.place(row.summary.seconds[feature]), *row.summary.score, **look,
             markersize=7, linewidth=1.2, capsize=2.5, zorder=4,
             markerfacecolor=look["color"] if row.winner else "white",
         )  # fmt: skip
 
 
 def _label(row: Row, feature: str, log: LogAxis, looks: Looks) -> Label:
-    entry = row.entry
-    colour, name = looks[entry.algorithm]["color"], entry.algorithm
+    summary = row.summary
+    colour, name = looks[summary.algorithm]["color"], summary.algorithm
     short = name if len(name) <= _LINE else name[: _LINE - 1] + "…"
-    place = log.place(entry.features[feature])
-    return Label(short, place, entry.mean, entry.ci95, colour)
+    place = log.place(summary.seconds[feature])
+    return Label(short, place, *summary.score, colour)
 
 
 def _draw_reference(axes: Axes, found: Answer) -> list[Line2D]:
-    """A line at the optimal agent's score, unless that is far above all others."""
+    """A line at the optimal agent's score, unless it is far above all others."""
     score = found.experiment.score_of(REFERENCE)
     if score is None:
         return []
@@ -148,10 +149,10 @@ def _draw_reference(axes: Axes, found: Answer) -> list[Line2D]:
 
 
 def _legend(found: Answer, looks: Looks) -> list[Line2D]:
-    """The algorithms, the best first, then what the sizes mean."""
-    rows = [Line2D([], [], linestyle="", **looks[row.entry.algorithm],
-                   markerfacecolor=looks[row.entry.algorithm]["color"] if row.winner else "white",
-                   label=textwrap.fill(row.entry.algorithm, _LINE, break_on_hyphens=False))
+    """The algorithms, best first, then what the markers mean."""
+    rows = [Line2D([], [], linestyle="", **looks[row.summary.algorithm],
+                   markerfacecolor=looks[row.summary.algorithm]["color"] if row.winner else "white",
+                   label=textwrap.fill(row.summary.algorithm, _LINE, break_on_hyphens=False))
             for row in found.rows]  # fmt: skip
     if not rows:
         return rows
@@ -165,37 +166,40 @@ def _legend(found: Answer, looks: Looks) -> list[Line2D]:
 
 
 def say_empty(axes: Axes) -> None:
-    """Tell that there is nothing to show."""
+    """Say that there is nothing to show."""
     axes.text(0.5, 0.5, "no agents to compare", transform=axes.transAxes, ha="center")
 
 
-def score_against_online_time(summary: pl.DataFrame) -> Figure:
-    """Scores with 95% intervals against the mean time of a decision, a panel an experiment."""
-    experiments = summary["experiment"].unique(maintain_order=True).to_list()
-    looks = styles(summary["algorithm"].unique(maintain_order=True).to_list())
+def score_against_online_time(experiments: Sequence[ExperimentData]) -> Figure:
+    """Scores with 95% intervals against the mean time per decision, one panel per experiment."""
+    names = dict.fromkeys(each.algorithm for one in experiments for each in one.summaries)
+    looks = styles(list(names))
     columns = min(3, len(experiments))
     rows = math.ceil(len(experiments) / columns)
     figure = Figure(figsize=(4.2 * columns, 3.1 * rows + 0.9), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False)
     for panel, experiment in zip(panels.flat, experiments, strict=False):
-        part = summary.filter(pl.col("experiment") == experiment)
-        for row in part.iter_rows(named=True):
-            panel.errorbar(
-                row["online_seconds"], row["mean"], row["ci95"],
-                **looks[row["algorithm"]], markersize=6, capsize=2, linewidth=1,
-            )  # fmt: skip
-        panel.set_xscale("log")
-        panel.xaxis.set_major_formatter(EngFormatter(unit="s", sep=" "))
-        panel.xaxis.set_minor_formatter("")
-        panel.set_title(experiment)
-        panel.grid(alpha=0.3)
+        _draw_panel(panel, experiment, looks)
     for panel in panels.flat[len(experiments) :]:
         panel.set_axis_off()
     for panel in panels[:, 0]:
         panel.set_ylabel("mean discounted return")
     for column in range(columns):
         lowest = max(row for row in range(rows) if row * columns + column < len(experiments))
-        panels[lowest, column].set_xlabel("online time a decision (log scale)")
+        panels[lowest, column].set_xlabel("online time per decision (log scale)")
     handles = [Line2D([], [], linestyle="", **look, label=name) for name, look in looks.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(handles)))
     return figure
+
+
+def _draw_panel(panel: Axes, experiment: ExperimentData, looks: Looks) -> None:
+    for summary in experiment.summaries:
+        panel.errorbar(
+            summary.seconds[ONLINE], *summary.score,
+            **looks[summary.algorithm], markersize=6, capsize=2, linewidth=1,
+        )  # fmt: skip
+    panel.set_xscale("log")
+    panel.xaxis.set_major_formatter(EngFormatter(unit="s", sep=" "))
+    panel.xaxis.set_minor_formatter("")
+    panel.set_title(experiment.name)
+    panel.grid(alpha=0.3)

@@ -1,4 +1,4 @@
-"""Names beside points, where they cover neither each other nor the points."""
+"""Writes names beside points, so that they cover neither each other nor the points."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -9,8 +9,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.patheffects import withStroke
 
 _SIZE = 8.0  # of the text, in points
-_WIDTH, _HEIGHT = 0.56 * _SIZE, 1.2 * _SIZE  # of a character, about
-_FAR = 14.0  # points; from here on a line joins name and point
+_WIDTH, _HEIGHT = 0.56 * _SIZE, 1.2 * _SIZE  # of a character, roughly
+_FAR = 14.0  # points; from this distance on a line joins name and point
 
 
 class Label(NamedTuple):
@@ -19,7 +19,7 @@ class Label(NamedTuple):
     text: str
     x: float
     y: float
-    half_width: float  # of the interval around y, which names keep off too
+    half_width: float  # of the interval around y, which names avoid too
     colour: str
 
 
@@ -72,7 +72,7 @@ def _cost(offset: tuple[float, float], box: _Box, taken: list[_Box], frame: _Box
 
 
 def _offsets() -> Iterator[tuple[float, float]]:
-    """Places around a point, the near ones first, in points."""
+    """Offsets around a point, the near ones first, in points."""
     for radius in (8, 14, 22, 32, 44):
         for turn in range(16):
             angle = math.pi * turn / 8
@@ -80,7 +80,7 @@ def _offsets() -> Iterator[tuple[float, float]]:
 
 
 def _box(x: float, y: float, offset: tuple[float, float], length: int) -> _Box:
-    """Where a text is: beside its place, on the side away from the point."""
+    """The box of a text that extends from its place away from the point."""
     x, y, width = x + offset[0], y + offset[1], length * _WIDTH
     left = x - width * {-1: 1.0, 0: 0.5, 1: 0.0}[_side(offset)]
     return _Box(left, y - _HEIGHT / 2, left + width, y + _HEIGHT / 2)

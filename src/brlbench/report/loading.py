@@ -1,46 +1,46 @@
 """Reads results for reports.
 
-Rewards and times of single decisions are read, reduced and dropped file by file, so that hundreds
-of results fit in memory.
+Each file is reduced to its summary before the next is read, so hundreds of results fit in memory.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from ..analysis.times import FEATURES, find_feature, time_of
+from ..analysis.times import FEATURES, ONLINE, Feature, find_feature, summarise
 from ..errors import InvalidInput, StoreError, WrongKind
-from ..protocol.result import Result, label_of
+from ..protocol.result import label_of
+from ..protocol.summary import Summary
 from ..storage import read_result
+from ..storage.compact import ExperimentHeader, read_summaries
 from ..study.failures import failures_in
-from . import compact
-from .data import Entry, ExperimentData, ReportData
+from .data import ExperimentData, ReportData
 
-_UNLIKE_SPEEDS = 1.5  # the ratio of two calibrations that are worth a note
-_MANY_OVERRUNS = 0.01  # of the decisions
-_OVERLOADED = 0.1  # the share of its time that a thread waited for a processor
+_UNLIKE_SPEEDS = 1.5  # ratio of two machines' calibrations from which on a note is given
+_MANY_OVERRUNS = 0.01  # share of decisions past the deadline, likewise
+_OVERLOADED = 0.1  # share of a thread's time spent waiting for a core, likewise
 
 
-def load(*places: Path, own_features: Iterable[str] = ()) -> ReportData:
-    """Read all results of files and below folders; damaged files are left out, which is noted."""
-    features = {**FEATURES, **{name: find_feature(name) for name in own_features}}
-    found: dict[str, ExperimentData] = {}
-    notes = []
+def load(*places: Path, feature: str = ONLINE) -> ReportData:
+    """Read all results in files and below folders; damaged files are left out, with a note.
+
+    Summaries have all time features of the package, and `feature`, which may be a user's own.
+    """
+    features = {**FEATURES, feature: find_feature(feature)}
+    headers: dict[str, ExperimentHeader] = {}
+    found: dict[str, dict[str, Summary]] = {}  # by the experiment's hash and the agent's label
+    notes: list[str] = []
     for path in _files(places):
         try:
             read = list(_read(path, features))
         except StoreError as error:
             notes.append(f"left out: {error}")
             continue
-        for experiment, entry in read:
-            experiment = found.setdefault(experiment.hash, experiment)
-            if any(other.label == entry.label for other in experiment.entries):
-                notes.append(f"left out: {path} has {entry.label} on {experiment.name} once more")
-            else:
-                experiment.entries.append(entry)
+        for header, summary in read:
+            name = headers.setdefault(header.hash, header).name
+            if found.setdefault(header.hash, {}).setdefault(summary.label, summary) is not summary:
+                notes.append(f"left out: {path} has {summary.label} on {name} once more")
     if not found:
         what = f"no results that can be read ({_some(notes)})" if notes else "no results"
         where = " and ".join(map(str, places))
@@ -50,7 +50,9 @@ def load(*places: Path, own_features: Iterable[str] = ()) -> ReportData:
         for place in places
         for failure in failures_in(place)
     ]
-    experiments = _distinctly_named(list(found.values()))
+    experiments = _distinctly_named(
+        [ExperimentData(*headers[key], list(found[key].values())) for key in found]
+    )
     notes += _machine_notes(experiments) + _deadline_notes(experiments) + _gaps(experiments)
     return ReportData(experiments, notes)
 
@@ -63,118 +65,93 @@ def _files(places: Iterable[Path]) -> Iterator[Path]:
             yield place
         else:
             raise InvalidInput(
-                f"there is no {place}: give a folder with results, from run, play or demo, or a "
-                "file with some"
+                f"there is no {place}: give a folder or a file with results, from run, play or demo"
             )
 
 
-def _read(path: Path, features: dict[str, Any]) -> Iterator[tuple[ExperimentData, Entry]]:
-    """The agents in a file, each with its experiment; none if the file holds something else."""
+def _read(
+    path: Path, features: Mapping[str, Feature]
+) -> Iterator[tuple[ExperimentHeader, Summary]]:
+    """The summaries in a file, each with its experiment; none if the file holds something else."""
     try:
         result = read_result(path)
-        yield _experiment(result), _entry(result, features)
+        header = ExperimentHeader(result.settings["name"], result.experiment_hash, result.settings)
+        yield header, summarise(result, features)
     except WrongKind:
         with suppress(WrongKind):
-            for experiment, entry in compact.read(path):
-                missing = [name for name in features if name not in entry.features]
+            for header, summary in read_summaries(path):
+                missing = [name for name in features if name not in summary.seconds]
                 if missing:
                     raise StoreError(
                         f"{path} is a compact file, in which {missing[0]} can't be computed: use "
                         "the results themselves, or another time feature"
                     ) from None
-                yield experiment, entry
-
-
-def _entry(result: Result, features: dict[str, Any]) -> Entry:
-    nanoseconds = result.nanoseconds.reshape(-1, result.nanoseconds.shape[2])
-    decisions = nanoseconds.astype(np.float64) * 1e-9
-    times = {
-        name: time_of(feature, name, result.offline_seconds, decisions)
-        for name, feature in features.items()
-    }
-    return Entry(
-        result.algorithm,
-        result.parameters,
-        result.label,
-        result.returns,
-        times,
-        result.machine,
-        result.overruns,
-    )
-
-
-def _experiment(result: Result) -> ExperimentData:
-    return ExperimentData(result.settings["name"], result.experiment_hash, result.settings, [])
+                yield header, summary
 
 
 def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]:
-    """Experiments with accurate priors first; equal names get what tells them apart."""
+    """Experiments with accurate priors first; to equal names a part of the hash is added."""
     experiments.sort(key=lambda e: (not e.accurate, e.name, e.hash))
     names = [experiment.name for experiment in experiments]
     return [
         experiment
         if names.count(experiment.name) == 1
-        else ExperimentData(
-            f"{experiment.name} [{experiment.hash[:6]}]",
-            experiment.hash,
-            experiment.settings,
-            experiment.entries,
-        )
+        else replace(experiment, name=f"{experiment.name} [{experiment.hash[:6]}]")
         for experiment in experiments
     ]
 
 
 def _machine_notes(experiments: list[ExperimentData]) -> list[str]:
-    """Why times should be compared with care."""
-    described = [entry.machine for experiment in experiments for entry in experiment.entries]
+    """Reasons to compare times with care."""
+    described = [summary.machine for experiment in experiments for summary in experiment.summaries]
     machines = [one for machine in described for one in machine.get("machines", [machine])]
     notes = []
     kinds = {str(machine.get("processor")) for machine in machines}
     speeds = [machine.get("calibration_microseconds", 0.0) for machine in machines]
     if len(kinds) > 1:
         notes.append(
-            f"times come from unlike machines ({', '.join(sorted(kinds))}): compare with care"
+            f"times come from different machines ({', '.join(sorted(kinds))}): compare with care"
         )
     elif min(speeds) > 0 and max(speeds) > _UNLIKE_SPEEDS * min(speeds):
         notes.append(
-            "times come from machines, or moments, of which some were "
-            f"{max(speeds) / min(speeds):.1f} times as fast as others: compare with care"
+            f"the speed of the machine varied by a factor of {max(speeds) / min(speeds):.1f}: "
+            "compare times with care"
         )
     waited = [machine.get("waiting_share", 0.0) > _OVERLOADED for machine in described]
     if any(waited):
         notes.append(
-            f"the machine was overloaded for {sum(waited)} of {len(waited)} results, which makes "
-            "their times too long: use fewer workers"
+            f"the machine was overloaded during {sum(waited)} of {len(waited)} results, so their "
+            "times are too long: use fewer workers"
         )
     return notes
 
 
 def _deadline_notes(experiments: list[ExperimentData]) -> list[str]:
-    """That results depend on the clock, and who did not keep to it."""
+    """Notes on results under a deadline: not reproducible, and which agents missed it."""
     limited = [
-        (entry, experiment.name, entry.overruns)
+        (summary, experiment.name, summary.overruns)
         for experiment in experiments
-        for entry in experiment.entries
-        if entry.overruns is not None
+        for summary in experiment.summaries
+        if summary.overruns is not None
     ]
     if not limited:
         return []
     return [
-        "results within a deadline depend on the machine's speed: they are not reproducible",
+        "results under a deadline depend on the machine's speed: they are not reproducible",
         *(
-            f"{entry.label} on {name}: {100 * overruns:.1f}% of its decisions took longer"
-            for entry, name, overruns in limited
+            f"{summary.label} on {name}: {100 * overruns:.1f}% of its decisions missed the deadline"
+            for summary, name, overruns in limited
             if overruns > _MANY_OVERRUNS
         ),
     ]
 
 
 def _gaps(experiments: list[ExperimentData]) -> list[str]:
-    """Which agents were not run in some of the experiments."""
-    labels = dict.fromkeys(_agent(entry) for e in experiments for entry in e.entries)
+    """Notes on experiments in which some of the agents were not run."""
+    labels = dict.fromkeys(_agent(summary) for e in experiments for summary in e.summaries)
     notes = []
     for experiment in experiments:
-        present = {_agent(entry) for entry in experiment.entries}
+        present = {_agent(summary) for summary in experiment.summaries}
         missing = [label for label in labels if label not in present]
         if missing:
             notes.append(
@@ -183,9 +160,9 @@ def _gaps(experiments: list[ExperimentData]) -> list[str]:
     return notes
 
 
-def _agent(entry: Entry) -> str:
-    """An agent, whatever its deadline."""
-    return label_of(entry.algorithm, entry.parameters)
+def _agent(summary: Summary) -> str:
+    """The agent's label without its deadline."""
+    return label_of(summary.algorithm, summary.parameters)
 
 
 def _some(texts: list[str]) -> str:

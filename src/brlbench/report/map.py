@@ -1,6 +1,6 @@
 """The map of the best algorithms: which of them win, for every pair of bounds.
 
-The regions are exact: rectangles whose edges are the agents' own times, none of them sampled.
+The regions are exact: rectangles whose edges are the agents' own times.
 """
 
 import math
@@ -16,13 +16,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from ..mdps.sparse import Integers
+from .answers import Answer
 from .axes import LogAxis
 from .figures import WIDTH, drawing, say_empty, settle, write_title
-from .tables import Answer
 from .words import describe_feature
 
-NAMED = 12  # how many sets of winners have a name in the legend
-# Paul Tol's light colours: for areas with black text on them, and for any kind of colour vision.
+NAMED = 12  # sets of winners that the legend names
+# Paul Tol's light colours: legible under black text, distinct for any kind of colour vision.
 _COLOURS = ("#77AADD", "#EE8866", "#EEDD88", "#44BB99", "#FFAABB", "#99DDFF", "#BBCC33", "#AAAA00")
 _OTHERS = "#DDDDDD"
 _LINE = 36  # characters in a line of the legend
@@ -36,19 +36,21 @@ class Rectangle(NamedTuple):
     winners: tuple[str, ...]
 
     def corners(self, x: LogAxis, y: LogAxis) -> list[tuple[float, float]]:
-        """The rectangle as far as it is on the map."""
+        """The corners of the rectangle, cut off at the map's edges."""
         left, right = (min(max(edge, x.left), x.right) for edge in self.online)
         bottom, top = (min(max(edge, y.left), y.right) for edge in self.offline)
         return [(left, bottom), (right, bottom), (right, top), (left, top)]
 
 
 def rectangles(found: Answer) -> list[Rectangle]:
-    """The whole plane of bounds, in few rectangles; none where no agent is allowed."""
-    regions, contenders = found.regions, found.comparison.contenders
+    """The plane of all bounds as few rectangles; left out where no agent is allowed."""
+    regions, summaries = found.regions, found.comparison.summaries
     sets: dict[tuple[str, ...], int] = {}
-    numbers = np.full(len(regions.answers) + 1, -1, dtype=np.int64)  # the last is of cells of -1
+    numbers = np.full(
+        len(regions.answers) + 1, -1, dtype=np.int64
+    )  # the last one serves cells of -1
     for i, best in enumerate(regions.answers):
-        names = tuple(sorted(contenders[winner].algorithm for winner in best.winners))
+        names = tuple(sorted(summaries[winner].algorithm for winner in best.winners))
         numbers[i] = sets.setdefault(names, len(sets))
     names_of = list(sets)
     rows = np.append(regions.offline_edges, math.inf)
@@ -64,9 +66,9 @@ def rectangles(found: Answer) -> list[Rectangle]:
 
 
 def _merged(cells: Integers) -> Iterator[tuple[int, int, int, int, int]]:
-    """Rectangles of equal cells [I, J]: number, first and last row, first and last column.
+    """Rectangles of equal cells [I, J]: number, rows from and to, columns from and to.
 
-    Runs within a row, joined with equal runs of the rows above; negative cells are left out.
+    Equal runs of neighbouring rows are joined; negative cells are left out.
     """
     open_runs: dict[tuple[int, int, int], int] = {}  # (number, left, right): first row
     for row in range(len(cells) + 1):
@@ -123,7 +125,7 @@ def best_algorithms_map(found: Answer) -> Figure:
 
 
 def _height(handles: list[Patch | Line2D]) -> float:
-    """Of a legend, in inches."""
+    """The height of a legend, in inches."""
     lines = sum(1 + str(handle.get_label()).count("\n") for handle in handles)
     return 0.4 + 0.135 * lines + 0.06 * len(handles)
 
@@ -146,7 +148,7 @@ def _patch(face: str, label: str, hatch: str | None = None) -> Patch:
 
 
 def _size(rectangle: Rectangle, x: LogAxis, y: LogAxis) -> tuple[float, float]:
-    """Width and height on the map, as parts of it."""
+    """Width and height as shares of the map."""
     (left, bottom), _, (right, top), _ = rectangle.corners(x, y)
     return (
         math.log(right / left) / math.log(x.right / x.left),
@@ -171,7 +173,7 @@ def _fill(
 
 
 def _number(axes: Axes, parts: list[Rectangle], x: LogAxis, y: LogAxis, text: str) -> None:
-    """Write a set's number on its largest part, if it has room."""
+    """Write a set's number on its largest part, if there is room."""
     largest = max(parts, key=lambda part: math.prod(_size(part, x, y)))
     width, height = _size(largest, x, y)
     if width > 0.03 * len(text) and height > 0.05:
@@ -180,10 +182,10 @@ def _number(axes: Axes, parts: list[Rectangle], x: LogAxis, y: LogAxis, text: st
 
 
 def _reading_line(axes: Axes, found: Answer) -> list[Line2D]:
-    """The bound at which the map is read."""
+    """A line at the offline bound for which the map is read."""
     below = found.reading.below
     if below is None:
         return []
     look = {"color": "black", "linestyle": "--", "linewidth": 1}
-    axes.axhline(below.features["offline"], **look)  # type: ignore[arg-type]
+    axes.axhline(below.seconds["offline"], **look)  # type: ignore[arg-type]
     return [Line2D([], [], **look, label="cheapest useful OPPS training")]  # type: ignore[arg-type]

@@ -3,21 +3,21 @@
 import math
 
 from ..arguments import format_seconds
-from .tables import Answer, Question
+from .answers import Answer, Question
 
 _FEATURES = {
     "offline": "offline time",
-    "mean": "mean online time a decision",
-    "median": "median online time a decision",
-    "p95": "95th percentile of the online time a decision",
+    "mean": "mean online time per decision",
+    "median": "median online time per decision",
+    "p95": "95th percentile of the online time per decision",
     "max": "longest online time of a decision",
-    "total": "online time a trajectory",
+    "total": "online time per trajectory",
 }
 
 
 def format_score(mean: float, half_width: float) -> str:
     """A score and its interval, with two decimals or as many as the interval needs."""
-    small = 1e-9 * abs(mean) < half_width < 0.01  # below that it is rounding
+    small = 1e-9 * abs(mean) < half_width < 0.01  # a smaller width is a rounding error
     decimals = min(9, 1 - math.floor(math.log10(half_width))) if small else 2
     if math.isnan(half_width):  # of a single MDP
         return f"{mean:.2f}"
@@ -35,7 +35,7 @@ def describe_feature(feature: str) -> str:
 
 
 def describe_bounds(question: Question) -> str:
-    """The bounds that were asked for, if any."""
+    """The bounds of a question in words; empty if there are none."""
     bounds = {"offline": question.offline, "online": question.online}
     return ", ".join(
         f"{name} ≤ {format_seconds(bound)}" for name, bound in bounds.items() if bound < math.inf
@@ -46,22 +46,22 @@ def sentence(found: Answer) -> str:
     """Which agents are best, in one sentence."""
     bounds = describe_bounds(found.question)
     start = f"{found.experiment.name}{f' within {bounds}' if bounds else ''}: "
-    entries = found.experiment.competitors
-    if not entries:
+    summaries = found.experiment.competitors
+    if not summaries:
         return start + "there are no agents to compare."
     if not found.rows:
         least = {
-            "offline": min(entry.features["offline"] for entry in entries),
-            "online": min(entry.features[found.question.feature] for entry in entries),
+            "offline": min(summary.seconds["offline"] for summary in summaries),
+            "online": min(summary.seconds[found.question.feature] for summary in summaries),
         }
         times = " and ".join(f"{format_seconds(time)} {name}" for name, time in least.items())
         return start + f"no agent is within the bounds; the least times are {times}."
     first = found.rows[0]
-    score = format_score(first.mean, first.ci95)
-    best = f"{first.entry.label} is best with {score}"
+    score = format_score(*first.score)
+    best = f"{first.summary.label} is best with {score}"
     if found.question.honest:
-        best = f"{first.entry.label} is best on one half of the MDPs, with {score} on the other"
-    others = [entry.label for entry in found.winners[1:]]
+        best = f"{first.summary.label} is best on one half of the MDPs, with {score} on the other"
+    others = [summary.label for summary in found.winners[1:]]
     if others:
         return start + f"{best}; not significantly worse: {', '.join(others)}."
     if len(found.rows) == 1:
@@ -70,9 +70,9 @@ def sentence(found: Answer) -> str:
 
 
 def read_map(found: Answer) -> str:
-    """The winning algorithms from left to right on the map, as in the paper."""
+    """The winning algorithms on the map from left to right, as the paper lists them."""
     below, steps = found.reading
-    bound = f" trained in less than {format_seconds(below.features['offline'])}" if below else ""
+    bound = f" trained in less than {format_seconds(below.seconds['offline'])}" if below else ""
     if not steps:
         return f"{found.experiment.name}{bound}: no agent."
     sets = [f"({', '.join(names)})" for _, names in steps]

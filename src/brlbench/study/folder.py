@@ -51,7 +51,8 @@ class Folder:
         self._lock = _locked(self.path / ".lock")
         for leftover in self.path.rglob(".*.tmp"):  # of a run that was killed while writing
             leftover.unlink()
-        self._write("study.toml", read_bytes(study.path))
+        changes = "".join(f"# run with {key} = {value}\n" for key, value in study.changes.items())
+        self._write("study.toml", changes.encode() + read_bytes(study.path))
         for name, experiment in study.experiments.items():
             path = self.path / "experiments" / f"{_slug(name)}-{experiment.hash[:16]}.parquet"
             if not path.exists():

@@ -20,7 +20,14 @@ from ..protocol.experiment import Experiment
 from ..protocol.playing import identity
 from ..protocol.result import label_of
 from ..storage import frozen_set
-from .schema import ExperimentTable, LimitsTable, StudyTable, place_of, read_tables
+from .schema import (
+    ExperimentTable,
+    LimitsTable,
+    StudyTable,
+    place_of,
+    read_tables,
+    with_defaults,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +94,7 @@ class Study:
     experiments: dict[str, Experiment]
     jobs: list[Job]
     skipped: list[Skipped]
+    changes: dict[str, Any]  # defaults that replace the file's own
 
     @property
     def agents(self) -> list[PlannedAgent]:
@@ -94,13 +102,10 @@ class Study:
         return list(dict.fromkeys(job.agent for job in self.jobs))
 
 
-def read_study(path: str | Path) -> Study:
-    """Read a study file, check all of it and expand it."""
-    return plan(Path(path), read_tables(Path(path)))
-
-
-def plan(path: Path, table: StudyTable) -> Study:
-    """Expand the tables of a study file; `path` is where its agents and distributions lie."""
+def read_study(path: str | Path, **defaults: Any) -> Study:
+    """Read a study file, check all of it and expand it; `defaults` replace the file's own."""
+    path = Path(path)
+    table = with_defaults(read_tables(path), defaults)
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)  # for a user's own agents beside the study
@@ -114,7 +119,7 @@ def plan(path: Path, table: StudyTable) -> Study:
     if not jobs:
         raise InvalidInput(f"{path}: no agent is left to play: {skipped[0].reason}")
     _check_labels(path, jobs.values())
-    return Study(path, table, experiments, list(jobs.values()), skipped)
+    return Study(path, table, experiments, list(jobs.values()), skipped, defaults)
 
 
 def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:

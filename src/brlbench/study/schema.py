@@ -188,6 +188,12 @@ def read_tables(path: Path) -> StudyTable:
         raise explain(error, str(path)) from None
 
 
+def with_defaults(table: StudyTable, changes: dict[str, Any]) -> StudyTable:
+    """The tables of a file with some defaults replaced."""
+    own = table.defaults.model_dump(exclude_unset=True)
+    return table.model_copy(update={"defaults": DefaultsTable.model_validate(own | changes)})
+
+
 def explain(error: ValidationError, source: str) -> InvalidInput:
     """What is wrong with a table, in one sentence: file, key, value, remedy."""
     first = error.errors()[0]

@@ -1,4 +1,4 @@
-"""What `test_statistics` leaves: exact tests, coverage, corrections and effect sizes by hand."""
+"""What `test_significance` leaves: exact tests, corrections and effect sizes by hand."""
 
 import math
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from brlbench.analysis.statistics import bootstrap_interval, effect_size, holm, permutation_test
-from brlbench.errors import InvalidInput
+from brlbench.analysis.significance import effect_size, holm, permutation_test
 from brlbench.mdps.sparse import Floats
 
 
@@ -46,44 +45,12 @@ def test_false_positives_of_permutations() -> None:
     assert rate == pytest.approx(0.05, abs=0.036)  # four standard errors
 
 
-def test_coverage_of_bootstrap_intervals() -> None:
-    rng = np.random.default_rng(5)
-    drawn = pairs(rng, 500, 60, difference=1.0)
-    intervals = [bootstrap_interval(a, b, rng, resamples=300) for a, b in drawn]
-    covered = np.mean([interval.low <= 1 <= interval.high for interval in intervals])
-    assert covered == pytest.approx(0.95, abs=0.04)
-
-
-def test_a_bootstrap_interval_against_scipy() -> None:
-    rng = np.random.default_rng(6)
-    returns = rng.exponential(size=200)
-    ours = bootstrap_interval(returns, None, rng, level=0.9)
-    theirs = scipy.stats.bootstrap(
-        (returns,), np.mean, confidence_level=0.9, method="percentile", rng=rng, batch=500
-    ).confidence_interval
-    assert ours == pytest.approx((theirs.low, theirs.high), abs=0.01)
-    assert bootstrap_interval([2.0, 2.0], None, rng) == (2, 2)
-
-
-def test_holm_by_hand() -> None:
-    assert holm([0.01, 0.04, 0.03, 0.005]).tolist() == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.5, 0.9]).tolist() == [1, 1]
-    assert holm([0.02]).tolist() == [0.02]
-    assert holm([]).tolist() == []
-
-
 def test_holm_by_its_formula() -> None:
     p = np.random.default_rng(7).random(12) ** 3
     expected = [
         min(1.0, max((len(p) - sum(p < other)) * other for other in p if other <= one)) for one in p
     ]
     assert holm(p).tolist() == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("p_values", [[-0.1], [1.1], [math.nan], [[0.5]]])
-def test_holm_refuses_what_is_no_p_value(p_values: list[float]) -> None:
-    with pytest.raises(InvalidInput, match="p-values must be"):
-        holm(p_values)
 
 
 def test_effect_sizes_by_hand() -> None:

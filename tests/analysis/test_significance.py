@@ -5,12 +5,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from brlbench.analysis.statistics import (
-    bootstrap_interval,
+from brlbench.analysis.scores import bootstrap_interval
+from brlbench.analysis.significance import (
     effect_size,
-    few_mdps_warning,
     holm,
-    normalised,
     paired_z_test,
     permutation_test,
     z_against,
@@ -26,23 +24,6 @@ def pair(number: int = 200, better: float = 0.0, *names: object) -> tuple[Floats
     rng = generator("test statistics", number, *names)
     mdps = rng.normal(50, 20, number)
     return mdps + rng.normal(better, 1, number), mdps + rng.normal(0, 1, number)
-
-
-def test_ci95_is_two_standard_errors() -> None:
-    numbers = [1.0, 2.0, 4.0, 9.0]
-    assert ci95(numbers) == pytest.approx(2 * scipy.stats.sem(numbers))
-    assert ci95([3.0, 3.0, 3.0]) == 0
-    assert math.isnan(ci95([3.0]))
-
-
-def test_ci95_holds_the_mean_in_95_of_100_cases() -> None:
-    """Two standard errors hold it a little more often."""
-    rng = generator("test interval")
-    samples = rng.exponential(1.0, (4000, 300))
-    held = np.mean([abs(sample.mean() - 1) <= ci95(sample) for sample in samples])
-    expected = 1 - 2 * scipy.stats.norm.sf(2)
-    # The exponential distribution is skew: its intervals hold a little less.
-    assert abs(held - expected) <= 4 * math.sqrt(expected * (1 - expected) / 4000) + 0.005
 
 
 @pytest.mark.parametrize("better", [-0.3, 0.0, 0.1, 2.0])
@@ -136,17 +117,6 @@ def test_the_permutation_test_agrees_with_the_z_test_on_many_mdps() -> None:
     assert permutation_test(other, other, generator("test"), 99) == 1
 
 
-def test_bootstrap_intervals_are_those_of_the_normal_law_on_many_mdps() -> None:
-    one, other = pair(400, 0.5)
-    for numbers, interval in (
-        (one - other, bootstrap_interval(one, other, generator("test bootstrap"))),
-        (one, bootstrap_interval(one, None, generator("test bootstrap"))),
-    ):
-        half = 1.96 * scipy.stats.sem(numbers)
-        expected = (numbers.mean() - half, numbers.mean() + half)
-        assert tuple(interval) == pytest.approx(expected, abs=0.15 * half)
-
-
 def test_holm_s_correction() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]).tolist() == [1, 1]
@@ -178,17 +148,3 @@ def test_z_against_many_at_once() -> None:
     assert z[0] == pytest.approx(paired_z_test(one, other).z)
     assert z[1:].tolist() == [0, math.inf, -math.inf]
     assert z_against(one[:1], other[None, :1]).tolist() == [0]
-
-
-def test_normalised_scores() -> None:
-    assert normalised(5, 0, 10) == 0.5
-    assert normalised(31, 31, 72) == 0
-    assert normalised(72, 31, 72) == 1
-    assert math.isnan(normalised(3, 3, 3))
-
-
-def test_few_mdps() -> None:
-    assert few_mdps_warning(30) is None
-    assert few_mdps_warning(29) == (
-        "only 29 MDPs: intervals and tests are approximations that want 30 or more"
-    )

@@ -1,0 +1,95 @@
+"""Is one agent better than another? Paired tests, their correction, and effect sizes.
+
+Returns are arrays with one number per MDP, in the same order of MDPs.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arguments import between_0_and_1
+from ..errors import InvalidInput
+from ..mdps.sparse import Floats
+from .scores import paired_differences
+
+
+class ZTest(NamedTuple):
+    """The outcome of a paired Z-test of "the first is better than the second"."""
+
+    z: float
+    p_value: float
+    significant: bool
+
+
+def paired_z_test(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> ZTest:
+    """Test whether the first returns are higher than the second, on the same MDPs.
+
+    The test is one-sided. Equal returns do not differ; a difference that is the same on every MDP
+    is certain. The test is an approximation that needs 30 MDPs or more.
+    """
+    difference = paired_differences(first, second)
+    between_0_and_1(level, "level")
+    z = _z(difference)
+    p_value = math.erfc(z / math.sqrt(2)) / 2
+    return ZTest(z, p_value, p_value < 1 - level)
+
+
+def permutation_test(
+    first: ArrayLike, second: ArrayLike, rng: np.random.Generator, permutations: int = 10_000
+) -> float:
+    """The p-value of "the first is better": the share of random signs with as large a difference.
+
+    The test is one-sided and exact for any number of MDPs. The observed signs count as one
+    permutation, so the p-value is never zero.
+    """
+    difference = paired_differences(first, second)
+    # Keeps rounding from making a permutation equal to the observed one look smaller.
+    observed = difference.sum() - 1e-12 * np.abs(difference).sum()
+    as_large = 1
+    for start in range(0, permutations, 1000):
+        rows = min(1000, permutations - start)
+        signs = rng.integers(0, 2, size=(rows, len(difference)), dtype=np.int8) * 2.0 - 1.0
+        as_large += int((signs @ difference >= observed).sum())
+    return as_large / (permutations + 1)
+
+
+def holm(p_values: ArrayLike) -> Floats:
+    """Holm's adjusted p-values.
+
+    If those below a level are called significant, the chance of any false positive is at most that
+    level.
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
+        raise InvalidInput("p-values must be a list of numbers from 0 to 1")
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def effect_size(first: ArrayLike, second: ArrayLike) -> float:
+    """The mean paired difference in units of the differences' standard deviation."""
+    difference = paired_differences(first, second)
+    return _z(difference) / math.sqrt(len(difference))
+
+
+def z_against(one: Floats, others: Floats) -> Floats:
+    """The paired Z statistic [n] of one agent's returns [N] against each row of others [n, N]."""
+    difference = one - others
+    if difference.shape[1] < 2:
+        return np.zeros(len(others))
+    mean, deviation = difference.mean(axis=1), difference.std(axis=1, ddof=1)
+    # Rounding can leave a constant with a tiny deviation.
+    constant = deviation <= 1e-12 * np.abs(difference).max(axis=1)
+    certain = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = mean / (deviation / math.sqrt(difference.shape[1]))
+    return np.asarray(np.where(constant, certain, z))
+
+
+def _z(difference: Floats) -> float:
+    return float(z_against(difference, np.zeros((1, len(difference))))[0])

@@ -1,0 +1,20 @@
+"""Where commands print: results to `console`, notes to `errors`."""
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.text import Text
+
+console = Console()
+errors = Console(stderr=True)
+
+
+def say(text: object) -> None:
+    """Print a text as it is: no markup, no line breaks of our own."""
+    console.print(Text(str(text)), soft_wrap=True)
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print what should be known about results."""
+    for note in notes:
+        errors.print(Text(f"note: {note}"), soft_wrap=True)

@@ -1,0 +1,102 @@
+"""What is printed about a study: its jobs, how far it is, and what the rest will take."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from ..arguments import format_seconds
+from ..study.estimate import Estimate
+from ..study.plan import Study
+from ..study.run import Outlook
+from ..study.status import Status
+from .output import console, say
+
+_MOST_FAILURES = 5  # probes that failed, of which more are not printed
+
+
+def print_outlook(study: Study, outlook: Outlook) -> None:
+    """Print a study's title, and how many of its jobs are done."""
+    console.print(Text(study.table.title or study.path.name, style="bold"))
+    say(
+        f"{len(study.agents)} agents, {len(study.experiments)} experiments, "
+        f"{len(study.jobs)} jobs: {len(outlook.done)} done, {len(outlook.failed)} failed, "
+        f"{len(outlook.missing)} to do"
+    )
+    for skipped in study.skipped:
+        console.print(Text(f"skipped: {skipped.label}: {skipped.reason}", style="dim"))
+
+
+def print_status(status: Status, is_over: bool = False) -> None:
+    """Print what is done, running, failed and left."""
+    if status.title and not is_over:
+        console.print(Text(status.title, style="bold"))
+    parts = [f"{status.done} of {status.total} jobs done"]
+    if status.failures:
+        parts.append(f"{len(status.failures)} failed")
+    if status.left:
+        parts.append(f"{status.left} left ({status.begun} of them begun)")
+    say(", ".join(parts))
+    if not is_over:
+        _print_details(status)
+    for failure in status.failures:
+        say(f"failed: {failure.agent} on {failure.experiment}: {failure.reason}")
+    if status.failures:
+        say("try these again with brlbench run --retry-failed")
+
+
+def _print_details(status: Status) -> None:
+    say(f"{status.trajectories_done:,} of {status.trajectories:,} trajectories played")
+    for name, (done, total) in status.by_experiment.items():
+        say(f"  {name}: {done} of {total}")
+    if status.owner:
+        say(f"running: {status.owner}")
+        for unit in status.running:
+            say(f"  {unit}")
+        if status.seconds_left is not None:
+            say(f"about {_long(status.seconds_left)} left")
+    elif status.left:
+        say("not running; start it again with brlbench run")
+
+
+def print_estimates(
+    study: Study, outlook: Outlook, estimates: Sequence[Estimate], workers: int
+) -> None:
+    """Print the jobs of a study by algorithm, and the estimated time of the missing ones."""
+    console.print(_job_table(study, outlook, estimates))
+    if estimates:
+        total = sum(found.seconds for found in estimates)
+        unknown = sum(found.playing_seconds is None for found in estimates)
+        say(
+            f"About {_long(total)} of one core, {_long(total / workers)} with {workers} workers"
+            + (f", not counting {unknown} jobs whose probe failed." if unknown else ".")
+        )
+    for found in [found for found in estimates if found.failure][:_MOST_FAILURES]:
+        say(f"probe failed: {found.job}: {found.failure}")
+
+
+def _job_table(study: Study, outlook: Outlook, estimates: Sequence[Estimate]) -> Table:
+    table = Table("experiment", "algorithm", box=None, padding=(0, 2, 0, 0))
+    for name in ("jobs", "done", "to do", "training", "playing"):
+        table.add_column(name, justify="right")
+    jobs, done, missing = (
+        Counter((job.experiment_name, job.agent.algorithm) for job in listed)
+        for listed in (study.jobs, outlook.done, outlook.missing)
+    )
+    seconds: dict[tuple[str, str], tuple[float, float]] = {}
+    for found in estimates:
+        if found.training_seconds is not None and found.playing_seconds is not None:
+            row = (found.job.experiment_name, found.job.agent.algorithm)
+            training, playing = seconds.get(row, (0.0, 0.0))
+            seconds[row] = training + found.training_seconds, playing + found.playing_seconds
+    for row, number in jobs.items():
+        times = map(_long, seconds[row]) if row in seconds else ("", "")
+        table.add_row(*map(escape, row), str(number), str(done[row]), str(missing[row]), *times)
+    return table
+
+
+def _long(seconds: float) -> str:
+    """A duration for planning, with two digits."""
+    return format_seconds(seconds, digits=2)

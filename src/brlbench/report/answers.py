@@ -1,0 +1,209 @@
+"""Questions and answers: which agents of an experiment are best, and how sure that is.
+
+`answer` does all the computing; tables, figures, LaTeX, exports and the terminal show its answers.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import streams
+from ..analysis.bounds import LEVEL, Comparison, Regions
+from ..analysis.scores import Interval, bootstrap_interval, few_mdps_warning, normalised
+from ..analysis.significance import effect_size, holm, paired_z_test, permutation_test
+from ..analysis.times import ONLINE
+from ..arguments import parse_seconds
+from ..errors import InvalidInput, did_you_mean
+from ..protocol.score import Score
+from ..protocol.summary import Summary
+from .data import REFERENCE, ExperimentData, ReportData
+
+OPPS = ("opps-ds", "opps-cs")
+RESAMPLES = 1000  # how often the MDPs are resampled to find the stability of winners
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which agents are best within bounds in seconds, by which time feature and test."""
+
+    offline: float = math.inf
+    online: float = math.inf
+    feature: str = ONLINE
+    level: float = LEVEL
+    honest: bool = False
+
+    @classmethod
+    def parse(
+        cls, offline: str | None, online: str | None, feature: str, level: float, honest: bool
+    ) -> "Question":
+        """A question from bounds like 1m or 5ms; None means no bound."""
+        return cls(
+            math.inf if offline is None else parse_seconds(offline, "offline"),
+            math.inf if online is None else parse_seconds(online, "online"),
+            feature,
+            level,
+            honest,
+        )
+
+
+ANYTHING = Question()
+"""The best agents, without bounds on time."""
+
+
+class Test(NamedTuple):
+    """How much worse an agent is than the best one, and how sure that is."""
+
+    difference: float  # of the scores
+    interval: Interval  # of the difference, 95%, by the bootstrap
+    z: float
+    p_value: float
+    adjusted: float  # the p-value after Holm's correction over all tests of the experiment
+    permutation: float  # the p-value of the permutation test
+    effect: float
+
+
+class Row(NamedTuple):
+    """The best agent of one algorithm."""
+
+    summary: Summary
+    winner: bool
+    score: Score  # if honest, on the testing half of the MDPs
+    normalised: float | None
+    test: Test | None  # None for the best agent, and with too few MDPs to test
+    stability: float  # share of resamples of the MDPs in which the algorithm wins
+
+
+class Reading(NamedTuple):
+    """The winning algorithms as the online bound grows, for one offline bound."""
+
+    below: Summary | None  # the offline bound is just below its training time; None: no bound
+    steps: list[tuple[float, list[str]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The best agents of one experiment."""
+
+    experiment: ExperimentData
+    question: Question
+    comparison: Comparison  # the competitors, in the experiment's order
+    rows: list[Row]  # one per algorithm, best first; empty if no agent is within the bounds
+
+    @property
+    def winners(self) -> list[Summary]:
+        """The best agent and those that are not significantly worse."""
+        return [row.summary for row in self.rows if row.winner]
+
+    @property
+    def num_tested(self) -> int:
+        """The number of MDPs that tests use."""
+        return int(self.comparison.testing.shape[1])
+
+    @property
+    def warning(self) -> str | None:
+        """A sentence if there are too few MDPs for reliable tests, else None."""
+        few = few_mdps_warning(self.num_tested) if self.comparison.summaries else None
+        return f"{self.experiment.name}: {few}" if few else None
+
+    @cached_property
+    def regions(self) -> Regions:
+        """The winners within all bounds."""
+        return self.comparison.regions()
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The map read from left to right, just below the cheapest useful training of OPPS."""
+        winners = {i for best in self.regions.answers for i in best.winners}
+        summaries = self.experiment.competitors
+        useful = [summaries[i] for i in winners if summaries[i].algorithm in OPPS]
+        below = min(useful, key=lambda summary: summary.seconds["offline"], default=None)
+        bound = np.nextafter(below.seconds["offline"], 0) if below else math.inf
+        return Reading(below, self.comparison.sequence(float(bound)))
+
+
+def answer(experiment: ExperimentData, question: Question = ANYTHING) -> Answer:
+    """Find the best agents of an experiment; the same question always gives the same answer."""
+    summaries = experiment.competitors
+    comparison = Comparison(summaries, question.level, question.honest, question.feature)
+    best = comparison.within(question.offline, question.online)
+    if best is None:
+        return Answer(experiment, question, comparison, [])
+    rng = streams.generator("report", experiment.hash)
+    chosen = best.best_of_algorithm
+    tests = _tests(comparison, chosen, question.level, rng)
+    stability = comparison.stability(question.offline, question.online, rng, RESAMPLES)
+    rows = []
+    for i, test in zip(chosen, tests, strict=True):
+        # If honest, only the testing half is free of the choice's bias.
+        returns = comparison.testing[i] if comparison.testing.size else comparison.choosing[i]
+        score = Score.of(returns)
+        row = Row(
+            summary=summaries[i],
+            winner=i in best.winners,
+            score=score,
+            normalised=_normalised(experiment, score.mean, question.honest),
+            test=test,
+            stability=stability[summaries[i].algorithm],
+        )
+        rows.append(row)
+    return Answer(experiment, question, comparison, rows)
+
+
+def answer_all(
+    data: ReportData,
+    question: Question = ANYTHING,
+    experiment: str | None = None,
+) -> list[Answer]:
+    """Find the best agents of all experiments, or of the one named."""
+    names = [each.name for each in data.experiments]
+    if experiment is not None and experiment not in names:
+        raise InvalidInput(
+            f"experiment = {experiment!r}{did_you_mean(experiment, names)}: must be one of "
+            f"{', '.join(names)}"
+        )
+    return [answer(each, question) for each in data.experiments if experiment in (None, each.name)]
+
+
+def notes_on(data: ReportData, answers: Iterable[Answer]) -> list[str]:
+    """Notes on the results and on the answers from them."""
+    return [*data.notes, *(found.warning for found in answers if found.warning)]
+
+
+def _tests(
+    comparison: Comparison, chosen: list[int], level: float, rng: np.random.Generator
+) -> list[Test | None]:
+    """Each of the chosen agents against the first."""
+    if comparison.testing.shape[1] < 2:
+        return [None] * len(chosen)
+    first, *others = (comparison.testing[i] for i in chosen)
+    z_tests = [paired_z_test(first, other, level) for other in others]
+    adjusted = holm([test.p_value for test in z_tests])
+    tests = [
+        Test(
+            difference=float((first - other).mean()),
+            interval=bootstrap_interval(first, other, rng),
+            z=test.z,
+            p_value=test.p_value,
+            adjusted=float(p_value),
+            permutation=permutation_test(first, other, rng),
+            effect=effect_size(first, other),
+        )
+        for other, test, p_value in zip(others, z_tests, adjusted, strict=True)
+    ]
+    return [None, *tests]
+
+
+def _normalised(experiment: ExperimentData, score: float, honest: bool) -> float | None:
+    """A score between random (0) and optimal (1), on the MDPs it was measured on."""
+    part = slice(1, None, 2) if honest else slice(None)
+    scores = [
+        max((float(each.returns[part].mean()) for each in experiment.summaries
+             if each.algorithm == name), default=math.nan)
+        for name in ("random", REFERENCE)
+    ]  # fmt: skip
+    scaled = normalised(score, *scores)
+    return None if math.isnan(scaled) else scaled

@@ -26,7 +26,7 @@ from brlbench.report.figures import drawing, score_against_time, settle, styles
 from brlbench.report.loading import load
 from brlbench.report.map import best_algorithms_map
 from brlbench.report.tables import answer
-from brlbench.storage.store import write_result
+from brlbench.storage import write_result
 
 FOLDER = Path(__file__).parent / "figures"
 _PLAIN = "#0072B2"  # as in report.figures

@@ -10,7 +10,7 @@ from brlbench import streams
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol.score import ci95
 from brlbench.report.data import Entry, ExperimentData
-from brlbench.storage.frozen import frozen_set
+from brlbench.storage import frozen_set
 
 from .published import WITH_DEFECTS, PublishedRow, apart, published_rows
 from .selection import optimism

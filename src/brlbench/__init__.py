@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .protocol.evaluate import evaluate
     from .protocol.experiment import Experiment
     from .protocol.result import Result
-    from .storage.frozen import frozen_set
+    from .storage import frozen_set
 
 __version__ = "0.1.0"
 
@@ -39,7 +39,7 @@ _MODULES = {
     "bayes_optimal_value": "mdps.bayes_optimal",
     "distribution": "problems",
     "evaluate": "protocol.evaluate",
-    "frozen_set": "storage.frozen",
+    "frozen_set": "storage",
     "make_agent": "agents",
     "paired_z_test": "analysis.statistics",
 }

@@ -21,7 +21,7 @@ class AgentError(BrlbenchError):
 
 
 class ExecutorError(BrlbenchError):
-    """What performs units of work can't go on; the message says why."""
+    """An executor can't go on; the message says why."""
 
 
 class StoreError(BrlbenchError):
@@ -29,11 +29,16 @@ class StoreError(BrlbenchError):
 
 
 class WrongKind(StoreError):
-    """A file is one of this package's, but holds something else than was asked for."""
+    """A file of this package holds something other than was asked for."""
+
+
+def reason(error: BaseException) -> str:
+    """What went wrong, as a part of a sentence."""
+    return str(error) if isinstance(error, BrlbenchError) else f"{type(error).__name__}: {error}"
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """A hint at the choice most like a word, or nothing."""
+    """A hint at the choice most like a word; empty if none is."""
     by_lower = {choice.lower(): choice for choice in choices}
     close = difflib.get_close_matches(word.lower(), by_lower, n=1)
     return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""

@@ -22,7 +22,7 @@ from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import TrainedAgent, Training, evaluate, train
 from brlbench.protocol.experiment import Experiment
-from brlbench.storage.store import read_agent, write_agent
+from brlbench.storage import read_agent, write_agent
 
 TASK = Task(0.95, 30)
 

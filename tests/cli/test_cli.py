@@ -11,7 +11,7 @@ from brlbench import cli
 from brlbench.agents import AGENTS, make_agent
 from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol.evaluate import evaluate
-from brlbench.storage import store
+from brlbench import storage
 from helpers.shell import Shell, assert_error, outside
 
 # A user's agent: it tries the actions in turn and then stays with the one that paid best.
@@ -81,10 +81,10 @@ def test_the_steps_of_an_experiment(shell: Shell, tmp_path: Path) -> None:
                  "--workers", 2)  # fmt: skip
     assert done.code == 0
     assert done.err == ""
-    result = store.read_result(tmp_path / "result.parquet")
+    result = storage.read_result(tmp_path / "result.parquet")
     assert f"{result.mean:.2f} ± {result.ci95:.2f}" in done.out
     assert "12/12 trajectories" in done.out
-    experiment = store.read_experiment(tmp_path / "gc.parquet")
+    experiment = storage.read_experiment(tmp_path / "gc.parquet")
     assert (experiment.seed, experiment.horizon, experiment.trajectories) == (5, 30, 2)
     assert experiment.test.digest == distribution("GC").digest
     assert experiment.prior.digest == distribution("uniform:GC").digest
@@ -98,14 +98,14 @@ def test_accuracy_instead_of_a_horizon(shell: Shell, tmp_path: Path) -> None:
                  "-o", "gdl.parquet")  # fmt: skip
     assert done.code == 0
     assert "horizon 162" in done.out
-    assert store.read_experiment(tmp_path / "gdl.parquet").horizon == 162
+    assert storage.read_experiment(tmp_path / "gdl.parquet").horizon == 162
 
 
 def test_states_and_actions_are_kept_on_demand_only(shell: Shell, tmp_path: Path) -> None:
     shell("experiment", "--prior", "GC", "--test", "GC", "--mdps", 2, "-o", "gc.parquet")
     shell("train", "random", "--prior", "GC", "-o", "random.json")
     assert shell("play", "random.json", "gc.parquet", "-o", "result.parquet").code == 0
-    assert store.read_result(tmp_path / "result.parquet").actions is None
+    assert storage.read_result(tmp_path / "result.parquet").actions is None
 
 
 @pytest.mark.parametrize(("agent", "name"), [("Trying", "own:Trying"), ("Named", "trying")])
@@ -122,13 +122,13 @@ def test_the_steps_with_a_user_s_own_agent(
     for step in (train, (*play, "result.parquet", "--workers", 2)):
         done = outside(tmp_path, *step)
         assert (done.code, done.err) == (0, "")
-    result = store.read_result(tmp_path / "result.parquet")
+    result = storage.read_result(tmp_path / "result.parquet")
     assert (result.algorithm, result.parameters) == (name, {"tries": 3})
     assert result.actions is not None
     assert sorted(result.actions[0, 0, :9].tolist()) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     sys.modules.pop("own", None)
     assert shell(*play, "alone.parquet", "--workers", 1).code == 0
-    alone = store.read_result(tmp_path / "alone.parquet")
+    alone = storage.read_result(tmp_path / "alone.parquet")
     np.testing.assert_array_equal(result.rewards, alone.rewards)
 
 
@@ -348,7 +348,7 @@ def test_files_are_replaced_if_told_to(shell: Shell, tmp_path: Path) -> None:
     ):
         assert_error(shell(*step), "exists already")
         assert shell(*step, "--overwrite").code == 0
-    assert store.read_result(tmp_path / "result.parquet").algorithm == "random"
+    assert storage.read_result(tmp_path / "result.parquet").algorithm == "random"
 
 
 # Help.

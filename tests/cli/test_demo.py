@@ -8,7 +8,7 @@ import pytest
 import brlbench.cli.demo
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.result import Result
-from brlbench.storage import store
+from brlbench import storage
 from helpers.shell import Shell, outside
 
 
@@ -29,7 +29,7 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_demo_leaves_results_a_figure_and_a_page(demo_folder: Path) -> None:
     files = sorted(demo_folder.iterdir())
-    results = [store.read_result(path) for path in files if path.suffix == ".parquet"]
+    results = [storage.read_result(path) for path in files if path.suffix == ".parquet"]
     assert len(results) == 60
     assert len({(result.label, result.experiment_hash) for result in results}) == 60
     assert {result.settings["num_mdps"] for result in results} == {3}
@@ -45,7 +45,7 @@ def test_the_demo_goes_on_where_it_stopped(
     """What is there is kept; what is missing or damaged is played, and comes out the same."""
     first, second, *others = sorted(demo_folder.glob("*.parquet"))
     kept = {path: path.stat().st_mtime_ns for path in others}
-    rewards = [store.read_result(path).rewards for path in (first, second)]
+    rewards = [storage.read_result(path).rewards for path in (first, second)]
     first.unlink()
     second.write_bytes(second.read_bytes()[:-100])
     played = []
@@ -60,12 +60,12 @@ def test_the_demo_goes_on_where_it_stopped(
     assert len(played) == 2
     assert {path: path.stat().st_mtime_ns for path in others} == kept
     for path, before in zip((first, second), rewards, strict=True):
-        np.testing.assert_array_equal(store.read_result(path).rewards, before)
+        np.testing.assert_array_equal(storage.read_result(path).rewards, before)
 
 
 def test_results_say_how_they_were_made(demo_folder: Path) -> None:
     path = next(demo_folder.glob("beb-beta=0.5_Grid_*.parquet"))
-    result = store.read_result(path)
+    result = storage.read_result(path)
     assert json.loads(json.dumps(result.parameters)) == result.parameters
     assert result.parameters["beta"] == 0.5
     assert result.settings["seed"] == 1

@@ -8,7 +8,7 @@ import numpy as np
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol.result import Result
 from brlbench.report.data import Entry, ExperimentData, ReportData
-from brlbench.storage.store import write_result
+from brlbench.storage import write_result
 
 ALGORITHMS = (
     "random", "epsilon-greedy", "soft-max", "vdbe", "beb", "bamcp", "bfs3", "boss", "sboss",

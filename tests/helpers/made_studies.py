@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from brlbench.storage.store import read_result
+from brlbench.storage import read_result
 
 # An agent in Python that takes its time, fails, hangs or grows when it is told to.
 AGENTS = """

@@ -7,7 +7,7 @@ from typing import Any
 from brlbench.agents import make_agent
 from brlbench.protocol.evaluate import TrainedAgent, evaluate, train
 from brlbench.protocol.experiment import Experiment
-from brlbench.storage import store
+from brlbench import storage
 
 Write = Callable[[Path], object]
 
@@ -24,11 +24,11 @@ def trained(agent: Any = None, **changes: Any) -> TrainedAgent:
 
 
 WRITERS: dict[str, Write] = {
-    "result": lambda path: store.write_result(
+    "result": lambda path: storage.write_result(
         path, evaluate(make_agent("beb"), experiment()), trajectories=True
     ),
-    "experiment": lambda path: store.write_experiment(path, experiment()),
-    "agent": lambda path: store.write_agent(path, trained()),
+    "experiment": lambda path: storage.write_experiment(path, experiment()),
+    "agent": lambda path: storage.write_agent(path, trained()),
 }
 KINDS = list(WRITERS)
 

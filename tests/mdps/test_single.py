@@ -13,7 +13,7 @@ from brlbench.mdps.sparse import SparseTable
 from brlbench.problems import distribution, read, write
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.storage import store
+from brlbench import storage
 from brlbench.streams import generator
 from helpers.own_agents import Scripted
 
@@ -23,8 +23,8 @@ COUNTS = np.array([[[2.0, 1], [1, 1]], [[1, 0], [3, 1]]])
 
 
 def single(**changes: Any) -> SingleMDP:
-    given = {"transitions": TRANSITIONS, "counts": COUNTS, "rewards": [0, 1], "name": "small"}
-    return SingleMDP(**{**given, **changes})
+    given = {"counts": COUNTS, "rewards": [0, 1], "name": "small", **changes}
+    return SingleMDP(given.pop("transitions", TRANSITIONS), FlatDirichlet(**given))
 
 
 def test_every_draw_is_the_mdp() -> None:
@@ -98,8 +98,8 @@ def test_the_original_format_has_distributions_only(tmp_path: Path) -> None:
 def test_experiments_are_stored(tmp_path: Path) -> None:
     path = tmp_path / "small.parquet"
     experiment = Experiment("Chain", "Chain", num_mdps=3)
-    store.write_experiment(path, experiment)
-    found = store.read_experiment(path)
+    storage.write_experiment(path, experiment)
+    found = storage.read_experiment(path)
     assert (found.hash, found.name) == (experiment.hash, "Chain")
     assert isinstance(found.test, SingleMDP)
 

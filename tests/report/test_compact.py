@@ -7,7 +7,7 @@ import brlbench as bb
 from brlbench.errors import InvalidInput
 from brlbench.report import compact
 from brlbench.report.loading import load
-from brlbench.storage.store import write_result
+from brlbench.storage import write_result
 from helpers.made_studies import run
 
 

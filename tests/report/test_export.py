@@ -15,7 +15,7 @@ from brlbench.report.export import (
 )
 from brlbench.report.loading import load
 from brlbench.report.tables import Question, agents_table, answer, answer_all
-from brlbench.storage.store import write_table
+from brlbench.storage.tables import write_table
 from helpers.made_results import SPECIAL_NAMES, entry, experiment, study, write_study
 
 DATA = study(0, num_agents=30, num_mdps=40)

@@ -11,13 +11,13 @@ import pytest
 from brlbench.agents import make_agent
 from brlbench.errors import StoreError
 from brlbench.protocol.evaluate import evaluate
-from brlbench.storage import store
+from brlbench import storage
 from helpers.stored import KINDS, WRITERS, experiment, trained
 
 READERS: dict[str, Callable[[Path], object]] = {
-    "result": store.read_result,
-    "experiment": store.read_experiment,
-    "agent": store.read_agent,
+    "result": storage.read_result,
+    "experiment": storage.read_experiment,
+    "agent": storage.read_agent,
 }
 
 
@@ -135,9 +135,9 @@ def test_existing_files_are_kept(tmp_path: Path, kind: str) -> None:
 def test_existing_files_are_replaced_if_told_to(tmp_path: Path) -> None:
     for path in (tmp_path / "a", tmp_path / "b", tmp_path / "c"):
         path.write_bytes(b"worthless")
-    store.write_result(tmp_path / "a", evaluate(make_agent("random"), experiment()), overwrite=True)
-    store.write_experiment(tmp_path / "b", experiment(), overwrite=True)
-    store.write_agent(tmp_path / "c", trained(), overwrite=True)
-    assert store.read_result(tmp_path / "a").algorithm == "random"
-    assert store.read_experiment(tmp_path / "b").hash == experiment().hash
-    assert store.read_agent(tmp_path / "c").seed == 3
+    storage.write_result(tmp_path / "a", evaluate(make_agent("random"), experiment()), overwrite=True)
+    storage.write_experiment(tmp_path / "b", experiment(), overwrite=True)
+    storage.write_agent(tmp_path / "c", trained(), overwrite=True)
+    assert storage.read_result(tmp_path / "a").algorithm == "random"
+    assert storage.read_experiment(tmp_path / "b").hash == experiment().hash
+    assert storage.read_agent(tmp_path / "c").seed == 3

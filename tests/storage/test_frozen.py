@@ -7,7 +7,7 @@ import pytest
 import brlbench as bb
 from brlbench.errors import InvalidInput, StoreError
 from brlbench.problems import frozen
-from brlbench.storage.store import write_experiment
+from brlbench.storage import write_experiment
 from brlbench.study.schema import read_study
 from brlbench.study.units import ExperimentRequest, build_experiment
 from helpers.made_studies import returns_in, run, write_study

@@ -14,7 +14,7 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.protocol.evaluate import Training, evaluate, play_trained, train_new
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.result import Result
-from brlbench.storage import store
+from brlbench import storage
 from helpers.own_agents import BadLoading, BadSaving, Learner, Saving, Scripted
 from helpers.stored import experiment, resealed, trained
 
@@ -44,11 +44,11 @@ def test_results_come_back_bit_for_bit(
 ) -> None:
     result = evaluate(make_agent("vdbe"), experiment(**changes))
     path = tmp_path / "result.parquet"
-    store.write_result(path, result, trajectories)
+    storage.write_result(path, result, trajectories)
     if not trajectories:
         result = dataclasses.replace(result, states=None, actions=None)
-    assert_equal(result, store.read_result(path))
-    assert store.read_result(path).returns.tobytes() == result.returns.tobytes()
+    assert_equal(result, storage.read_result(path))
+    assert storage.read_result(path).returns.tobytes() == result.returns.tobytes()
 
 
 def test_extreme_numbers_come_back(tmp_path: Path) -> None:
@@ -56,20 +56,20 @@ def test_extreme_numbers_come_back(tmp_path: Path) -> None:
     rewards = result.rewards.copy()
     rewards[0, 0, :6] = [-0.0, 5e-324, 1.7976931348623157e308, 0.1, -np.inf, np.nan]
     changed = dataclasses.replace(result, rewards=rewards, offline_seconds=0.1 + 0.2)
-    store.write_result(tmp_path / "a", changed, trajectories=True)
-    assert_equal(changed, store.read_result(tmp_path / "a"))
+    storage.write_result(tmp_path / "a", changed, trajectories=True)
+    assert_equal(changed, storage.read_result(tmp_path / "a"))
 
 
 def test_results_of_a_plain_python_agent(tmp_path: Path) -> None:
     result = evaluate(Scripted([2, 1], name="mine"), experiment())
-    store.write_result(tmp_path / "a", result, trajectories=True)
-    assert_equal(result, store.read_result(tmp_path / "a"))
-    assert store.read_result(tmp_path / "a").label == "mine(script=[2, 1])"
+    storage.write_result(tmp_path / "a", result, trajectories=True)
+    assert_equal(result, storage.read_result(tmp_path / "a"))
+    assert storage.read_result(tmp_path / "a").label == "mine(script=[2, 1])"
 
 
 def test_what_a_result_s_file_says_about_itself(tmp_path: Path) -> None:
     made = experiment()
-    store.write_result(tmp_path / "a.parquet", evaluate(make_agent("beb", beta=2), made))
+    storage.write_result(tmp_path / "a.parquet", evaluate(make_agent("beb", beta=2), made))
     metadata = json.loads(pl.read_parquet_metadata(tmp_path / "a.parquet")["brlbench"])
     assert (metadata["kind"], metadata["format"]) == ("result", 1)
     assert metadata["algorithm"] == "beb"
@@ -84,7 +84,7 @@ def test_what_a_result_s_file_says_about_itself(tmp_path: Path) -> None:
 
 def test_plain_polars_reads_results(tmp_path: Path) -> None:
     result = evaluate(make_agent("beb"), experiment(trajectories=2))
-    store.write_result(tmp_path / "a.parquet", result, trajectories=True)
+    storage.write_result(tmp_path / "a.parquet", result, trajectories=True)
     table = pl.read_parquet(tmp_path / "a.parquet")
     assert table["mdp"].to_list() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
     assert table["trajectory"].to_list() == [0, 1] * 5
@@ -96,7 +96,7 @@ def test_plain_polars_reads_results(tmp_path: Path) -> None:
 
 
 def test_without_trajectories_only_rewards_and_times_are_kept(tmp_path: Path) -> None:
-    store.write_result(tmp_path / "a", evaluate(make_agent("random"), experiment()))
+    storage.write_result(tmp_path / "a", evaluate(make_agent("random"), experiment()))
     columns = pl.read_parquet(tmp_path / "a").columns
     assert columns == ["mdp", "trajectory", "return", "cpu_nanoseconds", "rewards", "nanoseconds"]
 
@@ -109,8 +109,8 @@ def test_without_trajectories_only_rewards_and_times_are_kept(tmp_path: Path) ->
 )
 def test_experiments_come_back_bit_for_bit(tmp_path: Path, changes: dict[str, Any]) -> None:
     made = experiment(**changes)
-    store.write_experiment(tmp_path / "a", made)
-    read = store.read_experiment(tmp_path / "a")
+    storage.write_experiment(tmp_path / "a", made)
+    read = storage.read_experiment(tmp_path / "a")
     assert read.hash == made.hash
     assert read.settings() == made.settings()
     assert read.probabilities.tobytes() == made.probabilities.tobytes()
@@ -125,8 +125,8 @@ def test_an_experiment_s_file_has_its_distributions(tmp_path: Path) -> None:
         [[[0.1, 1 / 3]], [[1e-5, 7]]], [1, 2], [0.25, 0.75], 0.5, "two", "Two states"
     )
     made = Experiment(prior, prior, num_mdps=3, horizon=4)
-    store.write_experiment(tmp_path / "a", made)
-    read = store.read_experiment(tmp_path / "a")
+    storage.write_experiment(tmp_path / "a", made)
+    read = storage.read_experiment(tmp_path / "a")
     assert read.test.digest == read.prior.digest == prior.digest
     assert (read.test.name, read.test.description) == ("two", "Two states")
 
@@ -136,17 +136,17 @@ def test_stored_mdps_are_played_not_drawn_again(tmp_path: Path) -> None:
     made = experiment()
     other = made.probabilities[::-1].copy()
     made.__dict__["probabilities"] = other
-    store.write_experiment(tmp_path / "a", made)
-    np.testing.assert_array_equal(store.read_experiment(tmp_path / "a").probabilities, other)
+    storage.write_experiment(tmp_path / "a", made)
+    np.testing.assert_array_equal(storage.read_experiment(tmp_path / "a").probabilities, other)
 
 
 def test_mdps_that_do_not_match_the_hash_are_refused(tmp_path: Path) -> None:
     made = experiment()
     assert made.hash
     made.__dict__["probabilities"] = made.probabilities[::-1].copy()
-    store.write_experiment(tmp_path / "a", made)
+    storage.write_experiment(tmp_path / "a", made)
     with pytest.raises(StoreError, match=r"is damaged: its MDPs don't match its hash; make it"):
-        store.read_experiment(tmp_path / "a")
+        storage.read_experiment(tmp_path / "a")
 
 
 # Trained agents.
@@ -154,8 +154,8 @@ def test_mdps_that_do_not_match_the_hash_are_refused(tmp_path: Path) -> None:
 
 def test_trained_agents_come_back(tmp_path: Path) -> None:
     one = trained()
-    store.write_agent(tmp_path / "a.json", one)
-    read = store.read_agent(tmp_path / "a.json")
+    storage.write_agent(tmp_path / "a.json", one)
+    read = storage.read_agent(tmp_path / "a.json")
     assert read.agent == one.agent
     assert read.prior.digest == one.prior.digest
     assert read[2:] == one[2:]
@@ -168,8 +168,8 @@ def test_trained_agents_come_back(tmp_path: Path) -> None:
 def test_agents_of_users_come_back(tmp_path: Path, kind: type[Learner]) -> None:
     """With a name of their own, saving or trained again: the training's seed is kept."""
     one = trained(kind())
-    store.write_agent(tmp_path / "a.json", one)
-    read = store.read_agent(tmp_path / "a.json")
+    storage.write_agent(tmp_path / "a.json", one)
+    read = storage.read_agent(tmp_path / "a.json")
     assert type(read.agent) is kind
     np.testing.assert_array_equal(read.agent.table, one.agent.table)  # type: ignore[attr-defined]
     assert json.loads((tmp_path / "a.json").read_text())["agent"] == f"own_agents:{kind.__name__}"
@@ -181,8 +181,8 @@ def test_parameters_of_users_agents_come_back(tmp_path: Path) -> None:
         make_agent("own_agents:Scripted", length=3)
     one = trained(agent)
     one.agent.parameters = {"script": (2, 0, np.int64(1)), "name": "steps"}  # type: ignore[attr-defined]
-    store.write_agent(tmp_path / "a.json", one)
-    read: Any = store.read_agent(tmp_path / "a.json").agent
+    storage.write_agent(tmp_path / "a.json", one)
+    read: Any = storage.read_agent(tmp_path / "a.json").agent
     assert (read.script, read.name) == ([2, 0, 1], "steps")
 
 
@@ -224,8 +224,8 @@ class Keeping(Scripted):
 )
 def test_what_agents_save_comes_back(tmp_path: Path, content: Any) -> None:
     Keeping.content = {"content": content}
-    store.write_agent(tmp_path / "a.json", trained(Keeping()))
-    read: Any = store.read_agent(tmp_path / "a.json").agent
+    storage.write_agent(tmp_path / "a.json", trained(Keeping()))
+    read: Any = storage.read_agent(tmp_path / "a.json").agent
     loaded = read.loaded["content"]
     if isinstance(content, np.ndarray):
         assert loaded.dtype == content.dtype
@@ -239,7 +239,7 @@ def test_what_agents_save_comes_back(tmp_path: Path, content: Any) -> None:
 def test_what_no_file_can_hold_is_refused(tmp_path: Path, content: Any) -> None:
     Keeping.content = {"content": content}
     with pytest.raises(InvalidInput) as caught:
-        store.write_agent(tmp_path / "a.json", trained(Keeping()))
+        storage.write_agent(tmp_path / "a.json", trained(Keeping()))
     message = str(caught.value)
     assert message.startswith("keeping can't be written to a file (")
     assert message.endswith("and what it saves, must be arrays, numbers and strings")
@@ -248,23 +248,23 @@ def test_what_no_file_can_hold_is_refused(tmp_path: Path, content: Any) -> None:
 
 def test_agents_that_fail_to_save_or_load(tmp_path: Path) -> None:
     with pytest.raises(AgentError, match="learner failed while saving: RuntimeError: nothing to"):
-        store.write_agent(tmp_path / "a.json", trained(BadSaving()))
-    store.write_agent(tmp_path / "a.json", trained(BadLoading()))
+        storage.write_agent(tmp_path / "a.json", trained(BadSaving()))
+    storage.write_agent(tmp_path / "a.json", trained(BadLoading()))
     with pytest.raises(AgentError, match="learner failed while loading: KeyError: 'weights'"):
-        store.read_agent(tmp_path / "a.json")
+        storage.read_agent(tmp_path / "a.json")
 
 
 def test_an_agent_that_is_gone(tmp_path: Path) -> None:
     one = trained(Scripted())
-    store.write_agent(tmp_path / "a.json", one)
+    storage.write_agent(tmp_path / "a.json", one)
     data = (tmp_path / "a.json").read_text().replace("own_agents:Scripted", "own_agents:Vanished")
     (tmp_path / "a.json").write_bytes(resealed(data.encode()))
     with pytest.raises(InvalidInput, match=r'a.json: agent "own_agents:Vanished" can\'t be import'):
-        store.read_agent(tmp_path / "a.json")
+        storage.read_agent(tmp_path / "a.json")
 
 
 def test_trained_agents_are_readable_files(tmp_path: Path) -> None:
-    store.write_agent(tmp_path / "a.json", trained())
+    storage.write_agent(tmp_path / "a.json", trained())
     content = json.loads((tmp_path / "a.json").read_text())
     assert (content["kind"], content["format"], content["agent"]) == ("agent", 1, "beb")
     assert content["parameters"] == {"beta": 2.5, "bonus": "pair", "ties": "first"}
@@ -275,18 +275,18 @@ def test_trained_agents_are_readable_files(tmp_path: Path) -> None:
 
 def test_training_again_is_not_timed_again(tmp_path: Path) -> None:
     one = train_new("random", {}, "GC", 0.95, 20, 0)._replace(training=Training(123.0, 45.0))
-    store.write_agent(tmp_path / "a.json", one)
-    read = store.read_agent(tmp_path / "a.json")
+    storage.write_agent(tmp_path / "a.json", one)
+    read = storage.read_agent(tmp_path / "a.json")
     assert read.training == Training(123.0, 45.0)
     assert read.task == Task(0.95, 20)
 
 
 def test_deadlines_come_back(tmp_path: Path) -> None:
     made = experiment(deadline=0.1 + 0.2)
-    store.write_experiment(tmp_path / "e", made)
-    assert store.read_experiment(tmp_path / "e").task == made.task
-    store.write_agent(tmp_path / "a", trained(deadline=0.1 + 0.2))
-    read = store.read_agent(tmp_path / "a")
+    storage.write_experiment(tmp_path / "e", made)
+    assert storage.read_experiment(tmp_path / "e").task == made.task
+    storage.write_agent(tmp_path / "a", trained(deadline=0.1 + 0.2))
+    read = storage.read_agent(tmp_path / "a")
     assert read.task == made.task
     play_trained(read, made, 1, lambda _: None)
     with pytest.raises(InvalidInput, match="with the same discount, horizon and deadline"):
@@ -298,5 +298,5 @@ def test_experiments_from_before_there_were_deadlines(tmp_path: Path) -> None:
         def settings(self) -> dict[str, Any]:
             return {key: value for key, value in super().settings().items() if key != "deadline"}
 
-    store.write_experiment(tmp_path / "e", Earlier("GC", "GC", 2, horizon=5))
-    assert store.read_experiment(tmp_path / "e").deadline is None
+    storage.write_experiment(tmp_path / "e", Earlier("GC", "GC", 2, horizon=5))
+    assert storage.read_experiment(tmp_path / "e").deadline is None

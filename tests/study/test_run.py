@@ -7,7 +7,7 @@ import pytest
 
 from brlbench.errors import StoreError
 from brlbench.protocol.evaluate import evaluate
-from brlbench.storage.store import read_result
+from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.schema import read_study
 from brlbench.study.status import read_status

@@ -153,7 +153,7 @@ def experiment(
     Example: [bold]brlbench experiment --prior uniform:GC --test GC -o gc.parquet[/bold]
     """
     from ..protocol.experiment import Experiment
-    from ..storage.store import write_experiment
+    from ..storage import write_experiment
 
     made = Experiment(prior, test, mdps, discount, horizon, seed, accuracy, per_mdp)
     write_experiment(output, made, overwrite)
@@ -182,7 +182,7 @@ def train(
     from ..arguments import format_seconds, parse_parameters
     from ..files import check_free
     from ..protocol.evaluate import train_new
-    from ..storage.store import write_agent
+    from ..storage import write_agent
     from .tables import training_progress
 
     check_free(output, overwrite)
@@ -213,14 +213,14 @@ def play(
     from ..files import check_free
     from ..protocol.evaluate import play_trained
     from ..report.summary import summarise
-    from ..storage import store
+    from .. import storage
     from .tables import progress, score_table
 
     check_free(output, overwrite)
-    trained, made = store.read_agent(agent), store.read_experiment(experiment)
+    trained, made = storage.read_agent(agent), storage.read_experiment(experiment)
     with progress(console, made.num_trajectories) as advance:
         result = play_trained(trained, made, workers, advance)
-    store.write_result(output, result, trajectories, overwrite)
+    storage.write_result(output, result, trajectories, overwrite)
     console.print(score_table(summarise([result])))
 
 

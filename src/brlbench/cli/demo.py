@@ -16,7 +16,7 @@ from ..report.figures import score_against_online_time
 from ..report.loading import load
 from ..report.page import write_page
 from ..report.summary import summarise
-from ..storage.store import read_result, write_result
+from ..storage import read_result, write_result
 from .tables import progress, score_table
 
 PROBLEMS = ("GC", "GDL", "Grid")

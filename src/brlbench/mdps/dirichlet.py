@@ -4,9 +4,11 @@ Each (state, action) pair has an independent Dirichlet distribution over its nex
 counts; a count of zero means that the transition is impossible. Rewards are known and shared.
 """
 
+import copy
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +17,7 @@ from ..errors import InvalidInput
 from .mdp import MDP, Rewards, start_distribution
 from .sparse import Floats, SparseTable, as_array
 
-_NUMBERS_AT_ONCE = 2**16  # that stay in a processor's cache
+_NUMBERS_AT_ONCE = 2**16  # fits in a processor's cache
 
 
 class FlatDirichlet:
@@ -104,7 +106,7 @@ class FlatDirichlet:
         return drawn
 
     def _sample_some(self, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Normalised gamma variates, as logarithms: with tiny counts they underflow otherwise."""
+        """Normalise gamma variates in logarithms: with tiny counts they would underflow."""
         counts, shapes = self.counts, self.counts.values + 1
         uniforms = np.empty((len(rngs), len(shapes)))
         gammas = np.empty_like(uniforms)
@@ -121,7 +123,7 @@ class FlatDirichlet:
     def posterior(self, transitions: ArrayLike) -> "FlatDirichlet":
         """The distribution after observed transitions, an array [n, 3] of (state, action, next).
 
-        A transition that was held to be impossible becomes possible once it is observed.
+        A transition with a count of zero becomes possible once it is observed.
         """
         observed = as_array(transitions, "transitions")
         if observed.size == 0:
@@ -162,8 +164,14 @@ class FlatDirichlet:
         return FlatDirichlet(counts, self.rewards, self.start, name=name)
 
     def as_prior(self) -> "FlatDirichlet":
-        """What agents are told."""
+        """What agents are told: here, the distribution itself."""
         return self
+
+    def named(self, name: str) -> Self:
+        """The same distribution under another name."""
+        renamed = copy.copy(self)
+        renamed.name = name
+        return renamed
 
     def _mdp(self, probabilities: Floats) -> MDP:
         return MDP(self.counts.replace(probabilities), self.rewards, self.start)

@@ -1,4 +1,4 @@
-"""One MDP in place of a distribution over MDPs, and what agents are told of it."""
+"""One MDP in place of a distribution over MDPs, and the prior that agents are told instead."""
 
 from collections.abc import Sequence
 
@@ -7,35 +7,28 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidInput
 from .dirichlet import FlatDirichlet
-from .mdp import MDP, Rewards
+from .mdp import MDP
 from .sparse import Floats, SparseTable
 
 
 class SingleMDP(FlatDirichlet):
-    """One MDP: every draw is this one. The counts are what agents are told, as their prior."""
+    """One MDP: every draw is this one. Agents are told a prior instead."""
 
-    def __init__(
-        self,
-        transitions: ArrayLike | SparseTable,
-        counts: ArrayLike | SparseTable,
-        rewards: ArrayLike | SparseTable | Rewards,
-        start: int | ArrayLike = 0,
-        reward_variances: ArrayLike | SparseTable | None = None,
-        name: str = "",
-        description: str = "",
-    ) -> None:
+    def __init__(self, transitions: ArrayLike | SparseTable, prior: FlatDirichlet) -> None:
         """Validate and keep.
 
         Args:
             transitions: the probabilities, an array [S, A, S] or a sparse table.
-            counts: the prior's counts, which must be positive where a transition is possible.
-            rewards: as of a `FlatDirichlet`, and so are the other arguments.
-            start: the start state, or probabilities [S].
-            reward_variances: where positive, the reward is Gaussian.
-            name: a short name for tables and files.
-            description: a longer one.
+            prior: what agents are told, with the rewards, the start and the name. Its counts must
+                be positive wherever a transition is possible.
         """
-        super().__init__(counts, rewards, start, reward_variances, name, description)
+        super().__init__(
+            prior.counts,
+            prior.rewards,
+            prior.start,
+            name=prior.name,
+            description=prior.description,
+        )
         table = MDP(transitions, self.rewards, self.start).transitions
         untold = np.flatnonzero((table.values > 0) & (self.counts.at(table) == 0))
         if len(untold):
@@ -56,11 +49,11 @@ class SingleMDP(FlatDirichlet):
         return np.broadcast_to(self.probabilities, (len(rngs), len(self.probabilities)))
 
     def posterior(self, transitions: ArrayLike) -> FlatDirichlet:
-        """What agents know after observed transitions."""
+        """What agents know after observing transitions."""
         return self.as_prior().posterior(transitions)
 
     def as_prior(self) -> FlatDirichlet:
-        """What agents are told: the counts."""
+        """What agents are told: the counts, not the probabilities."""
         return FlatDirichlet(
             self.counts, self.rewards, self.start, name=self.name, description=self.description
         )

@@ -106,5 +106,4 @@ def _build(name: str, assignments: str) -> FlatDirichlet:
     except InvalidInput as error:
         raise InvalidInput(f"{name}: {error}") from None
     chosen = [f"{key}={value}" for key, value in given.items() if value != defaults[key]]
-    made.name = f"{name}:{','.join(chosen)}" if chosen else name
-    return made
+    return made.named(f"{name}:{','.join(chosen)}" if chosen else name)

@@ -8,6 +8,7 @@ action is which.
 
 import numpy as np
 
+from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.single import SingleMDP, alike_actions
 from ..mdps.sparse import SparseTable
 
@@ -24,4 +25,4 @@ def chain() -> SingleMDP:
     rewards[:, :, 0] = 2
     rewards[-1, :, -1] = 10
     counts = alike_actions(SparseTable.from_dense(transitions, "transitions"))
-    return SingleMDP(transitions, counts, rewards, description="Dearden's chain")
+    return SingleMDP(transitions, FlatDirichlet(counts, rewards, description="Dearden's chain"))

@@ -11,6 +11,7 @@ all moves lead to the first cell, do the rewards tell the actions apart.
 import numpy as np
 
 from ..arguments import whole
+from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.single import SingleMDP, alike_actions
 from ..mdps.sparse import SparseTable
 
@@ -37,11 +38,9 @@ def deep_sea(size: int = 10) -> SingleMDP:
     # The cost belongs to the move, whichever action makes it; in the last row, to the action.
     states, actions = np.divmod(counts.pair, num_actions)
     moves_right = np.where(is_last[states], actions == 1, counts.next_state == right[states])
-    rewards = -_COST / size * moves_right
-    rewards[(states == num_states - 1) & (actions == 1)] += 1
+    paid = -_COST / size * moves_right
+    paid[(states == num_states - 1) & (actions == 1)] += 1
+    rewards = SparseTable.from_entries(*shape, states, actions, counts.next_state, paid, "rewards")
     return SingleMDP(
-        transitions,
-        counts,
-        SparseTable.from_entries(*shape, states, actions, counts.next_state, rewards, "rewards"),
-        description="DeepSea, to be explored deeply",
+        transitions, FlatDirichlet(counts, rewards, description="DeepSea, to be explored deeply")
     )

@@ -12,6 +12,7 @@ The map is that of Guez, Silver and Dayan (2012), who pay for leaving the goal i
 
 from collections import defaultdict
 
+from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.single import SingleMDP, alike_actions
 from ..mdps.sparse import SparseTable
 
@@ -55,12 +56,12 @@ def maze() -> SingleMDP:
                 if reward:
                     rewards |= {(state, action, following): reward for action in range(len(_MOVES))}
     transitions = SparseTable.from_dict(*shape, probabilities, "transitions")
-    return SingleMDP(
-        transitions,
+    prior = FlatDirichlet(
         alike_actions(transitions),
         SparseTable.from_dict(*shape, rewards, "rewards"),
         description="Dearden's maze with flags",
     )
+    return SingleMDP(transitions, prior)
 
 
 def _state(flags: int, place: tuple[int, int]) -> int:

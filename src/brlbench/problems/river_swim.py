@@ -10,6 +10,7 @@ river and the rewards of both actions, but not where the actions lead.
 import numpy as np
 
 from ..arguments import whole
+from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.single import SingleMDP, alike_actions
 from ..mdps.sparse import SparseTable
 
@@ -27,4 +28,7 @@ def river_swim(size: int = 6) -> SingleMDP:
     rewards[0, 0] = 0.005
     rewards[-1, 1] = 1
     counts = alike_actions(SparseTable.from_dense(transitions, "transitions"))
-    return SingleMDP(transitions, counts, rewards, description="RiverSwim, against the current")
+    return SingleMDP(
+        transitions,
+        FlatDirichlet(counts, rewards, description="RiverSwim, against the current"),
+    )

@@ -1,80 +1,34 @@
-"""Train agents and let them play: in this thread, in several threads, or in processes.
+"""Train an agent and let it play an experiment, in one thread, several threads or processes.
 
-Compiled agents play in threads, without the GIL; agents written in Python in processes.
-What an agent gets does not depend on how the work is divided.
+Compiled agents play in threads, without the GIL; agents written in Python in processes. Returns do
+not depend on how the trajectories are divided.
 """
 
 import multiprocessing
 import pickle
-import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from .. import streams
-from ..agents import describe, make_agent
-from ..agents.base import Agent, CompiledAgent, Task
+from ..agents import describe
+from ..agents.base import Agent, CompiledAgent
 from ..arguments import num_workers
-from ..errors import AgentError, InvalidInput
-from ..mdps.dirichlet import FlatDirichlet
+from ..errors import AgentError, InvalidInput, reason
 from . import machine
 from .experiment import Experiment
-from .playing import copy_agent, identity, play, told
-from .result import Result
+from .playing import Part, copy_agent, play
+from .result import Result, join_records
+from .training import TrainedAgent, Training, load_into, save, train
 from .waiting import completed
 
-Progress = Callable[[int], None]
-"""Called with the number of trajectories that have been finished since the last call."""
+if TYPE_CHECKING:  # importing kernels takes long
+    from ..kernels.loop.trajectory import Record
 
-# Work is divided into this many pieces a worker, so that no worker waits long for the last one.
-_PIECES_A_WORKER = 8
+OnPlayed = Callable[[int], None]
+"""Called with the number of trajectories played since the last call."""
 
-
-class Training(NamedTuple):
-    """What the offline phase of an agent took."""
-
-    seconds: float
-    cpu_seconds: float
-
-
-class TrainedAgent(NamedTuple):
-    """An agent that has been trained, with what it was trained for."""
-
-    agent: Agent
-    prior: FlatDirichlet
-    task: Task
-    seed: int
-    training: Training
-
-
-def check_trained_for(trained: TrainedAgent, experiment: Experiment) -> None:
-    """Refuse to let an agent play what it was not trained for."""
-    if trained.prior.digest != experiment.prior.digest:
-        raise InvalidInput(
-            f"the agent was trained on another prior ({trained.prior.name or 'unnamed'}) than the "
-            f"experiment's ({experiment.prior.name or 'unnamed'}): train it on that one"
-        )
-    if trained.task != experiment.task:
-        raise InvalidInput(
-            f"the agent was trained for {trained.task}, the experiment has {experiment.task}: "
-            "train it with the same discount, horizon and deadline"
-        )
-
-
-def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> Training:
-    """The offline phase, timed; compilation is not."""
-    if isinstance(agent, CompiledAgent):
-        warm_up(agent)
-    names = ("train", prior.digest, task.discount, task.horizon, seed, identity(agent))
-    wall, processor = time.perf_counter(), time.process_time()
-    try:
-        agent.train(prior, task, streams.generator(*names))
-    except Exception as error:
-        raise AgentError(f"{describe(agent)[0]} failed while training: {told(error)}") from error
-    return Training(time.perf_counter() - wall, time.process_time() - processor)
+_PARTS_PER_WORKER = 8  # so that no worker waits long for the last part
 
 
 def evaluate(
@@ -82,7 +36,7 @@ def evaluate(
     experiment: Experiment,
     workers: int | None = 1,
     training: Training | None = None,
-    progress: Progress | None = None,
+    on_played: OnPlayed | None = None,
 ) -> Result:
     """Train an agent, unless its `training` is given, and play the experiment.
 
@@ -90,85 +44,64 @@ def evaluate(
         agent: any object with the methods of `Agent`.
         experiment: what to play.
         workers: how many cores to use; None means all.
-        training: what the offline phase took, if the agent has been trained already.
-        progress: called with the number of trajectories done since the last call.
+        training: how long the offline phase took, if the agent is trained already.
+        on_played: called with the number of trajectories played since the last call.
     """
     workers = num_workers(workers)
-    # Other processes get an agent that comes trained as it is: training it again may not be alike.
+    # Other processes get a trained agent as it is: retraining could give a different agent.
     untrained = copy_agent(agent) if workers > 1 and training is None else None
+    task = (experiment.prior, experiment.task, experiment.seed)
     if training is None:
-        training = train(agent, experiment.prior, experiment.task, experiment.seed)
-    pieces = list(_pieces(experiment.num_trajectories, workers))
-    records: dict[int, Any] = {}
-    for first, record in _play_pieces(agent, untrained, experiment, pieces, workers):
-        records[first] = record
-        if progress is not None:
-            progress(len(record.actions))
-    played = [records[first] for first, _ in pieces]
-    return joined(agent, experiment, training, played, machine.describe())
-
-
-def train_new(
-    algorithm: str,
-    parameters: dict[str, Any],
-    prior: str | FlatDirichlet,
-    discount: float,
-    horizon: int | None,
-    seed: int,
-    progress: Callable[[int, int], None] | None = None,
-    deadline: float | None = None,
-) -> TrainedAgent:
-    """Make an agent and train it; one that tells how far it is tells `progress`."""
-    agent = make_agent(algorithm, **parameters)
-    if hasattr(agent, "progress"):
-        agent.progress = progress
-    # An experiment checks what it is given; the MDP in it is never drawn.
-    checked = Experiment(prior, prior, 1, discount, horizon, seed, deadline=deadline)
-    training = train(agent, checked.prior, checked.task, seed)
-    return TrainedAgent(agent, checked.prior, checked.task, seed, training)
+        trained = train(agent, *task)
+    else:
+        trained = TrainedAgent(agent, *task, training)
+    size = -(-experiment.num_trajectories // (workers * _PARTS_PER_WORKER))
+    parts = list(Part(0, experiment.num_trajectories).divide(size))
+    records: dict[Part, Record] = {}
+    for part, record in _play_parts(trained, untrained, experiment, parts, workers):
+        records[part] = record
+        if on_played is not None:
+            on_played(part.size)
+    ordered = [records[part] for part in parts]
+    return join_records(agent, experiment, trained.training, ordered, machine.describe())
 
 
 def play_trained(
-    trained: TrainedAgent, experiment: Experiment, workers: int | None, progress: Progress
+    trained: TrainedAgent, experiment: Experiment, workers: int | None, on_played: OnPlayed
 ) -> Result:
-    """Let a trained agent play the experiment it was trained for."""
-    check_trained_for(trained, experiment)
-    return evaluate(trained.agent, experiment, workers, trained.training, progress)
+    """Let a trained agent play the experiment that it was trained for."""
+    trained.check_plays(experiment)
+    return evaluate(trained.agent, experiment, workers, trained.training, on_played)
 
 
-def _pieces(total: int, workers: int) -> Iterator[tuple[int, int]]:
-    size = -(-total // (workers * _PIECES_A_WORKER))
-    for first in range(0, total, size):
-        yield first, min(first + size, total)
-
-
-def _play_pieces(
-    agent: Agent,
+def _play_parts(
+    trained: TrainedAgent,
     untrained: Agent | None,
     experiment: Experiment,
-    pieces: list[tuple[int, int]],
+    parts: list[Part],
     workers: int,
-) -> Iterator[tuple[int, Any]]:
+) -> "Iterator[tuple[Part, Record]]":
+    """Play the parts, and yield each with its record as soon as it is played."""
+    agent = trained.agent
     if workers == 1:
-        for first, end in pieces:
-            yield first, play(agent, experiment, first, end)
+        for part in parts:
+            yield part, play(agent, experiment, part)
         return
     executor: Executor
+    submit: Callable[[Part], Future[Record]]
     if isinstance(agent, CompiledAgent):
         executor = ThreadPoolExecutor(workers)
-        submit: Callable[[int, int], Any] = lambda first, end: executor.submit(  # noqa: E731
-            play, agent, experiment, first, end
-        )
+        submit = lambda part: executor.submit(play, agent, experiment, part)  # noqa: E731
     else:
         executor = ProcessPoolExecutor(
             workers,
             multiprocessing.get_context("spawn"),
             _start_process,
-            (_packed(agent, untrained), experiment),
+            (_packed(trained, untrained), experiment),
         )
-        submit = lambda first, end: executor.submit(_play_in_process, first, end)  # noqa: E731
+        submit = lambda part: executor.submit(_play_in_process, part)  # noqa: E731
     with executor:
-        futures = {submit(first, end): first for first, end in pieces}
+        futures = {submit(part): part for part in parts}
         try:
             for future in completed(futures):
                 yield futures[future], future.result()
@@ -181,77 +114,17 @@ def _play_pieces(
             executor.shutdown(cancel_futures=True)
 
 
-_warm: set[object] = set()
-
-
-def warm_up(agent: CompiledAgent) -> None:
-    """Compile all that an agent needs, by training and playing it on a tiny problem."""
-    if agent.code() in _warm:
-        return
-    prior = FlatDirichlet(np.ones((2, 2, 2)), np.eye(2)[:, None, :])
-    tiny = Experiment(prior, prior, num_mdps=1, discount=0.5, horizon=2)
-    small = agent.small()
-    small.train(tiny.prior, tiny.task, streams.generator("warm-up"))
-    play(small, tiny, 0, 1)
-    _warm.add(agent.code())
-
-
-def joined(
-    agent: Agent,
-    experiment: Experiment,
-    training: Training,
-    records: Sequence[Any],
-    made_on: dict[str, Any],
-) -> Result:
-    """The result that the records of all trajectories make, in their order."""
-    algorithm, parameters = describe(agent)
-    shape = (experiment.num_mdps, experiment.trajectories)
-
-    def joined_array(name: str) -> Any:
-        arrays = [getattr(record, name) for record in records]
-        if arrays[0] is None:  # not kept
-            return None
-        parts = np.concatenate(arrays)
-        return parts.reshape(*shape, *parts.shape[1:])
-
-    names = ("rewards", "nanoseconds", "cpu_nanoseconds", "states", "actions")
-    return Result(
-        algorithm=algorithm,
-        parameters=parameters,
-        settings=experiment.settings(),
-        experiment_hash=experiment.hash,
-        offline_seconds=training.seconds,
-        offline_cpu_seconds=training.cpu_seconds,
-        machine=made_on,
-        **{name: joined_array(name) for name in names},
-    )
-
-
-def save(agent: Agent) -> dict[str, Any] | None:
-    """What an agent saves of its training, or None if it can't."""
-    method = getattr(agent, "save", None)
-    try:
-        return method() if method else None
-    except Exception as error:
-        raise AgentError(f"{describe(agent)[0]} failed while saving: {told(error)}") from error
-
-
-def load(agent: Any, saved: dict[str, Any]) -> None:
-    """Give an agent what it saved."""
-    try:
-        agent.load(saved)
-    except Exception as error:
-        raise AgentError(f"{describe(agent)[0]} failed while loading: {told(error)}") from error
-
-
-def _packed(agent: Agent, untrained: Agent | None) -> bytes:
-    """An agent on its way to another process: untrained and what it saved, or else as it is."""
-    content = (agent, None, True) if untrained is None else (untrained, save(agent), False)
+def _packed(trained: TrainedAgent, untrained: Agent | None) -> bytes:
+    """An agent for another process: untrained beside what it saved, or as it is."""
+    if untrained is None:
+        content: tuple[Any, ...] = (trained.agent, None, True)
+    else:
+        content = (untrained, save(trained).saved, False)
     try:
         return pickle.dumps(content)
     except Exception as error:
         raise InvalidInput(
-            f"{describe(agent)[0]} can't be sent to other processes ({error}): "
+            f"{describe(trained.agent)[0]} can't be sent to other processes ({error}): "
             "define its class in a module of its own, or use workers=1"
         ) from error
 
@@ -262,19 +135,19 @@ _in_process: tuple[Agent, Experiment] | AgentError
 def _start_process(packed: bytes, experiment: Experiment) -> None:
     global _in_process
     try:
-        agent, saved, trained = pickle.loads(packed)
+        agent, saved, is_trained = pickle.loads(packed)
         if saved is not None:
-            load(agent, saved)
-        elif not trained:
+            load_into(agent, saved)
+        elif not is_trained:
             train(agent, experiment.prior, experiment.task, experiment.seed)
         _in_process = agent, experiment
-    except AgentError as error:  # to be raised where it reaches the caller
+    except AgentError as error:  # raised later, where it reaches the caller
         _in_process = error
     except Exception as error:
-        _in_process = AgentError(f"the agent can't be made in another process: {told(error)}")
+        _in_process = AgentError(f"the agent can't be made in another process: {reason(error)}")
 
 
-def _play_in_process(first: int, end: int) -> Any:
+def _play_in_process(part: Part) -> "Record":
     if isinstance(_in_process, AgentError):
         raise _in_process
-    return play(*_in_process, first, end)
+    return play(*_in_process, part)

@@ -32,34 +32,41 @@ class Experiment:
     def __init__(
         self,
         prior: str | Path | FlatDirichlet,
-        test: str | Path | FlatDirichlet,
+        test: str | Path | FlatDirichlet | None = None,
         num_mdps: int = 500,
         discount: float = 0.95,
         horizon: int | None = None,
         seed: int = 0,
         accuracy: float | None = None,
-        trajectories: int = 1,
+        trajectories_per_mdp: int = 1,
         deadline: float | None = None,
+        mdps: Floats | None = None,
+        *,
+        trajectories: int | None = None,
     ) -> None:
         """Validate.
 
         Args:
             prior: what agents are trained on: a problem's name, a file, or a distribution.
-            test: what the MDPs are drawn from.
+            test: what the MDPs are drawn from; by default the prior.
             num_mdps: how many MDPs are drawn.
             discount: the discount factor, between 0 and 1.
-            horizon: decisions in a trajectory; 250 if neither this nor `accuracy` is given.
+            horizon: decisions per trajectory; 250 if neither this nor `accuracy` is given.
             seed: the seed of everything that is random.
             accuracy: instead of `horizon`, how much of the return may be cut off.
-            trajectories: how many trajectories are played in each MDP.
-            deadline: seconds a decision may take; agents that can stop early keep it.
+            trajectories_per_mdp: how many trajectories are played in each MDP.
+            deadline: seconds that a decision may take; agents that can stop early keep it.
+            mdps: probabilities [num_mdps, E] of MDPs that were drawn before.
+            trajectories: a shorter name of `trajectories_per_mdp`.
         """
+        test = prior if test is None else test
         self.prior, self.test = distribution(prior).as_prior(), distribution(test)
         _check_same_world(self.prior, self.test)
         self.num_mdps = whole(num_mdps, "num_mdps", least=1)
         self.discount = check_discount(discount)
         self.seed = whole(seed, "seed", least=0)
-        self.trajectories = whole(trajectories, "trajectories", least=1)
+        per_mdp = trajectories_per_mdp if trajectories is None else trajectories
+        self.trajectories_per_mdp = whole(per_mdp, "trajectories_per_mdp", least=1)
         self.deadline = None if deadline is None else positive(deadline, "deadline")
         if horizon is not None and accuracy is not None:
             raise InvalidInput(
@@ -68,14 +75,19 @@ class Experiment:
         if accuracy is not None:
             horizon = horizon_for(accuracy, self.discount, self.test.max_reward)
         self.horizon = whole(DEFAULT_HORIZON if horizon is None else horizon, "horizon", least=1)
-        self.mdps_are_given = False
+        self.given_mdps = None if mdps is None else self._check_mdps(mdps)
 
-    def give_mdps(self, probabilities: Floats) -> None:
-        """Take MDPs [num_mdps, E] that were drawn before, by whatever version of NumPy."""
-        given = probabilities.reshape(self.num_mdps, len(self.test.counts.values)).copy()
-        given.flags.writeable = False
-        self.__dict__["probabilities"] = given  # the cached property's place
-        self.mdps_are_given = True
+    def _check_mdps(self, mdps: Floats) -> Floats:
+        shape = (self.num_mdps, len(self.test.counts.values))
+        if mdps.size != math.prod(shape):
+            raise InvalidInput(f"mdps has {mdps.size} numbers: must have shape {list(shape)}")
+        return _read_only(np.ascontiguousarray(mdps).reshape(shape))
+
+    def replace(self, **changes: Any) -> "Experiment":
+        """The same experiment, with the same MDPs, but another horizon or deadline."""
+        names = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")
+        settings = {name: getattr(self, name) for name in names}
+        return Experiment(self.prior, self.test, **{**settings, **changes}, mdps=self.probabilities)
 
     def __repr__(self) -> str:
         return (
@@ -92,8 +104,8 @@ class Experiment:
 
     @property
     def num_trajectories(self) -> int:
-        """How many trajectories are played in all."""
-        return self.num_mdps * self.trajectories
+        """How many trajectories are played in total."""
+        return self.num_mdps * self.trajectories_per_mdp
 
     @property
     def task(self) -> Task:
@@ -103,9 +115,9 @@ class Experiment:
     @cached_property
     def probabilities(self) -> Floats:
         """The transition probabilities [num_mdps, E] of the MDPs, entries as in `test.counts`."""
-        drawn = draw_mdps(self.test, self.seed, range(self.num_mdps))
-        drawn.flags.writeable = False
-        return drawn
+        if self.given_mdps is not None:
+            return self.given_mdps
+        return _read_only(draw_mdps(self.test, self.seed, range(self.num_mdps)))
 
     def mdp(self, index: int) -> MDP:
         """One of the MDPs."""
@@ -114,17 +126,17 @@ class Experiment:
 
     @cached_property
     def noise_words(self) -> Words:
-        """A word for the environment's noise in each trajectory, the same for all agents."""
+        """The seed of the environment's noise in each trajectory, the same for all agents."""
         names = ("noise", self.test.digest, self.seed)
         keys = streams.keys(names, self.numbers_of(range(self.num_trajectories)))
         return streams.first_words(keys)[:, 0].copy()
 
     def numbers_of(self, trajectories: range) -> Iterator[tuple[int, int]]:
-        """The MDP of each trajectory, and its number there."""
-        return (divmod(index, self.trajectories) for index in trajectories)
+        """The MDP of each trajectory, and the trajectory's number within that MDP."""
+        return (divmod(index, self.trajectories_per_mdp) for index in trajectories)
 
     def settings(self) -> dict[str, Any]:
-        """All settings but the distributions' content, ready for a file's metadata."""
+        """The experiment as plain data, for a file's metadata; distributions by name and digest."""
         return {
             "name": self.name,
             "prior": self.prior.name,
@@ -134,7 +146,7 @@ class Experiment:
             "num_mdps": self.num_mdps,
             "discount": self.discount,
             "horizon": self.horizon,
-            "trajectories": self.trajectories,
+            "trajectories_per_mdp": self.trajectories_per_mdp,
             "seed": self.seed,
             "deadline": self.deadline,
         }
@@ -143,12 +155,20 @@ class Experiment:
     def hash(self) -> str:
         """A SHA-256 digest of the settings and the MDPs; names don't count, nor does the deadline.
 
-        Agents with and without a deadline can so be compared.
+        So agents with and without a deadline can be compared.
         """
         left_out = ("name", "prior", "test", "deadline")
         settings = {key: value for key, value in self.settings().items() if key not in left_out}
+        # The key's first name, so that hashes stay what they were.
+        settings["trajectories"] = settings.pop("trajectories_per_mdp")
         text = json.dumps(settings, sort_keys=True)
         return hashlib.sha256(text.encode() + self.probabilities.tobytes()).hexdigest()
+
+
+def _read_only(array: Floats) -> Floats:
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def draw_mdps(test: FlatDirichlet, seed: int, indices: Iterable[int]) -> Floats:
@@ -157,7 +177,7 @@ def draw_mdps(test: FlatDirichlet, seed: int, indices: Iterable[int]) -> Floats:
 
 
 def horizon_for(accuracy: float, discount: float, max_reward: float) -> int:
-    """The decisions after which what remains of a return is below the accuracy."""
+    """The number of decisions after which the rest of a return is below the accuracy."""
     positive(accuracy, "accuracy")
     if max_reward == 0 or accuracy * (1 - discount) >= max_reward:
         return 1

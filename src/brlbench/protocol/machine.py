@@ -1,4 +1,4 @@
-"""What results were made on: the machine, its speed and the versions of what matters."""
+"""The machine that results are made on: its processor, its speed, and the versions in use."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ import numpy as np
 
 @cache
 def describe() -> dict[str, Any]:
-    """The machine, the versions and the calibration, ready for a file's metadata."""
+    """The machine, the versions and the calibration, as plain data."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -32,7 +32,7 @@ def calibration() -> float:
 
 
 def measure_calibration(repeats: int, rounds: int) -> float:
-    """Measure the calibration: the best of some rounds of repeated solutions."""
+    """Measure the calibration: the fastest of several rounds of repeated solutions."""
     from ..kernels import calibration as kernels
 
     shape = (kernels.STATES, kernels.ACTIONS, kernels.STATES)
@@ -59,17 +59,17 @@ def _processor() -> str:
 
 
 class Waiting:
-    """How long this thread has waited for a processor since this was made."""
+    """Measures how long this thread waits for a core, from now on."""
 
     def __init__(self) -> None:
         self._ran, self._waited = _run_and_wait_time()
 
     def seconds(self) -> float:
-        """The time it was ready to run and did not; 0 where the system does not tell."""
+        """Seconds runnable but waiting for a core; 0 where the system does not tell."""
         return (_run_and_wait_time()[1] - self._waited) * 1e-9
 
     def share(self) -> float:
-        """Of the time that it was ready to run: from 0, a core of its own, to nearly 1."""
+        """The share of runnable time spent waiting: 0 means a core of its own."""
         ran, waited = _run_and_wait_time()
         ran, waited = ran - self._ran, waited - self._waited
         return round(waited / (ran + waited), 4) if ran + waited else 0.0

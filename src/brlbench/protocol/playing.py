@@ -1,72 +1,95 @@
-"""Play trajectories: compiled agents in one call, agents written in Python step by step.
+"""Play parts of an experiment: compiled agents in one call, agents written in Python step by step.
 
-What an agent gets does not depend on which trajectories are played together.
+All playing goes through `play`, in evaluations as in studies. The returns of a trajectory do not
+depend on which trajectories are played together.
 """
 
 import copy
 import json
 import operator
 import time
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import streams
 from ..agents import describe
 from ..agents.base import Agent, CompiledAgent
-from ..errors import AgentError, InvalidInput
+from ..errors import AgentError, InvalidInput, reason
+from ..streams import Words
 from .experiment import Experiment
+
+if TYPE_CHECKING:  # importing kernels takes long
+    from ..kernels.loop.trajectory import Record
 
 
 def identity(agent: Agent) -> str:
-    """A text that tells agents with different parameters apart."""
+    """A text that differs between agents with different parameters."""
     algorithm, parameters = describe(agent)
     return f"{algorithm} {json.dumps(parameters, sort_keys=True, default=str)}"
 
 
-def play(agent: Agent, experiment: Experiment, first: int, end: int) -> Any:
-    """Play trajectories first, …, end - 1 of an experiment, counted MDP by MDP."""
+class Part(NamedTuple):
+    """Trajectories first, …, end - 1 of an experiment, counted MDP by MDP."""
+
+    first: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """The number of trajectories."""
+        return self.end - self.first
+
+    def divide(self, size: int) -> "Iterator[Part]":
+        """Consecutive parts of at most `size` trajectories."""
+        for first in range(self.first, self.end, size):
+            yield Part(first, min(first + size, self.end))
+
+
+def play(agent: Agent, experiment: Experiment, part: Part) -> "Record":
+    """Play a part of an experiment."""
     if isinstance(agent, CompiledAgent):
-        return _play_compiled(agent, experiment, first, end)
-    return _play_python(agent, experiment, first, end)
+        return _play_compiled(agent, experiment, part)
+    return _play_python(agent, experiment, part)
 
 
-def _keys(agent: Agent, experiment: Experiment, first: int, end: int) -> Any:
-    """For each trajectory the key of the agent's stream."""
+def _keys(agent: Agent, experiment: Experiment, part: Part) -> Words:
+    """The key of the agent's stream in each trajectory."""
     names = ("play", identity(agent), experiment.seed, experiment.test.digest)
-    return streams.keys(names, experiment.numbers_of(range(first, end)))
+    return streams.keys(names, experiment.numbers_of(range(*part)))
 
 
-def _play_compiled(agent: CompiledAgent, experiment: Experiment, first: int, end: int) -> Any:
+def _play_compiled(agent: CompiledAgent, experiment: Experiment, part: Part) -> "Record":
     from ..agents.arrays import model
     from ..kernels.loop import trajectory
 
-    record = trajectory.Record.empty(end - first, experiment.horizon)
+    record = trajectory.Record.empty(part.size, experiment.horizon)
     trajectory.play(
         model.copy(agent.arrays),
         model.build_environment(experiment.test),
         experiment.probabilities,
-        np.arange(first, end) // experiment.trajectories,
-        streams.first_words(_keys(agent, experiment, first, end)),
-        experiment.noise_words[first:end],
+        np.arange(*part) // experiment.trajectories_per_mdp,
+        streams.first_words(_keys(agent, experiment, part)),
+        experiment.noise_words[part.first : part.end],
         record,
     )
     return record
 
 
-def _play_python(agent: Agent, experiment: Experiment, first: int, end: int) -> Any:
+def _play_python(agent: Agent, experiment: Experiment, part: Part) -> "Record":
     from ..agents.arrays import model
     from ..kernels.loop import trajectory
 
-    record = trajectory.Record.empty(end - first, experiment.horizon)
+    record = trajectory.Record.empty(part.size, experiment.horizon)
     env = model.build_environment(experiment.test)
-    for i, key in enumerate(_keys(agent, experiment, first, end)):
-        mdp = (first + i) // experiment.trajectories
+    for i, key in enumerate(_keys(agent, experiment, part)):
+        mdp = (part.first + i) // experiment.trajectories_per_mdp
         env.probability[:] = experiment.probabilities[mdp]
-        # A fresh copy, so that nothing an agent keeps from one MDP can reach another.
+        # A fresh copy, so that nothing passes from one MDP to the next.
         fresh = copy_agent(agent)
         rng = np.random.Generator(np.random.Philox(key=key))
-        noise = experiment.noise_words[first + i]
+        noise = experiment.noise_words[part.first + i]
         _play_one(fresh, experiment, env, mdp, rng, noise, record, i)
     return record
 
@@ -110,12 +133,12 @@ def _play_one(
             state, before = following, clock()
     except Exception as error:
         name = describe(agent)[0]
-        raise AgentError(f"{name} failed on MDP {mdp} at step {step}: {told(error)}") from error
+        raise AgentError(f"{name} failed on MDP {mdp} at step {step}: {reason(error)}") from error
     record.cpu_nanoseconds[i] = time.thread_time_ns() - processor
 
 
 def copy_agent(agent: Agent) -> Agent:
-    """A copy that shares nothing that can change."""
+    """A copy that shares nothing mutable."""
     try:
         return copy.deepcopy(agent)
     except Exception as error:
@@ -137,8 +160,3 @@ def _checked(action: Any, num_actions: int) -> int:
     if not 0 <= number < num_actions:
         raise InvalidInput(f"act returned {action!r}: must be from 0 to {num_actions - 1}")
     return number
-
-
-def told(error: Exception) -> str:
-    """What went wrong, in words for a sentence."""
-    return str(error) if isinstance(error, InvalidInput) else f"{type(error).__name__}: {error}"

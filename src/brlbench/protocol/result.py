@@ -1,19 +1,27 @@
-"""What came of one agent in one experiment."""
+"""What came of a job: one agent in one experiment."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..agents import describe
+from ..agents.base import Agent
 from ..arguments import format_seconds
 from ..mdps.sparse import Floats, Integers
+from .experiment import Experiment
 from .score import Score
+
+if TYPE_CHECKING:
+    from ..kernels.loop.trajectory import Record
+    from .training import Training
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Rewards and times of all decisions: N MDPs, K trajectories in each, T decisions in each."""
+    """Rewards and times of all decisions: N MDPs, K trajectories per MDP, T decisions each."""
 
     algorithm: str
     parameters: dict[str, Any]
@@ -35,7 +43,7 @@ class Result:
 
     @property
     def deadline(self) -> float | None:
-        """The seconds that a decision might take, if that was limited."""
+        """Seconds that a decision was allowed to take; None without a limit."""
         return self.settings.get("deadline")
 
     @property
@@ -47,7 +55,7 @@ class Result:
 
     @property
     def reproducible(self) -> bool:
-        """Whether the same agent would play alike again: not if the clock decided."""
+        """False if the clock had a say: a second run could differ."""
         return self.deadline is None
 
     @property
@@ -81,6 +89,37 @@ class Result:
     def ci95(self) -> float:
         """The half-width of the score's 95% interval."""
         return self.score.ci95
+
+
+def join_records(
+    agent: Agent,
+    experiment: Experiment,
+    training: "Training",
+    records: "Sequence[Record]",
+    made_on: dict[str, Any],
+) -> Result:
+    """The result made of the records of all parts, which come in order."""
+    algorithm, parameters = describe(agent)
+    shape = (experiment.num_mdps, experiment.trajectories_per_mdp)
+
+    def joined(name: str) -> Any:
+        arrays = [getattr(record, name) for record in records]
+        if arrays[0] is None:  # not kept
+            return None
+        rows = np.concatenate(arrays)
+        return rows.reshape(*shape, *rows.shape[1:])
+
+    names = ("rewards", "nanoseconds", "cpu_nanoseconds", "states", "actions")
+    return Result(
+        algorithm=algorithm,
+        parameters=parameters,
+        settings=experiment.settings(),
+        experiment_hash=experiment.hash,
+        offline_seconds=training.seconds,
+        offline_cpu_seconds=training.cpu_seconds,
+        machine=made_on,
+        **{name: joined(name) for name in names},
+    )
 
 
 def label_of(algorithm: str, parameters: dict[str, Any], deadline: float | None = None) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..storage.store import read_compact, write_compact
+from ..storage.compact import read_compact, write_compact
 from .data import Entry, ExperimentData
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..storage.store import write_table
+from ..storage.tables import write_table
 from .data import ReportData
 from .tables import Answer, agents_table, best_table, notes_on
 from .words import read_map, sentence

@@ -14,7 +14,7 @@ import numpy as np
 from ..analysis.times import FEATURES, find_feature, time_of
 from ..errors import InvalidInput, StoreError, WrongKind
 from ..protocol.result import Result, label_of
-from ..storage.store import read_result
+from ..storage import read_result
 from ..study.failures import failures_in
 from . import compact
 from .data import Entry, ExperimentData, ReportData

@@ -3,7 +3,7 @@
 from ..errors import StoreError
 from ..problems.frozen import HASHES, frozen_file
 from ..protocol.experiment import Experiment
-from .store import read_experiment
+from .experiments import read_experiment
 
 
 def frozen_set(name: str) -> Experiment:

@@ -26,7 +26,7 @@ from ..arguments import num_cores
 from ..errors import StoreError
 from ..files import atomic_write, read_bytes
 from ..protocol.evaluate import joined
-from ..storage import store
+from .. import storage
 from .failures import Failure, is_failure, read_failure, write_failure
 from .schema import Job, Study
 
@@ -55,7 +55,7 @@ class Folder:
         for name, experiment in study.experiments.items():
             path = self.path / "experiments" / f"{_slug(name)}-{experiment.hash[:16]}.parquet"
             if not path.exists():
-                store.write_experiment(path, experiment)
+                storage.write_experiment(path, experiment)
 
     def close(self) -> None:
         """Let others in."""
@@ -176,7 +176,7 @@ class Folder:
     def join_parts(self, job: Job) -> None:
         """Make the result of parts without gaps."""
         paths = sorted(self._parts(job).glob("*.parquet"), key=range_of)
-        records, trainings, machines = zip(*map(store.read_part, paths), strict=True)
+        records, trainings, machines = zip(*map(storage.read_part, paths), strict=True)
         agent, experiment = job.agent.agent, job.experiment
         result = joined(agent, experiment, trainings[0], records, _one_machine(machines))
         self.write_result(job, store.pack_result(result, result.states is not None))

@@ -48,7 +48,7 @@ from ..problems import PROBLEMS
 from ..protocol.experiment import Experiment
 from ..protocol.playing import identity
 from ..protocol.result import label_of
-from ..storage.frozen import frozen_set
+from ..storage import frozen_set
 
 _MEMORY = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 

@@ -21,7 +21,7 @@ from ..protocol import machine
 from ..protocol.evaluate import TrainedAgent, check_trained_for, joined, train, warm_up
 from ..protocol.experiment import Experiment
 from ..protocol.playing import play
-from ..storage import store
+from .. import storage
 
 Report = Callable[[Any], bool]
 

@@ -125,7 +125,8 @@ def _from_document(document: Any, default_name: str) -> FlatDirichlet:
     shape = (document["num_states"], document["num_actions"])
     (counts,) = _tables(document["counts"], shape, "counts", ("count",))
     means, variances = _tables(document["rewards"], shape, "rewards", ("mean", "variance"))
-    others = (
+    distribution = FlatDirichlet(
+        counts,
         means,
         document.get("start", 0),
         variances,
@@ -133,9 +134,9 @@ def _from_document(document: Any, default_name: str) -> FlatDirichlet:
         document.get("description", ""),
     )
     if "transitions" not in document:
-        return FlatDirichlet(counts, *others)
+        return distribution
     (transitions,) = _tables(document["transitions"], shape, "transitions", ("probability",))
-    return SingleMDP(transitions, counts, *others)
+    return SingleMDP(transitions, distribution)
 
 
 def _check_keys(document: Any) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...arguments import parse_parameters, positive, require
 from ...errors import InvalidInput
+from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.single import SingleMDP, alike_actions
 from ...mdps.sparse import SparseTable
 
@@ -66,14 +67,14 @@ def from_gym(
     given = {"terminal": terminal, "counts": counts, "actions": actions, **settings}
     defaults = {"terminal": "restart", "counts": 1.0, "actions": "known"}
     chosen = [f"{key}={value}" for key, value in given.items() if value != defaults.get(key)]
-    return SingleMDP(
-        transitions,
+    prior = FlatDirichlet(
         told if actions == "known" else alike_actions(transitions, counts),
         SparseTable.from_dict(*shape, _rewards(probabilities, paid, shape[1]), "rewards"),
         start,
         name=":".join(filter(None, ["gym", label, ",".join(chosen)])),
         description=f"{label} of Gymnasium",
     )
+    return SingleMDP(transitions, prior)
 
 
 def _read(environment: Any, settings: dict[str, Any]) -> tuple[str, Table, Any]:

@@ -1,0 +1,156 @@
+"""Train agents, and save and load what training gave.
+
+Training depends on the prior, the task, the seed and the agent alone.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import streams
+from ..agents import AGENTS, describe, make_agent
+from ..agents.base import Agent, CompiledAgent, Task
+from ..errors import AgentError, InvalidInput, reason
+from ..mdps.dirichlet import FlatDirichlet
+from .experiment import Experiment
+from .playing import Part, identity, play
+
+
+class Training(NamedTuple):
+    """How long the offline phase of an agent took."""
+
+    seconds: float
+    cpu_seconds: float
+
+
+class TrainedAgent(NamedTuple):
+    """A trained agent, with what it was trained for."""
+
+    agent: Agent
+    prior: FlatDirichlet
+    task: Task
+    seed: int
+    training: Training
+
+    def check_plays(self, experiment: Experiment) -> None:
+        """Raise unless the agent was trained for this experiment."""
+        if self.prior.digest != experiment.prior.digest:
+            raise InvalidInput(
+                f"the agent was trained on another prior ({self.prior.name or 'unnamed'}) than the "
+                f"experiment's ({experiment.prior.name or 'unnamed'}): train it on that one"
+            )
+        if self.task != experiment.task:
+            raise InvalidInput(
+                f"the agent was trained for {self.task}, the experiment has {experiment.task}: "
+                "train it with the same discount, horizon and deadline"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class SavedAgent:
+    """A trained agent as plain data."""
+
+    agent: str  # a name in the registry, or "module:Class"
+    parameters: dict[str, Any]
+    saved: dict[str, Any] | None  # None: the agent can't save itself
+    prior: FlatDirichlet
+    task: Task
+    seed: int
+    training: Training
+    source: str = "the trained agent"  # a file's name, for errors
+
+
+def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> TrainedAgent:
+    """The offline phase, timed; compilation is not."""
+    if isinstance(agent, CompiledAgent):
+        warm_up(agent)
+    names = ("train", prior.digest, task.discount, task.horizon, seed, identity(agent))
+    wall, processor = time.perf_counter(), time.process_time()
+    try:
+        agent.train(prior, task, streams.generator(*names))
+    except Exception as error:
+        raise AgentError(f"{describe(agent)[0]} failed while training: {reason(error)}") from error
+    training = Training(time.perf_counter() - wall, time.process_time() - processor)
+    return TrainedAgent(agent, prior, task, seed, training)
+
+
+def train_new(
+    algorithm: str,
+    parameters: dict[str, Any],
+    prior: str | FlatDirichlet,
+    discount: float,
+    horizon: int | None,
+    seed: int,
+    on_progress: Callable[[int, int], None] | None = None,
+    deadline: float | None = None,
+) -> TrainedAgent:
+    """Make an agent and train it; one that searches for long tells `on_progress` how far it is."""
+    agent: Any = make_agent(algorithm, **parameters)
+    if on_progress is not None and hasattr(agent, "with_progress"):
+        agent = agent.with_progress(on_progress)
+    # The experiment only checks what it is given: its MDP is never drawn.
+    checked = Experiment(
+        prior, num_mdps=1, discount=discount, horizon=horizon, seed=seed, deadline=deadline
+    )
+    return train(agent, checked.prior, checked.task, seed)
+
+
+def save(trained: TrainedAgent) -> SavedAgent:
+    """A trained agent as plain data, with what its own `save` gives if it has one."""
+    agent = trained.agent
+    algorithm, parameters = describe(agent)
+    kind = type(agent)
+    method = getattr(agent, "save", None)
+    try:
+        saved = method() if method else None
+    except Exception as error:
+        raise AgentError(f"{algorithm} failed while saving: {reason(error)}") from error
+    is_built_in = AGENTS.get(algorithm) is kind
+    return SavedAgent(
+        agent=algorithm if is_built_in else f"{kind.__module__}:{kind.__qualname__}",
+        parameters=parameters,
+        saved=saved,
+        prior=trained.prior,
+        task=trained.task,
+        seed=trained.seed,
+        training=trained.training,
+    )
+
+
+def load(saved: SavedAgent) -> TrainedAgent:
+    """The trained agent again; one that can't save itself is retrained from the same stream."""
+    try:
+        agent = make_agent(saved.agent, **saved.parameters)
+    except InvalidInput as error:
+        raise InvalidInput(f"{saved.source}: {error}") from None
+    if saved.saved is None:
+        train(agent, saved.prior, saved.task, saved.seed)
+    else:
+        load_into(agent, saved.saved)
+    return TrainedAgent(agent, saved.prior, saved.task, saved.seed, saved.training)
+
+
+def load_into(agent: Any, saved: dict[str, Any]) -> None:
+    """Hand an untrained agent what a trained one saved."""
+    try:
+        agent.load(saved)
+    except Exception as error:
+        raise AgentError(f"{describe(agent)[0]} failed while loading: {reason(error)}") from error
+
+
+_warm: set[object] = set()
+
+
+def warm_up(agent: CompiledAgent) -> None:
+    """Compile all that an agent needs, by training and playing it on a tiny problem."""
+    if agent.code() in _warm:
+        return
+    prior = FlatDirichlet(np.ones((2, 2, 2)), np.eye(2)[:, None, :])
+    tiny = Experiment(prior, num_mdps=1, discount=0.5, horizon=2)
+    small = agent.small()
+    small.train(tiny.prior, tiny.task, streams.generator("warm-up"))
+    play(small, tiny, Part(0, 1))
+    _warm.add(agent.code())

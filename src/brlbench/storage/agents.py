@@ -1,0 +1,94 @@
+"""Trained agents as JSON files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..agents.base import Task
+from ..errors import InvalidInput, StoreError
+from ..files import atomic_write, read_bytes
+from ..problems import formats
+from ..protocol import machine
+from ..protocol.training import SavedAgent, Training
+from .tables import FORMAT, OPEN_SEAL, check_kind, is_intact, sealed
+
+
+def write_agent(path: Path, agent: SavedAgent, overwrite: bool = False) -> None:
+    """Write a trained agent."""
+    atomic_write(path, pack_agent(agent), overwrite)
+
+
+def pack_agent(agent: SavedAgent) -> bytes:
+    """A trained agent as the content of a file."""
+    content = {
+        "kind": "agent",
+        "format": FORMAT,
+        "agent": agent.agent,
+        "parameters": _plain(agent.parameters),
+        "prior": json.loads(formats.to_json(agent.prior)),
+        "discount": agent.task.discount,
+        "horizon": agent.task.horizon,
+        "deadline": agent.task.deadline,
+        "seed": agent.seed,
+        "offline_seconds": agent.training.seconds,
+        "offline_cpu_seconds": agent.training.cpu_seconds,
+        "saved": _plain(agent.saved),
+        "machine": machine.describe(),
+        "digest": OPEN_SEAL,
+    }
+    try:
+        lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{agent.agent} can't be written to a file ({error}): its parameters and what it saves "
+            "must be arrays, numbers and strings"
+        ) from None
+    return sealed(("{\n" + ",\n".join(lines) + "\n}\n").encode())
+
+
+def read_agent(path: Path) -> SavedAgent:
+    """Read a trained agent."""
+    return unpack_agent(read_bytes(path), str(path))
+
+
+def unpack_agent(data: bytes, source: str) -> SavedAgent:
+    """A trained agent from the content of a file; `source` names it in errors."""
+    try:
+        content = json.loads(data if is_intact(data) else b"")
+        check_kind(Path(source), content, "agent")
+        return SavedAgent(
+            agent=content["agent"],
+            parameters=_arrays(content["parameters"]),
+            saved=_arrays(content["saved"]),
+            prior=formats.from_json(json.dumps(content["prior"])),
+            task=Task(content["discount"], content["horizon"], content.get("deadline")),
+            seed=content["seed"],
+            training=Training(content["offline_seconds"], content["offline_cpu_seconds"]),
+            source=source,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"{source} is damaged, or not a trained agent: train it again") from error
+
+
+def _plain(value: Any) -> Any:
+    """Arrays as plain data that JSON can hold."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return {"dtype": str(value.dtype), "shape": value.shape, "array": value.tolist()}
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def _arrays(value: Any) -> Any:
+    """The inverse of `_plain`."""
+    if isinstance(value, dict):
+        if set(value) == {"dtype", "shape", "array"}:
+            return np.array(value["array"], dtype=value["dtype"]).reshape(value["shape"])
+        return {key: _arrays(item) for key, item in value.items()}
+    return [_arrays(item) for item in value] if isinstance(value, list) else value

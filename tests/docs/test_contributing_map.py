@@ -1,4 +1,4 @@
-"""CONTRIBUTING's map is complete and in order, and its examples work."""
+"""CONTRIBUTING's map is complete and in order; its examples of a problem and a figure work."""
 
 import re
 import tomllib

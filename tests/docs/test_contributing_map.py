@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 import brlbench as bb
 from brlbench.protocol.summary import Summary
@@ -79,5 +80,6 @@ def test_the_figure_works() -> None:
     )
     assert isinstance(figure, Figure)
     (axes,) = figure.axes
-    assert [bar.get_width() for bar in axes.patches] == [0.5, 2.0]
+    bars = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    assert [bar.get_width() for bar in bars] == [0.5, 2.0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["psrl", "opps-ds"]

@@ -85,7 +85,7 @@ def test_a_deadline_that_can_not_be_kept(name: str) -> None:
     agent.act(0)
     if name == "bfs3":
         assert agent.arrays.made[0] == 4 * agent.branching
-        assert (agent.arrays.q < agent.arrays.value_max).all()
+        assert (agent.arrays.q < agent.arrays.constants.value_max).all()
     else:
         assert agent.arrays.tree.nodes["visits"][0] == 1
 

@@ -1,8 +1,8 @@
-"""Another library's learner in brlbench's protocol: recurrent PPO of sb3-contrib.
+"""Another library's learner in brlbench's protocol: the recurrent PPO of sb3-contrib.
 
-It is trained on environments that draw a new MDP of the prior for every episode, so that its memory
-learns to find out about an unknown MDP (RL², Duan et al., 2016). Then it plays the same MDPs, with
-the same noise, as brlbench's own agents. Needs `pip install 'brlbench[sb3]'` and about a minute.
+Every training episode draws a new MDP from the prior, so that the policy's memory learns to explore
+an unknown MDP (RL², Duan et al., 2016). Then it plays the same MDPs, with the same noise, as
+brlbench's own agents. It needs `pip install 'brlbench[sb3]'` and about a minute.
 """
 
 import argparse
@@ -20,7 +20,7 @@ ENVIRONMENTS = 64
 
 
 def seen(state: int, last_action: int | None, num_actions: int) -> int:
-    """What the policy sees: the state and its own last action, in one number."""
+    """The state and the last action as one number, which the policy observes."""
     return state * (num_actions + 1) + (0 if last_action is None else last_action + 1)
 
 
@@ -33,7 +33,7 @@ class LastAction(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.observation_space = gymnasium.spaces.Discrete(num_states * (num_actions + 1))
 
     def reset(self, **settings: Any) -> Any:
-        """Begin without a last action."""
+        """Start without a last action."""
         state, info = self.env.reset(**settings)
         return seen(state, None, self.num_actions), info
 
@@ -44,7 +44,7 @@ class LastAction(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class RecurrentPpo(PolicyAgent):
-    """Recurrent PPO, trained on MDPs of the prior: its offline phase, timed like that of others."""
+    """Recurrent PPO, trained on MDPs of the prior in its offline phase, which is timed."""
 
     def __init__(self, steps: int) -> None:
         super().__init__(name="recurrent PPO", parameters={"steps": steps})
@@ -77,8 +77,8 @@ def main() -> None:
     """Train, play and compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problem", default="Dense:states=3,actions=3")
-    parser.add_argument("--steps", type=int, default=64_000, help="steps of training")
-    parser.add_argument("--mdps", type=int, default=200, help="MDPs to be played")
+    parser.add_argument("--steps", type=int, default=64_000, help="training steps")
+    parser.add_argument("--mdps", type=int, default=200, help="MDPs to play")
     given = parser.parse_args()
     experiment = bb.Experiment(given.problem, given.problem, num_mdps=given.mdps, horizon=25)
     agents = (bb.make_agent("random"), RecurrentPpo(given.steps), bb.make_agent("epsilon-greedy"))
@@ -87,7 +87,7 @@ def main() -> None:
         print(
             f"{result.label:30} {result.mean:6.2f} ± {result.ci95:.2f}   "
             f"offline {result.offline_seconds:5.1f} s   "
-            f"online {result.decision_seconds.mean() * 1e6:7.1f} µs a decision"
+            f"online {result.decision_seconds.mean() * 1e6:7.1f} µs per decision"
         )
     print("against random:", bb.paired_z_test(results[1].returns, results[0].returns))
 

@@ -1,8 +1,9 @@
 """The chain of Dearden, Friedman and Russell, *Bayesian Q-learning* (1998).
 
-Five states in a row. The first action moves along the chain, and stays in the last state; the
-second leads back to the first state. With probability 0.2 an action does what the other one should.
-Going back pays 2, staying in the last state 10. Agents know the map, but not which action is which.
+Five states in a row. The first action moves along the chain, and stays in the last state. The
+second action leads back to the first state. With probability 0.2 an action has the other one's
+effect. Going back pays 2, staying in the last state pays 10. Agents know the map, but not which
+action is which.
 """
 
 import numpy as np

@@ -1,11 +1,11 @@
 """DeepSea (Osband et al., *Behaviour suite for reinforcement learning*, 2020), without noise.
 
-A square of cells. A diver starts in the upper left corner and sinks by one row a step, to the left
-or to the right; after the last row the dive begins again. A move to the right costs 0.01 / size,
-and the one out of the lower right corner pays 1, so that only diving right at every step pays off.
-State `size * row + column`. Agents know the cells, but not which action moves where, which the
-suite hides by shuffling the actions in each cell. Only out of the last row, from where all moves
-lead to the first cell, do the rewards tell the actions apart.
+A square of cells. A diver starts in the upper left corner and sinks by one row per step, to the
+left or to the right; after the last row the dive starts again. A move to the right costs
+0.01 / size, and the one out of the lower right corner pays 1, so only diving right at every step
+pays off. The state is `size * row + column`. Agents know the cells, but not which action moves
+where; the suite hides this by shuffling the actions in each cell. Only in the last row, where
+all moves lead to the first cell, do the rewards tell the actions apart.
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ def deep_sea(size: int = 10) -> SingleMDP:
         *shape, state, action, following, np.ones(len(state)), "transitions"
     )
     counts = alike_actions(transitions)
-    # The cost belongs to the move, whichever action made it; in the last row to the action.
+    # The cost belongs to the move, whichever action makes it; in the last row, to the action.
     states, actions = np.divmod(counts.pair, num_actions)
     moves_right = np.where(is_last[states], actions == 1, counts.next_state == right[states])
     paid = -_COST / size * moves_right

@@ -1,11 +1,11 @@
 """Generalised Chain (Castronovo et al., 2016), after Dearden et al. (1998).
 
-Five states in a row and three alike actions. An action moves one state along the chain, or back to
-the first state; how likely, differs from MDP to MDP. Arriving in the first state pays 2, in the
-last 10. States are numbered from 0 here, from 1 in the paper.
+Five states in a row and three actions with the same prior. An action moves one state along the
+chain, or back to the first state; the probabilities differ from MDP to MDP. Arriving in the first
+state pays 2, in the last state 10. States are numbered from 0 here, from 1 in the paper.
 
-The paper's appendix lets the last state also lead to the second one, but its tables were made
-without that: `gc` is the problem of the tables, `gc_appendix` the one printed.
+In the paper's appendix the last state may also lead to the second one, but its tables were made
+without that. `gc` is the problem of the tables, `gc_appendix` the printed one.
 """
 
 import numpy as np

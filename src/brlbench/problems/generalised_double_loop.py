@@ -1,9 +1,9 @@
 """Generalised Double-Loop (Castronovo et al., 2016), after Dearden et al. (1998).
 
-Nine states, two alike actions and two loops through the first state. The loop 0-1-2-3-4 can't be
-left and pays 1 at its end; the loop 0-5-6-7-8 may fall back to the first state at each step and
-pays 2 at its end. All other rewards are 0 (the paper leaves open those of arriving in the first
-state from elsewhere). States are numbered from 0 here, from 1 in the paper.
+Nine states, two actions with the same prior, and two loops through the first state. The loop
+0-1-2-3-4 can't be left and pays 1 at its end. The loop 0-5-6-7-8 pays 2 at its end, but each of its
+steps may fall back to the first state. All other rewards are 0; the paper does not give those for
+arriving in the first state from elsewhere. States are numbered from 0 here, from 1 in the paper.
 """
 
 from itertools import pairwise

@@ -1,9 +1,9 @@
 """Grid (Castronovo et al., 2016), after Dearden et al. (1998).
 
-A grid of 5 by 5 cells; the actions up, down, left and right move to the next cell or fail; how
-likely, differs from cell to cell and from MDP to MDP. A move to the goal, in the last corner, pays
-10 and leads back to the first corner. State `5 * row + column`, all numbered from 0 (from 1 in the
-paper). The goal's own state can't be reached, but has moves like any other cell.
+A grid of 5 by 5 cells. The actions up, down, left and right move to the next cell or fail; the
+probabilities differ from cell to cell and from MDP to MDP. A move to the goal, in the last corner,
+pays 10 and leads back to the first corner. The state is `5 * row + column`, all numbered from 0
+(from 1 in the paper). The goal's own state can't be reached, but has moves like any other cell.
 """
 
 import numpy as np

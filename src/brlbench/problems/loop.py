@@ -1,9 +1,9 @@
 """The loop of Dearden, Friedman and Russell, *Bayesian Q-learning* (1998).
 
-Nine states and two loops through the first one, nothing random. From the first state, the first
-action enters the loop 0-1-2-3-4, which both actions follow to its end, that pays 1; the second
-enters the loop 0-5-6-7-8, which only the second action follows, to its end, that pays 2; the first
-action leads back from there. Agents know the map, but not which action is which.
+Nine states and two loops through the first one; nothing is random. The first action enters the loop
+0-1-2-3-4, which pays 1 at its end; both actions follow it. The second action enters the loop
+0-5-6-7-8, which pays 2 at its end; the second action follows it, and the first one leads back to
+the first state. Agents know the map, but not which action is which.
 """
 
 import numpy as np

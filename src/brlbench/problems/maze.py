@@ -1,13 +1,13 @@
 """The maze of Dearden, Friedman and Russell, *Bayesian Q-learning* (1998).
 
-33 cells with a start S, a goal G and three flags F, and 264 states: a cell and the flags that were
-collected. Up, right, down and left move to the next cell, unless there is a wall (#). With
+33 cells with a start S, a goal G and three flags F. A state is a cell and the flags collected so
+far; there are 264. Up, right, down and left move to the next cell, unless there is a wall (#). With
 probability 0.1 an action slips and moves to one of its two sides. Arriving at the goal pays the
 number of flags; from there every action leads back to the start, without flags. Agents know where
 each state can lead, but not which action leads there.
 
-The map is the one that Guez, Silver and Dayan (2012) used, who pay for leaving the goal instead.
-State `33 * flags + cell`: cells are numbered row by row, and each flag is a bit.
+The map is that of Guez, Silver and Dayan (2012), who pay for leaving the goal instead. The state is
+`33 * flags + cell`: cells are numbered row by row, and each flag is a bit.
 """
 
 from collections import defaultdict
@@ -69,7 +69,7 @@ def _state(flags: int, place: tuple[int, int]) -> int:
 
 
 def _move(flags: int, place: tuple[int, int], direction: int) -> tuple[int, int]:
-    """The next state and its reward, if nothing slips."""
+    """The next state and the reward, without slipping."""
     down, right = _MOVES[direction]
     target = (place[0] + down, place[1] + right)
     if target not in _MARKS:

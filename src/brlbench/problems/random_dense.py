@@ -1,7 +1,7 @@
 """Random dense MDPs of any size: every transition is possible, and all are equally likely a priori.
 
-Such MDPs were used, with rewards that are unknown too, by Osband, Russo and Van Roy (2013). Here
-each pair's reward is known: it is drawn once, uniformly from 0 to 1, by `seed`.
+Osband, Russo and Van Roy (2013) used such MDPs, with unknown rewards. Here each pair's reward is
+known: it is drawn once, uniformly from 0 to 1, with `seed`.
 """
 
 import numpy as np

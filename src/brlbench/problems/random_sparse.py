@@ -1,8 +1,8 @@
 """Random sparse MDPs of any size, after Garnet (Archibald, McKinnon and Thomas, 1995).
 
-Each pair has a few possible next states, drawn once without replacement; how likely they are is
-uniform and differs from MDP to MDP. Each pair's reward is known: it is drawn once, uniformly from 0
-to 1, and paid on its possible transitions. `seed` decides what is drawn once.
+Each pair has a few possible next states, drawn once without replacement. Their probabilities have a
+uniform prior, and differ from MDP to MDP. Each pair's reward is known: it is drawn once, uniformly
+from 0 to 1, and paid on the pair's possible transitions. `seed` decides what is drawn once.
 """
 
 import numpy as np

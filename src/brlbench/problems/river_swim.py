@@ -1,10 +1,10 @@
 """RiverSwim (Strehl and Littman, 2008), as in Osband, Russo and Van Roy (2013).
 
 States in a row along a river, six by default. The first action swims left with the current, and
-always succeeds; the second swims right: it succeeds with probability 0.35, stays with 0.6 and is
-carried left with 0.05; at the left end it succeeds with 0.6, and at the right end stays with 0.6.
-Swimming left at the left end pays 0.005, swimming right at the right end 1. Agents know the river
-and the rewards of both actions, but not where these lead.
+always succeeds. The second swims right: it succeeds with probability 0.35, stays with 0.6 and is
+carried left with 0.05. At the left end it succeeds with 0.6; at the right end it stays with 0.6.
+Swimming left at the left end pays 0.005, swimming right at the right end pays 1. Agents know the
+river and the rewards of both actions, but not where the actions lead.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Make the page about the reproduction, and its figure.
 
 python -m reproduction           writes docs/reproduction.md and docs/reproduction.png
-python -m reproduction --check   only tells whether the page is what the results say
+python -m reproduction --check   only checks that the page agrees with the results
 """
 
 import argparse
@@ -17,11 +17,13 @@ DOCS = Path(__file__).parents[1] / "docs"
 def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m reproduction", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if it differs")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail if the page is outdated"
+    )
     page, place = make_page(), DOCS / "reproduction.md"
     if parser.parse_args().check:
         if place.read_text() != page:
-            sys.exit(f"{place.name} is not what the results say: run python -m reproduction")
+            sys.exit(f"{place.name} does not agree with the results: run python -m reproduction")
         return
     place.write_text(page)
     (DOCS / "reproduction.png").write_bytes(draw())

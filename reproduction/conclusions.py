@@ -1,4 +1,4 @@
-"""Which algorithms are best, and what becomes of the paper's conclusions."""
+"""Which algorithms are best, and which of the paper's conclusions hold."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -13,19 +13,19 @@ from brlbench.report.data import ExperimentData
 
 LEVEL = 0.95
 NOT_IN_PAPER = ("psrl", "boss", "vdbe", "formula", "optimal")
-"""`formula` plays the paper's formulas without their training: no fair competitor."""
+"""`formula` plays the paper's formulas without the cost of their training, so it is left out."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The algorithms of one experiment, each by the agent that is best on one half of the MDPs.
+    """The algorithms of one experiment, each represented by its best agent on half of the MDPs.
 
-    The other half tests them. Within bounds, the top are those that are not significantly worse
-    than the best one after Holm's correction.
+    The other half tests them. The top within bounds are the best algorithm and those that are not
+    significantly worse after Holm's correction.
     """
 
     experiment: ExperimentData
-    algorithms: tuple[str, ...] | None = None  # only these
+    algorithms: tuple[str, ...] | None = None  # only these; None: all
 
     @cached_property
     def summaries(self) -> list[Summary]:
@@ -46,7 +46,7 @@ class Ranking:
         return [] if found is None else found.best_of_algorithm
 
     def best(self, offline: float = math.inf, online: float = math.inf) -> list[Summary]:
-        """The best agent of each algorithm within bounds, the best first."""
+        """The best agent of each algorithm within bounds, best first."""
         return [self.summaries[i] for i in self._best(offline, online)]
 
     def top(self, offline: float = math.inf, online: float = math.inf) -> list[Summary]:
@@ -62,7 +62,7 @@ class Ranking:
 
 
 class Claim(NamedTuple):
-    """A conclusion of the paper, in our words, and whether our results bear it out."""
+    """A conclusion of the paper, in our words, and whether it holds in our results."""
 
     text: str
     holds: bool
@@ -70,7 +70,7 @@ class Claim(NamedTuple):
 
 
 def check_claims(experiments: Sequence[ExperimentData]) -> list[Claim]:
-    """All conclusions, each against the tests of its experiments, among the paper's algorithms."""
+    """All conclusions, each tested on its experiments, among the paper's algorithms."""
     known = tuple(
         dict.fromkeys(
             summary.algorithm
@@ -144,7 +144,7 @@ def _only(text: str, rankings: Rankings, algorithm: str) -> Claim:
 
 
 def _first(text: str, rankings: Rankings, algorithm: str) -> Claim:
-    """Of all agents that do significantly better than random, who takes the least online time?"""
+    """Which agent that is significantly better than random takes the least online time?"""
     quickest = {}
     for name, ranking in rankings.items():
         [random] = [e for e in ranking.summaries if e.algorithm == "random"]

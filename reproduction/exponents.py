@@ -12,12 +12,12 @@ from brlbench.report.data import ExperimentData
 
 
 class Influence(NamedTuple):
-    """What the paper says about a parameter and a phase, in its notation and in ours."""
+    """What the paper says about a parameter's influence on a time, in its notation and in ours."""
 
     algorithm: str
     symbol: str
     parameter: str
-    feature: str  # "offline" or "mean", the mean time of a decision
+    feature: str  # "offline", or "mean" for the mean time per decision
     claim: str
 
 
@@ -37,7 +37,7 @@ INFLUENCES = (
 
 
 def exponent(summaries: Iterable[Summary], parameter: str, feature: str) -> float | None:
-    """The slope of log time over log parameter among agents that share all other parameters.
+    """The slope of log time over log parameter, among agents with equal other parameters.
 
     None if no two agents differ in this parameter alone.
     """
@@ -57,12 +57,12 @@ def exponent(summaries: Iterable[Summary], parameter: str, feature: str) -> floa
 
 
 def _number(value: Any) -> float:
-    """A parameter's value; of a formula, how many Q-functions it needs."""
+    """A parameter's value; for a formula, how many Q-functions it uses."""
     return len(set(re.findall(r"Q\w+", value))) if isinstance(value, str) else float(value)
 
 
 def exponents(experiments: Sequence[ExperimentData], influence: Influence) -> dict[str, float]:
-    """The exponent by experiment, from the first results in which it can be told."""
+    """The exponent by experiment, from the first results that determine it."""
     found: dict[str, float] = {}
     for experiment in experiments:
         summaries = [e for e in experiment.summaries if e.algorithm == influence.algorithm]

@@ -1,4 +1,4 @@
-"""Published scores beside ours, against the time that a decision takes us."""
+"""Published scores beside ours, against our time per decision."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,7 +15,7 @@ from .verdicts import Compared, compare_rows
 
 
 def draw() -> bytes:
-    """The figure as a PNG file: one panel an experiment, one point an algorithm."""
+    """The figure as a PNG file: one panel per experiment, one point per algorithm."""
     experiments = load(RESULTS).experiments
     compared = compare_rows(experiments, load(MORE).experiments)
     looks = styles(list(dict.fromkeys(each.row.algorithm for each in compared)))

@@ -1,4 +1,4 @@
-"""The page that tells what was reproduced, made from the shipped results alone."""
+"""The page on what was reproduced, made from the shipped results alone."""
 
 import math
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ RESULTS, MORE, TIMES = (
 )
 ONLINE = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, math.inf)
 OFFLINE = (1e-2, math.inf)
-# Parameters that the paper does not name.
+# Parameters that the paper does not mention.
 _SETTINGS = ("ties", "bonus", "exploration", "rollout_epsilon", "reuse_tree", "skip_complete",
              "batch")  # fmt: skip
-_NEVER_AGAIN = 3.47  # the most that the mean of a pair with two outcomes can move, see sboss
+_NEVER_AGAIN = 3.47  # bound on how far the mean of a pair with two outcomes moves; see sboss
 
 
 def make_page() -> str:
@@ -90,7 +90,7 @@ def _beside_constant(algorithm: str, compared: Sequence[Compared]) -> list[dict[
 
 
 def _sboss(compared: Compared) -> dict[str, Any]:
-    """What stands behind a published row of SBOSS."""
+    """A published row of SBOSS, with what explains it."""
     row = compared.row
     if row.prior == row.test and row.test == "GDL":
         [constant] = [each for each in constant_policies("sboss") if each.row == row]
@@ -130,7 +130,7 @@ def _seconds(value: float) -> str:
 
 
 def _agent(of: Summary | PublishedRow | Compared) -> str:
-    """An agent with the parameters that the paper names."""
+    """An agent with the parameters that the paper mentions."""
     if isinstance(of, Compared):
         return label_of(of.row.algorithm, of.row.parameters)
     return label_of(of.algorithm, {k: v for k, v in of.parameters.items() if k not in _SETTINGS})

@@ -1,4 +1,4 @@
-"""The rows of the paper's two tables, and where ours are among some results."""
+"""The rows of the paper's two tables, and how to find our agents for them."""
 
 import csv
 import math
@@ -16,23 +16,23 @@ from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
 
 WITH_DEFECTS = ("soft-max", "sboss")
-"""The algorithms whose implementation behind the tables was not the one that the paper prints."""
+"""Algorithms whose implementation behind the tables differs from what the paper prints."""
 
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """The best agent of an algorithm in one experiment, as the paper has it."""
+    """The best agent of an algorithm in one experiment, as published."""
 
     prior: str
     test: str
     algorithm: str
-    agent: str  # who plays it here: OPPS-DS by its printed formula
+    agent: str  # the algorithm that plays it here; OPPS-DS is played by its printed formula
     parameters: dict[str, Any]
     score: Score
 
     @cached_property
     def label(self) -> str:
-        """The agent as our results name it."""
+        """The agent's label in our results."""
         return label_of(*describe(make_agent(self.agent, **self.parameters)))
 
     def is_of(self, experiment: ExperimentData) -> bool:
@@ -41,7 +41,7 @@ class PublishedRow:
         return (self.prior, self.test) == (settings["prior"], settings["test"])
 
     def find(self, summaries: Iterable[Summary]) -> Summary | None:
-        """Our agent of the same parameters, if it was played."""
+        """The summary of our agent with the same parameters, or None if it was not played."""
         return next((summary for summary in summaries if summary.label == self.label), None)
 
 

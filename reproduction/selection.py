@@ -1,9 +1,9 @@
-"""How much the best of many agents is flattered by being chosen on the MDPs that it is scored on.
+"""How much choosing the best of many agents flatters its score on the same MDPs.
 
 Every published row is the best of its algorithm's parameter values on one set of MDPs. Resampling
-our own MDPs imitates that: choose the best agent on each resample, and see by how much its score
-there exceeds its score on all MDPs. What is found is rather too small than too large, as the best
-agent of our own set wins more often than it should.
+our own MDPs imitates that: on each resample, choose the best agent and measure how much its score
+there exceeds its score on all MDPs. The result errs on the small side, because the best agent of
+our own set wins more often than it should.
 """
 
 import numpy as np

@@ -21,12 +21,12 @@ CLOSE = 2.0  # combined standard errors
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """A published row beside ours."""
+    """A published row and our agent for it."""
 
     row: PublishedRow
     ours: Summary
     grid: list[Summary]  # all our agents of the algorithm in this experiment
-    more: Summary | None  # the same agent on many other MDPs, where it costs little
+    more: Summary | None  # the same agent on many other MDPs, if it is cheap
 
     @property
     def z(self) -> float:
@@ -35,7 +35,7 @@ class Compared:
 
     @cached_property
     def selection(self) -> float | None:
-        """What being the best of the grid is worth, if we played the grid."""
+        """How much being the best of the grid adds to a score; None if we did not play the grid."""
         if len(self.grid) < 2:
             return None
         rng = streams.generator("selection", self.row.prior, self.row.algorithm)
@@ -43,7 +43,7 @@ class Compared:
 
     @property
     def z_explained(self) -> float:
-        """The same with more MDPs, where there are some, and the best-of-a-grid bias added."""
+        """As `z`, on more MDPs where we have them, with the best-of-a-grid bias added."""
         return self._apart(self.more or self.ours, self.selection or 0.0)
 
     def _apart(self, summary: Summary, bias: float = 0.0) -> float:
@@ -52,7 +52,7 @@ class Compared:
 
     @property
     def has_defect(self) -> bool:
-        """Whether the published agent was not what the paper prints."""
+        """Whether the published agent differs from what the paper prints."""
         return self.row.algorithm in WITH_DEFECTS
 
     @property
@@ -62,7 +62,7 @@ class Compared:
 
     @property
     def is_reproduced(self) -> bool:
-        """Whether they do at once, or with what is known to move a row."""
+        """Whether they agree directly, or once known causes of differences are counted."""
         return self.is_close or abs(self.z_explained) <= CLOSE
 
     @property
@@ -72,7 +72,7 @@ class Compared:
 
     @property
     def verdict(self) -> str:
-        """In a few words."""
+        """The verdict in a few words."""
         if self.row.algorithm == "soft-max":
             better = "better: " if self.z > CLOSE else ""
             return f"{better}the published agent always takes the first action"
@@ -92,7 +92,7 @@ class Compared:
 def compare_rows(
     experiments: Sequence[ExperimentData], more: Sequence[ExperimentData]
 ) -> list[Compared]:
-    """All published rows of which we have the agent."""
+    """All published rows whose agent we played."""
     compared = []
     for row in published_rows():
         for experiment in filter(row.is_of, experiments):
@@ -106,7 +106,7 @@ def compare_rows(
 
 @dataclass(frozen=True)
 class ConstantPolicy:
-    """Always the first action, beside a published row."""
+    """The policy that always takes the first action, beside a published row."""
 
     row: PublishedRow
     score: Score  # of its exact values on the frozen set's MDPs
@@ -128,7 +128,7 @@ def constant_policies(algorithm: str) -> list[ConstantPolicy]:
 
 @cache
 def first_action_values(problem: str) -> Floats:
-    """The exact expected returns [N] of always taking the first action, on a frozen set."""
+    """The exact expected returns [N] of always taking the first action on a frozen set."""
     experiment = frozen_set(f"{problem}/accurate/v1")
     always_first = [0] * experiment.test.num_states
     return np.array(

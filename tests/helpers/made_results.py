@@ -23,7 +23,8 @@ def settings(name: str, num_mdps: int) -> dict[str, Any]:
     """An experiment's settings."""
     return {
         "name": name, "prior": name, "prior_digest": name, "test": name, "test_digest": name,
-        "num_mdps": num_mdps, "discount": 0.95, "horizon": 250, "trajectories": 1, "seed": 0,
+        "num_mdps": num_mdps, "discount": 0.95, "horizon": 250, "trajectories_per_mdp": 1,
+        "seed": 0,
     }  # fmt: skip
 
 

@@ -20,11 +20,11 @@ from brlbench.report.page import write_page
 from helpers.made_results import experiment, summary
 
 FEATURES = {
-    "mean": "mean of a decision",
-    "median": "median of a decision",
-    "p95": "95th percentile of a decision",
+    "mean": "mean per decision",
+    "median": "median per decision",
+    "p95": "95th percentile per decision",
     "max": "longest decision",
-    "total": "total of a trajectory",
+    "total": "total per trajectory",
     "own:feature": "own:feature",
 }
 PROGRAMS = ("chromium", "chromedriver")

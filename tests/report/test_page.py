@@ -102,7 +102,7 @@ def test_typed_bounds(page: Page) -> None:
         assert set(page.texts("#agents tr.winner td.name")) == wanted[0]
     page.type("offline", "1 s")
     page.type("online", "5 ms")
-    assert page.text("#answer").startswith("Within 1 s offline and 5 ms a decision: ")
+    assert page.text("#answer").startswith("Within 1 s offline and 5 ms per decision: ")
     page.type("online", "soon")
     assert page.bounds() == (1.0, 0.005)
     assert page.run("return document.querySelector('#online-text').validity.customError")

@@ -1,4 +1,4 @@
-"""One environment: each episode plays a new MDP of a distribution."""
+"""One environment; each episode plays a new MDP of a distribution."""
 
 from bisect import bisect_right
 from pathlib import Path
@@ -13,9 +13,9 @@ from .world import World
 
 
 class MdpEnv(gymnasium.Env[Any, Any]):
-    """MDPs of a distribution. Episodes are truncated at the horizon, and never terminated.
+    """MDPs of a distribution. Episodes are truncated at the horizon and never terminate.
 
-    The `info` of a reset has the known mean rewards, a table [state, action, next state].
+    The `info` of a reset holds the known mean rewards, a table [state, action, next state].
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
@@ -29,19 +29,19 @@ class MdpEnv(gymnasium.Env[Any, Any]):
         keep: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        """Check; MDPs are drawn by `reset`.
+        """Validate; `reset` draws the MDPs.
 
         Args:
             distribution: what MDPs are drawn from: a problem's name, a file, or a distribution.
-            horizon: decisions in an episode.
-            mdp: play this MDP in all episodes: the one of this index in experiments.
+            horizon: decisions per episode.
+            mdp: index of the MDP that all episodes play, as in experiments; None draws new ones.
             mdp_seed: the seed of those experiments.
-            keep: keep the MDP of the first episode, until a reset with a seed draws another one.
-            render_mode: None, for there is nothing to be seen.
+            keep: keep the MDP of the first episode until a reset with a seed draws another one.
+            render_mode: None; there is nothing to render.
         """
         self._world = world = World(distribution, horizon)
         self._keep = keep
-        # Lists, which are quicker than arrays to look up single numbers in.
+        # Lists are quicker than arrays for looking up single numbers.
         fixed = world.fixed(mdp, mdp_seed, 1)
         self._is_fixed = fixed is not None
         # [E]; cumulative probabilities of the MDP

@@ -1,4 +1,4 @@
-"""A policy with Stable-Baselines3's `predict` as an agent."""
+"""A policy with a `predict` like Stable-Baselines3's, as an agent."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,8 +16,8 @@ class PolicyAgent:
     """Lets a trained policy play.
 
     The policy has `predict(observation, state, episode_start, deterministic)`, which returns an
-    action and the policy's own next state. It must keep everything it remembers in that state, for
-    all trajectories share the policy. A subclass may train it, in `train`.
+    action and the policy's own next state. All trajectories share the policy, so it must keep
+    everything it remembers in that state. A subclass may train it in `train`.
     """
 
     def __init__(
@@ -28,15 +28,15 @@ class PolicyAgent:
         observation: Observation = lambda state, action, reward: state,
         parameters: dict[str, Any] | None = None,
     ) -> None:
-        """Keep.
+        """Store the policy.
 
         Args:
             policy: an object with `predict`.
             name: the agent's name in tables.
-            deterministic: whether the policy shall take its likeliest action. If not, and if it
-                has `set_random_seed`, it is seeded at the start of each trajectory.
+            deterministic: whether the policy takes its likeliest action. If not, it is seeded at
+                the start of each trajectory, provided it has `set_random_seed`.
             observation: what the policy sees; the state by default.
-            parameters: what else tables shall tell.
+            parameters: what tables show beside the name.
         """
         self.policy, self.name, self.parameters = policy, name, parameters or {}
         self.deterministic, self.observation = deterministic, observation

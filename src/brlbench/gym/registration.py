@@ -11,7 +11,7 @@ VERSION = 1
 def register_problems() -> None:
     """Register `brlbench/GC-v1`, `brlbench/uniform-GC-v1` and so on.
 
-    `brlbench/MDP-v1` has no distribution of its own: it is given one by name, file or object.
+    `brlbench/MDP-v1` takes any distribution: a name, a file or an object.
     """
     _register("MDP", {})
     for problem in PROBLEMS:

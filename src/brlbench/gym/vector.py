@@ -1,4 +1,4 @@
-"""Thousands of environments in one: a step of all is a few operations on arrays."""
+"""Thousands of environments in one; a step of all takes a few array operations."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,10 +21,10 @@ from .world import World
 
 
 class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
-    """n environments, each of which goes the way of an `MdpEnv` with the same seed.
+    """n environments, each of which behaves like an `MdpEnv` with the same seed.
 
-    All episodes have the same length, so that all environments are reset together: as Gymnasium's
-    own do, by the step after the last one of an episode, whose actions don't count.
+    All episodes have the same length, so all environments are reset together. As in Gymnasium's
+    own, the step after the last one of an episode resets them and ignores its actions.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012
@@ -42,7 +42,7 @@ class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         keep: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        """Check; MDPs are drawn by `reset`. See `MdpEnv`; `mdp` may be one index for each."""
+        """Validate; see `MdpEnv`. `mdp` may also be a list with one index per environment."""
         self._world = world = World(distribution, horizon)
         self.num_envs = whole(num_envs, "num_envs", least=1)
         entries = len(world.next_state)
@@ -51,7 +51,7 @@ class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         # [n, E]; cumulative probabilities of the MDPs
         self._sums = np.zeros((self.num_envs, entries)) if fixed is None else fixed
         self._offset = entries * np.arange(self.num_envs)
-        # To find one of so many transitions of a pair, they are halved so many times.
+        # Bisections that single out one of a pair's transitions.
         self._halvings = int((world.last - world.first).max()).bit_length()
         self._rngs: list[np.random.Generator] = []
         self._states = np.zeros(self.num_envs, np.int64)
@@ -68,7 +68,7 @@ class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Integers, dict[str, Any]]:
-        """Begin an episode in every environment; to one seed, the others add 1, 2 and so on."""
+        """Begin an episode in every environment; one seed stands for seed, seed + 1 and so on."""
         if options and "reset_mask" in options:
             raise InvalidInput("reset_mask: all environments are reset together, leave it out")
         if seed is None or isinstance(seed, int | np.integer):
@@ -119,7 +119,7 @@ class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return self._states.copy(), rewards, over, truncated, {}
 
     def _find(self, pairs: Integers, chances: Floats) -> Integers:
-        """The entries in which the chances fall, by bisection."""
+        """The entries that the chances select, by bisection."""
         first, last = self._world.first.take(pairs), self._world.last.take(pairs)
         sums = self._sums.ravel()
         for _ in range(self._halvings):

@@ -1,7 +1,7 @@
-"""What one environment and many have in common: the MDPs they draw, and how chance decides there.
+"""What one environment and many share: drawing MDPs, and the random numbers of their steps.
 
-Every environment has a generator of its own, from which it draws the MDP, the start state and then,
-in blocks, the chances of the steps. One environment and one of many thus go the same way.
+Every environment has its own generator, from which it draws the MDP, the start state and then, in
+blocks, the numbers that decide its steps. So one environment and one of many behave the same.
 """
 
 from collections.abc import Sequence
@@ -18,15 +18,15 @@ from ..mdps.sparse import Floats
 from ..problems import distribution
 from ..protocol.experiment import draw_mdps
 
-_BLOCK = 256  # steps whose chances are drawn at once
-_NUMBERS_AT_ONCE = 2**15  # that stay in a processor's cache
+_BLOCK = 256  # steps whose random numbers are drawn at once
+_NUMBERS_AT_ONCE = 2**15  # few enough for a processor's cache
 
 
 class World:
-    """A distribution over MDPs to be played, for a number of decisions."""
+    """A distribution over MDPs that environments play, and their horizon."""
 
     def __init__(self, source: str | Path | FlatDirichlet, horizon: int) -> None:
-        """Find and check."""
+        """Find the distribution and lay out its transitions."""
         self.distribution = distribution(source)
         self.horizon = whole(horizon, "horizon", least=1)
         table, rewards = self.distribution.counts, self.distribution.rewards
@@ -51,17 +51,17 @@ class World:
         return sums
 
     def _weights(self, rngs: Sequence[np.random.Generator]) -> Floats:
-        """What the probabilities [n, E] of drawn MDPs are proportional to."""
+        """Weights [n, E] of drawn MDPs, proportional to their probabilities."""
         if not self._has_ones:
             return self.distribution.sample_many(rngs)
-        # Counts of one ask for exponential variates, which are much quicker than gamma variates.
+        # For counts of 1, exponential variates do, which are much quicker than gamma variates.
         weights = np.empty((len(rngs), len(self.next_state)))
         for rng, row in zip(rngs, weights, strict=True):
             rng.standard_exponential(out=row)
         return weights
 
     def fixed(self, mdp: ArrayLike | None, seed: int, num_envs: int) -> Floats | None:
-        """The same of given MDPs of an experiment with this seed, or None if they are drawn."""
+        """As `draw`, for given MDPs of an experiment with this seed; None if none are given."""
         if mdp is None and not isinstance(self.distribution, SingleMDP):
             return None
         indices = np.asarray(0 if mdp is None else mdp)
@@ -73,7 +73,7 @@ class World:
         return np.asarray(self._by_pair(drawn)[of_each])
 
     def chances(self, rngs: Sequence[np.random.Generator]) -> tuple[Floats, Floats]:
-        """What the next steps need: uniform numbers [n, block], and normal ones for noise."""
+        """Random numbers for the next steps: uniform ones [n, block], and normal ones for noise."""
         uniform = np.empty((len(rngs), self.block))
         normal = np.empty(uniform.shape if self.has_noise else (len(rngs), 0))
         for rng, chances, noise in zip(rngs, uniform, normal, strict=True):
@@ -84,7 +84,7 @@ class World:
 
     def _by_pair(self, weights: Floats) -> Floats:
         lengths = self.last - self.first + 1
-        if (lengths == lengths[0]).all():  # as below, without moving anything
+        if (lengths == lengths[0]).all():  # as below, without copying
             by_pair = weights.reshape(len(weights), -1, lengths[0])
             return _cumulative(by_pair).reshape(weights.shape)
         sums = np.empty_like(weights)
@@ -97,8 +97,8 @@ class World:
 def _cumulative(weights: Floats) -> Floats:
     """Cumulative probabilities along the last axis, from weights.
 
-    The outcome of a chance is the first one with a greater number. The last possible one has an
-    infinite number, so that rounding can't lead past it.
+    A uniform number selects the first outcome whose cumulative probability exceeds it. The last
+    possible outcome has infinity there, so rounding can't lead past it.
     """
     sums = weights.cumsum(axis=-1)
     total = sums[..., -1:].copy()

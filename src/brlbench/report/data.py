@@ -31,11 +31,6 @@ class ExperimentData:
         return bool(self.settings["prior_digest"] == self.settings["test_digest"])
 
     @property
-    def trajectories_per_mdp(self) -> int:
-        """How many trajectories were played in each MDP; older results have another key."""
-        return int(self.settings.get("trajectories_per_mdp", self.settings.get("trajectories", 1)))
-
-    @property
     def competitors(self) -> list[Summary]:
         """All agents but the reference."""
         return [summary for summary in self.summaries if summary.algorithm != REFERENCE]

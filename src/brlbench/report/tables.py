@@ -9,6 +9,9 @@ import polars as pl
 
 from .answers import Answer, Test
 
+_SETTINGS = (
+    "num_mdps", "trajectories_per_mdp", "discount", "horizon", "seed", "prior", "test",
+)  # fmt: skip
 _BEST: dict[str, Any] = {
     **dict.fromkeys(("experiment", "agent", "algorithm"), pl.String),
     "winner": pl.Boolean,
@@ -26,8 +29,7 @@ def agents_table(answers: Iterable[Answer]) -> pl.DataFrame:
     for found in answers:
         experiment = found.experiment
         best = {row.summary.label: row.winner for row in found.rows}
-        kept = ("discount", "horizon", "seed", "prior", "test")
-        settings = {name: experiment.settings[name] for name in kept}
+        settings = {name: experiment.settings[name] for name in _SETTINGS}
         for summary in experiment.summaries:
             score = summary.score
             times = {f"{name}_seconds": value for name, value in summary.seconds.items()}
@@ -35,8 +37,6 @@ def agents_table(answers: Iterable[Answer]) -> pl.DataFrame:
                 {
                     "experiment": experiment.name,
                     "experiment_hash": experiment.hash,
-                    "num_mdps": experiment.settings["num_mdps"],
-                    "trajectories_per_mdp": experiment.trajectories_per_mdp,
                     **settings,
                     "algorithm": summary.algorithm,
                     "agent": summary.label,

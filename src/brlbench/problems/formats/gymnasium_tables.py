@@ -1,4 +1,4 @@
-"""Tabular environments of Gymnasium as problems."""
+"""Tabular environments of Gymnasium, read as problems."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from ...mdps.single import SingleMDP, alike_actions
 from ...mdps.sparse import SparseTable
 
 Table = list[list[list[tuple[float, int, float, bool]]]]
-"""By state and action: probability, next state, reward, and whether the episode ends."""
+"""By state and action, the outcomes: probability, next state, reward, whether the episode ends."""
 
 Place = tuple[int, int, int]
 """State, action, next state."""
@@ -39,16 +39,16 @@ def from_gym(
     """A tabular environment of Gymnasium as a problem: one MDP, the environment itself.
 
     Args:
-        environment: an environment, or the id of one, whose transitions are in a table `P`.
-        terminal: what follows the end of an episode: with `restart` the transition to the end leads
-            to the start; with `absorb` the end is never left, and pays nothing.
-        counts: how many counts the prior has for each transition that it holds possible.
-        actions: which these are: with `known`, those that are; with `alike`, each action may lead
-            wherever one of them leads from the same state.
-        settings: what else `gymnasium.make` shall be told, if an id is given.
+        environment: an environment with a table `P` of transitions, or the id of one.
+        terminal: what follows the end of an episode. With `restart`, transitions to the end lead
+            to the start; with `absorb`, the end is never left and pays nothing.
+        counts: the prior's count for each transition that it holds possible.
+        actions: which transitions those are. With `known`, the environment's own; with `alike`,
+            each action may lead wherever any action leads from the same state.
+        settings: further arguments of `gymnasium.make`, if an id is given.
 
-    Where a transition may pay different rewards, it pays their mean. Transitions that only other
-    actions make possible have rewards too, for priors that allow them: what those actions get.
+    A transition that may pay different rewards pays their mean. A transition that only other
+    actions make possible pays what they get on average, for priors that allow it.
     """
     for name, value in (("terminal", terminal), ("actions", actions)):
         if value not in _CHOICES[name]:

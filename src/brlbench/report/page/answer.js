@@ -1,7 +1,7 @@
 // The winners within time bounds, as brlbench.analysis.bounds finds them.
 
-// Paired Z statistics of agents that can be the best of their algorithm: of each against all that
-// are ranked below it, the best first.
+// Paired Z statistics of the agents that can be the best of their algorithm, best first: of each
+// against all that are ranked below it.
 class PairedTests {
   constructor(ranked, steps, scale) {
     this.steps = steps;
@@ -25,15 +25,15 @@ class Comparison {
     this.tests = experiment.tests[Number(honest)];
     this.limit = limit;
     const { offline, online } = this;
-    const kept = {}; // for each algorithm, what no better one makes needless
+    const kept = {}; // by algorithm: agents that no better one dominates
     this.ranked = experiment.ranked[Number(honest)].filter((i) => {
       const better = (kept[this.algorithms[i]] ??= []);
-      const needless = better.some((k) => offline[k] <= offline[i] && online[k] <= online[i]);
-      return competes(i) && !needless && better.push(i);
+      const dominated = better.some((k) => offline[k] <= offline[i] && online[k] <= online[i]);
+      return competes(i) && !dominated && better.push(i);
     });
   }
 
-  // Agents: the best of each algorithm, the best first, and the winners among them.
+  // The best agent of each algorithm, best first, and the winners among them.
   within(offline, online) {
     const best = new Map();
     for (const i of this.ranked) {
@@ -48,15 +48,15 @@ class Comparison {
     return { best, winners: best.filter((i) => this.tests.z(best[0], i) < this.limit) };
   }
 
-  // All answers: cell [row][column] is for bounds from offline[row], online[column] on, and holds
-  // the number of its set of winning algorithms, or -1 where no agent is allowed.
+  // All answers. A cell holds for bounds from offline[row] and online[column] up to the next ones:
+  // the index of its set of winning algorithms, or -1 where no agent is allowed.
   regions() {
     const offline = distinct(this.ranked, this.offline);
     const online = distinct(this.ranked, this.online);
     const width = online.length;
     const [rowOf, columnOf] = [offline, online].map((times) => new Map(times.map((t, k) => [t, k])));
     const none = this.ranked.length;
-    const layers = new Map(); // for each algorithm, the rank of its best agent in each cell
+    const layers = new Map(); // by algorithm: the rank of its best agent in each cell
     this.ranked.forEach((i, rank) => {
       const algorithm = this.algorithms[i];
       if (!layers.has(algorithm)) {
@@ -88,7 +88,7 @@ class Comparison {
   }
 }
 
-// What is allowed in a cell is allowed in all above it and to its right.
+// Agents allowed in a cell are allowed in all cells above it and to its right.
 function spread(layer, width) {
   for (let cell = 0; cell < layer.length; cell++) {
     if (cell % width) layer[cell] = Math.min(layer[cell], layer[cell - 1]);

@@ -1,4 +1,4 @@
-// A bound on a time: a slider that snaps to the agents' own times, and a field for any other.
+// A bound on a time: a slider that snaps to the agents' own times, and a field for any time.
 
 class Bound {
   constructor(root, onChange) {
@@ -18,14 +18,14 @@ class Bound {
     this.field.addEventListener("focus", () => this.field.select());
     this.field.addEventListener("change", () => {
       const seconds = parseSeconds(this.field.value);
-      const wrong = Number.isNaN(seconds) ? "A time is a number and ns, µs, ms, s, min or h." : "";
+      const wrong = Number.isNaN(seconds) ? "A time is a number with a unit: ns, µs, ms, s, min or h." : "";
       this.field.setCustomValidity(wrong);
       if (wrong) this.field.reportValidity();
       else this.set(seconds);
     });
   }
 
-  // The times at which the slider stops; the last stop is no bound.
+  // The times at which the slider stops; its last stop means no bound.
   setTimes(times) {
     this.times = [...new Set(times)].filter(Number.isFinite).sort((a, b) => a - b);
     this.stops = [...this.times, Infinity];
@@ -38,7 +38,7 @@ class Bound {
     return this.stops.reduce((found, t) => (distance(t) < distance(found) ? t : found), Infinity);
   }
 
-  // The last stop that a time allows, which has the same answer. Near the end that is no bound.
+  // Snap down to a stop, which has the same answer; near the slider's end, to no bound.
   setBelow(seconds, notify) {
     const stop = this.times.findLast((t) => t <= seconds) ?? this.stops[0];
     const last = this.times.at(-1), end = this.scale.back(1000);

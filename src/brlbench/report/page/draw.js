@@ -24,7 +24,7 @@ function shape(tag, attributes = {}, ...children) {
 
 function fill(node, { color, ...attributes }, children) {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (color) node.style.color = color; // not an attribute, which the security policy forbids
+  if (color) node.style.color = color; // the security policy forbids style attributes
   node.append(...children);
   return node;
 }
@@ -39,7 +39,7 @@ function label(algorithm, text) {
   return element("span", { class: "label" }, mark(algorithm), element("span", {}, text));
 }
 
-// Times of zero lie at the start of the scale, where no logarithm reaches; no bound is its end.
+// Zero, which has no logarithm, lies at the start of the scale; no bound lies at its end.
 function logScale(times, from, to) {
   const logs = [...times].filter((t) => t > 0 && t < Infinity).map(Math.log10);
   let low = Math.min(...logs), high = Math.max(...logs);
@@ -81,7 +81,7 @@ function linearScale(low, high, from, to) {
   return { at, from, to, ticks };
 }
 
-// Axes with ticks around the area in which a plot draws; clears what was drawn before.
+// Draws axes with ticks around a plot's area; clears what was drawn before.
 function frame(svg, area, x, y, xLabel, yLabel) {
   const { left, right, top, bottom } = area;
   const parts = [];

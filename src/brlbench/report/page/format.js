@@ -3,11 +3,11 @@
 const UNITS = [[3600, "h"], [60, "min"], [1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
 const NO_BOUND = "no bound";
 const ONLINE_TEXTS = {
-  mean: ["mean of a decision", "a decision"],
-  median: ["median of a decision", "a decision (median)"],
-  p95: ["95th percentile of a decision", "a decision (95th percentile)"],
+  mean: ["mean per decision", "per decision"],
+  median: ["median per decision", "per decision (median)"],
+  p95: ["95th percentile per decision", "per decision (95th percentile)"],
   max: ["longest decision", "for the longest decision"],
-  total: ["total of a trajectory", "a trajectory"],
+  total: ["total per trajectory", "per trajectory"],
 };
 const onlineText = (feature) => ONLINE_TEXTS[feature] ?? [feature, `online (${feature})`];
 

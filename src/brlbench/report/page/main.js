@@ -1,4 +1,4 @@
-// The controls, what is chosen, and the order in which everything follows.
+// The controls, the state they set, and what is drawn from it.
 
 const PER_DECISION = ["mean", "median", "p95", "max"];
 const find = (id) => document.getElementById(id);
@@ -24,7 +24,7 @@ const table = new AgentTable(find("agents"), (agent) => {
 });
 let view;
 
-// What is shown changes with everything but the bounds.
+// Redraws everything; called when anything but the bounds changes.
 function choose() {
   const { experiment, feature, hidden, honest } = state;
   const agents = experiment.labels.map((_, i) => i);
@@ -54,7 +54,7 @@ function choose() {
 }
 
 function draw() {
-  // All are measured before the first is drawn: to measure after drawing is slow.
+  // All plots are measured before the first is drawn: measuring after drawing is slow.
   const areas = [offlinePlot, onlinePlot, map].map(({ svg }) => areaOf(svg));
   offlinePlot.draw(view, areas[0], view.experiment.offline, "offline time");
   onlinePlot.draw(view, areas[1], view.online, view.onlineLabel);
@@ -62,7 +62,7 @@ function draw() {
   update();
 }
 
-// What follows the bounds.
+// Updates what depends on the bounds.
 function update() {
   const answer = view.comparison.within(offline.seconds, online.seconds);
   const { experiment, references } = view;
@@ -105,16 +105,16 @@ function tellAbout() {
   if (horizon != null) about.push(`${horizon} decisions`);
   find("about").textContent = about.join(" · ");
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
-  find("best-note").textContent = "Z is the paired test of the best against each: below "
-    + `${data.limits[state.level].toFixed(2)}, it is not significantly worse.`
-    + (state.honest ? " Even-numbered MDPs choose, odd-numbered ones test; scores are of all." : "");
+  find("best-note").textContent = "Z is the paired test of the best agent against each: below "
+    + `${data.limits[state.level].toFixed(2)}, the agent is not significantly worse.`
+    + (state.honest ? " Even-numbered MDPs choose, odd-numbered ones test; scores are over all." : "");
   find("reference-note").hidden = !references.length;
   const notes = [...data.notes, experiment.warnings[Number(state.honest)]].filter(Boolean);
   find("notes").hidden = !notes.length;
   find("notes").replaceChildren(...notes.map((note) => element("p", {}, note)));
 }
 
-// An agent in full, for the tip.
+// The full description of an agent, for the tip.
 function describe(i) {
   const { experiment, score } = view;
   const rows = [...experiment.parameters[i]];
@@ -134,7 +134,7 @@ function options(id, entries, chosen) {
   find(id).replaceChildren(...made);
 }
 
-// Of the chosen problem: the wanted case, or one with as good a prior as now.
+// Chooses the wanted prior of the chosen problem, or else one as accurate as the current one.
 function offerCases(wanted) {
   const { accurate } = state.experiment;
   const same = data.experiments.filter(({ problem }) => problem === find("problem").value);
@@ -171,7 +171,7 @@ function filter(tick) {
 }
 
 function chooseFeature(feature) {
-  // A bound on a decision says nothing about a whole trajectory.
+  // A bound per decision says nothing about a whole trajectory.
   const alike = PER_DECISION.includes(feature) && PER_DECISION.includes(state.feature);
   if (!alike) online.set(Infinity, false);
   state.feature = feature;

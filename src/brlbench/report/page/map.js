@@ -109,8 +109,8 @@ class BoundsMap {
   }
 }
 
-// Runs of equal cells in a row, grown upwards while the next row has the same run; one path for
-// each set, the largest set first.
+// Joins equal cells of a row to runs, and equal runs of neighbouring rows to rectangles; one path
+// per set, the largest set first.
 function rectangles({ offline, online, cells, sets }, x, y) {
   const found = sets.map((algorithms) => ({ algorithms, path: "", area: 0, largest: null }));
   const close = ({ set, start, end, row }, last) => {
@@ -139,7 +139,7 @@ function rectangles({ offline, online, cells, sets }, x, y) {
   return found.sort((a, b) => b.area - a.area);
 }
 
-// Lines between cells of unlike sets.
+// Lines between cells of different sets.
 function borders({ offline, online, cells }, x, y) {
   const xs = [...online.map(x.at), x.to], ys = [...offline.map(y.at), y.to];
   const width = online.length;
@@ -152,7 +152,7 @@ function borders({ offline, online, cells }, x, y) {
   return path;
 }
 
-// One algorithm's colour, or stripes of all.
+// One algorithm's colour, or stripes in the colours of several.
 function paint(algorithms, id, definitions) {
   if (algorithms.length === 1) return algorithms[0].color;
   const width = 7;

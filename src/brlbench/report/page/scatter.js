@@ -1,4 +1,4 @@
-// One time against the score: all agents, with intervals, and the bound on that time.
+// The scores of all agents against a time, with intervals and the bound on that time.
 
 class Scatter {
   constructor(svg, describe) {
@@ -75,7 +75,7 @@ class Scatter {
     this.point(this.points[Math.min(this.points.length - 1, Math.max(0, now + step))]);
   }
 
-  // Point at an agent: its description beside it, and a ring around it.
+  // Points at an agent: a ring around it, and its description beside it.
   point(found) {
     if (found === this.current) return;
     this.current = found;
@@ -92,7 +92,7 @@ class Scatter {
   }
 }
 
-// All intervals, and the reference too unless it is so far above that they would look alike.
+// Covers all intervals, and the reference unless it is far above them.
 function scoreScale(intervals, reference, area) {
   let low = Math.min(...intervals.map(([from]) => from));
   let high = Math.max(...intervals.map(([, to]) => to));

@@ -18,18 +18,42 @@ def square(number: int, report: Report) -> int:
     return number * number
 
 
+LONG = 900  # seconds, more than any test waits
+
+
 def slow_square(number: int, report: Report) -> int:
-    time.sleep(0.1)
+    time.sleep(0.05)
     return number * number
 
 
+def gated_square(place: tuple[str, int], report: Report) -> int:
+    """Wait at the gate of a folder before squaring."""
+    wait_at_gate(place[0])
+    return place[1] ** 2
+
+
+def wait_at_gate(folder: str) -> None:
+    """Note in a folder's file `begun` that this unit has begun; wait for its file `open`."""
+    with (Path(folder) / "begun").open("a") as begun:
+        begun.write("x")
+    while not (Path(folder) / "open").exists():
+        time.sleep(0.005)
+
+
 def hang(_: object, report: Report) -> None:
-    time.sleep(60)
+    time.sleep(LONG)
+
+
+def hang_at(place: str, report: Report) -> None:
+    """Make a file, and hang."""
+    Path(place).touch()
+    time.sleep(LONG)
 
 
 def start_and_hang(pids: str, report: Report) -> None:
     start_something(pids)
-    time.sleep(60)
+    report(None)
+    time.sleep(LONG)
 
 
 def hold_the_gil(pids: str, report: Report) -> None:
@@ -39,7 +63,7 @@ def hold_the_gil(pids: str, report: Report) -> None:
 
 def start_something(pids: str) -> None:
     """Start a process and write down this one's id and its id."""
-    started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    started = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({LONG})"])
     temporary = Path(f"{pids}.{os.getpid()}")
     temporary.write_text(f"{os.getpid()} {started.pid}")
     temporary.rename(pids)
@@ -49,20 +73,26 @@ def read_input(_: object, report: Report) -> str:
     return sys.stdin.read()
 
 
-def report_every(seconds: float, report: Report) -> int:
-    """Report ten times; the number of reports before it was asked to stop."""
+def report_until_stopped(place: str | None, report: Report) -> int:
+    """Report until it is asked to stop, and make a file before; the number of reports."""
+    if place is not None:
+        Path(place).touch()
+    number = 1
+    while not report(number):
+        number += 1
+        time.sleep(0.005)
+    return number
+
+
+def report_ten_times(_: object, report: Report) -> None:
     for number in range(10):
-        time.sleep(seconds)
-        if report(number):
-            return number
-    return 10
+        report(number)
 
 
 def grow(_: object, report: Report) -> None:
-    hoard = []
-    while True:
-        hoard.append(np.ones(2_000_000))
-        time.sleep(0.002)
+    hoard = [np.ones(2_000_000) for _ in range(20)]  # 320 MB
+    time.sleep(LONG)
+    del hoard
 
 
 def reject(word: str, report: Report) -> None:
@@ -117,16 +147,12 @@ def surroundings(_: object, report: Report) -> dict[str, Any]:
     }
 
 
-def slow_surroundings(_: object, report: Report) -> dict[str, Any]:
-    time.sleep(0.5)
-    return surroundings(_, report)
-
-
-def sleep(seconds: float, report: Report) -> None:
-    time.sleep(seconds)
+def gated_surroundings(folder: str, report: Report) -> dict[str, Any]:
+    wait_at_gate(folder)
+    return surroundings(None, report)
 
 
 def end_parent(_: object, report: Report) -> None:
     """End the process that started this one, and this one with it."""
     os.kill(os.getppid(), signal.SIGKILL)
-    time.sleep(60)
+    time.sleep(LONG)

@@ -111,7 +111,7 @@ test = "mine.toml"
 test = "mine.toml"
 prior = "uniform:mine.toml"
 [[agents]]
-algorithm = "test_agents:Slow"
+algorithm = "test_agents:Plain"
 parameters.luck = [1, 2]
 """
     path = write_study(tmp_path / "elsewhere", text)

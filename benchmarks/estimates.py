@@ -81,7 +81,8 @@ def compare(job: Job, seconds: float) -> Compared | None:
         end = min(first + played + 1, number)  # more and more at a time
         started, waiting = time.perf_counter(), Waiting()
         play(agent, experiment, Part(first, end))
-        total += time.perf_counter() - started - waiting.seconds()
+        waited = waiting.seconds()
+        total += time.perf_counter() - started - waited
         played += end - first
     return Compared(
         job,

@@ -127,7 +127,8 @@ def own_seconds(work: Callable[[], Any]) -> float:
     """Seconds that some work in this thread takes on a core of its own."""
     started, waiting = time.perf_counter(), Waiting()
     work()
-    return time.perf_counter() - started - waiting.seconds()
+    waited = waiting.seconds()  # read within the time from which it is subtracted
+    return time.perf_counter() - started - waited
 
 
 def wall_seconds(work: Callable[[], Any]) -> float:

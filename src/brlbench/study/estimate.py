@@ -100,7 +100,8 @@ def probe_unit(request: ProbeRequest, notify: Notify) -> Probe:
     started, waiting = time.perf_counter(), Waiting()
 
     def watch(done: int, total: int) -> None:
-        elapsed = time.perf_counter() - started - waiting.seconds()
+        waited = waiting.seconds()  # read before the clock, so that the difference is not negative
+        elapsed = time.perf_counter() - started - waited
         if elapsed > request.seconds:
             raise _EnoughError(done, total, elapsed)
 
@@ -160,4 +161,5 @@ def _time(agent: Agent, experiment: Experiment, part: Part) -> float:
     """Seconds of playing, without those spent waiting for a core."""
     started, waiting = time.perf_counter(), Waiting()
     play(agent, experiment, part)
-    return time.perf_counter() - started - waiting.seconds()
+    waited = waiting.seconds()  # read before the clock, so that the difference is not negative
+    return time.perf_counter() - started - waited

@@ -22,11 +22,11 @@ import json, sys, traceback
 import numba
 import numpy as np
 import brlbench as bb
-from brlbench import execution
+from brlbench.protocol import machine
 from helpers.contract_parameters import SMALL
 
 assert numba.config.DISABLE_JIT
-execution.machine.describe = dict  # its calibration would take long
+machine.describe = dict  # its calibration would take long
 settings = json.loads(sys.argv[1])
 played = {}
 for prior in ("GC", "uniform:GC"):

@@ -1,31 +1,56 @@
-import os
+"""Fixtures that several folders of tests share, and the marks of tests that need a program."""
+
 import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from selenium.webdriver import Chrome
 
-from helpers.page_browser import PROGRAMS, Page, start
+from helpers import programs
+from helpers.made_studies import SMALL, run_in_full
+from helpers.shared import made_once
 from helpers.shell import Shell
+from helpers.slurm_cluster import running_slurm
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+    from helpers.page_browser import Page
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that uses the fixture `browser` or `slurm` has the mark of that name."""
+    for item in items:
+        for name in ("browser", "slurm"):
+            if name in getattr(item, "fixturenames", ()):
+                item.add_marker(name)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test whose program is missing is skipped; in CI it fails."""
+    for mark in programs.REMEDIES:
+        if item.get_closest_marker(mark) is not None:
+            programs.require(mark)
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    missing = [program for program in PROGRAMS if shutil.which(program) is None]
-    if missing:
-        message = f"no {' and no '.join(missing)}: install Debian's chromium and chromium-driver"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+def browser(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Chrome]":
+    """Chromium without a window."""
+    from helpers.page_browser import start
+
     browser = start(tmp_path_factory.mktemp("browser"))
     yield browser
     browser.quit()
 
 
 @pytest.fixture
-def page(browser: Chrome, tmp_path: Path) -> Iterator[Page]:
+def page(browser: "Chrome", tmp_path: Path) -> "Iterator[Page]":
+    """A report's page in the browser, which must load nothing and log no error."""
+    from helpers.page_browser import Page
+
     page = Page(browser, tmp_path)
     page.resize(1300)
     page.prefer("light")
@@ -34,11 +59,33 @@ def page(browser: Chrome, tmp_path: Path) -> Iterator[Page]:
     assert page.run("return performance.getEntriesByType('resource').length") == 0
 
 
+@pytest.fixture(scope="session")
+def slurm() -> Iterator[Path]:
+    """A SLURM cluster of this machine, in the folder that is given."""
+    with running_slurm() as folder:
+        yield folder
+
+
 @pytest.fixture
 def shell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Shell:
+    """Runs commands of the command line in this process, in the test's folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "250")
     monkeypatch.setattr(sys, "path", sys.path.copy())
     return Shell(monkeypatch, capsys)
+
+
+@pytest.fixture(scope="session")
+def finished_small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study SMALL and its results in `out`; only for reading."""
+    return made_once(tmp_path_factory, "small", lambda folder: run_in_full(folder, SMALL))
+
+
+@pytest.fixture
+def small(finished_small: Path, tmp_path: Path) -> Path:
+    """A copy of the finished study SMALL, which the test may change."""
+    shutil.copytree(finished_small, tmp_path, dirs_exist_ok=True)
+    sys.modules.pop("test_agents", None)  # of another test
+    return tmp_path

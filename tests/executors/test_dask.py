@@ -2,19 +2,18 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import as_completed, wait
 from pathlib import Path
 
 import pytest
-from dask import config as dask_config
 
 from brlbench.errors import ExecutorError, InvalidInput
 from brlbench.executors import Dask, dask
 from brlbench.executors.base import Died, Done, Failed, Limits
-from helpers.processes import descendants_of, is_running, wait_for
+from helpers.processes import PATIENCE, Gate, descendants_of, wait_for, wait_for_the_end_of
+
+pytestmark = pytest.mark.dask
 
 
 @pytest.fixture(scope="module")
@@ -60,20 +59,27 @@ def test_dask_forgets_results_that_have_arrived(executor: Dask) -> None:
     wait_for(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 
 
-def test_a_dask_worker_killed_half_way_does_not_change_results(executor: Dask) -> None:
-    pids = worker_pids(executor)
-    futures = [executor.submit("helpers.work:slow_square", number) for number in range(30)]
-    wait_for(futures[5].done)
+def test_a_dask_worker_killed_half_way_does_not_change_results(
+    executor: Dask, tmp_path: Path
+) -> None:
+    pids, gate = worker_pids(executor), Gate(tmp_path)
+    units = [(str(tmp_path), number) for number in range(10)]
+    futures = [executor.submit("helpers.work:gated_square", unit) for unit in units]
+    gate.wait_for_units(2)
     os.kill(pids[0], signal.SIGKILL)
-    assert [future.result() for future in futures] == [Done(n**2) for n in range(30)]
+    gate.open()
+    assert [future.result() for future in futures] == [Done(n**2) for n in range(10)]
     wait_for(lambda: len(set(worker_pids(executor)) - {pids[0]}) == 2)
 
 
-def test_an_interrupt_is_not_for_the_workers(executor: Dask) -> None:
-    pids = worker_pids(executor)
-    futures = [executor.submit("helpers.work:slow_square", number) for number in range(4)]
+def test_an_interrupt_is_not_for_the_workers(executor: Dask, tmp_path: Path) -> None:
+    pids, gate = worker_pids(executor), Gate(tmp_path)
+    units = [(str(tmp_path), number) for number in range(4)]
+    futures = [executor.submit("helpers.work:gated_square", unit) for unit in units]
+    gate.wait_for_units(2)
     for pid in pids:
         os.kill(pid, signal.SIGINT)
+    gate.open()
     assert [future.result() for future in futures] == [Done(n**2) for n in range(4)]
     assert worker_pids(executor) == pids
 
@@ -92,52 +98,52 @@ def test_an_interrupt_waits_until_a_cluster_has_started() -> None:
 
 def test_a_unit_that_always_ends_its_dask_worker_fails(executor: Dask) -> None:
     bad = executor.submit("helpers.work:end_parent", None)
-    assert bad.result(timeout=60) == Failed("its worker ended 4 times")
+    assert bad.result(PATIENCE) == Failed("its worker ended 4 times")
     assert executor.submit("helpers.work:square", 3).result() == Done(9)
 
 
 # The following need clusters that end.
 
 
-def test_stopping_ends_units_on_dask_early_and_killing_at_once() -> None:
+def test_stopping_ends_units_on_dask_early_and_killing_at_once(tmp_path: Path) -> None:
+    stopping, hanging, interrupting = (tmp_path / name for name in "abc")
     with dask.local_cluster(1) as cluster:
         address = cluster.scheduler_address
         with Dask(address) as stopped, Dask(address) as other:
-            assert stopped.submit("helpers.work:square", 3).result() == Done(9)
-            futures = [stopped.submit("helpers.work:report_every", 0.3) for _ in range(4)]
-            wait_for(lambda: stopped._units.client.processing())
-            time.sleep(0.3)
-            started = time.monotonic()
+            futures = [
+                stopped.submit("helpers.work:report_until_stopped", str(stopping)) for _ in range(4)
+            ]
+            wait_for(stopping.exists)
             stopped.stop()
             assert not any(future.cancel() for future in futures)
-            outcomes = [future.result() for future in futures]
-            assert time.monotonic() - started < 30  # and not a minute
+            outcomes = [future.result(PATIENCE) for future in futures]
             assert all(isinstance(outcome, Done | Died) for outcome in outcomes)
             assert sum(isinstance(outcome, Died) for outcome in outcomes) >= 2
             assert isinstance(stopped.submit("helpers.work:square", 3).result(), Died)
 
-            assert other.submit("helpers.work:square", 3).result() == Done(9)
-            futures = [other.submit("helpers.work:hang", None) for _ in range(3)]
-            threading.Timer(0.3, other.kill).start()
-            started = time.monotonic()
-            assert all(isinstance(future.result(), Died) for future in futures)
-            assert time.monotonic() - started < 30  # and not a minute
+            futures = [other.submit("helpers.work:hang_at", str(hanging)) for _ in range(3)]
+            wait_for(hanging.exists)
+            other.kill()
+            assert all(isinstance(future.result(PATIENCE), Died) for future in futures)
         # Other runs on the same cluster go on, and an exception leaves no unit running.
         with pytest.raises(KeyboardInterrupt), Dask(address) as interrupted:
             assert interrupted.num_workers == 1
-            interrupted.submit("helpers.work:hang", None)
+            interrupted.submit("helpers.work:hang_at", str(interrupting))
+            wait_for(interrupting.exists)
             raise KeyboardInterrupt
         with Dask(address) as after:
-            assert after.submit("helpers.work:square", 3).result(timeout=5) == Done(9)
+            assert after.submit("helpers.work:square", 3).result(PATIENCE) == Done(9)
 
 
 def test_a_worker_that_dask_has_given_up_is_replaced() -> None:
+    from dask import config
+
     given_up_at_once = {"distributed.deploy.lost-worker-timeout": "1ms"}
-    with dask_config.set(given_up_at_once), Dask(workers=1) as executor:
+    with config.set(given_up_at_once), Dask(workers=1) as executor:
         (pid,) = worker_pids(executor)
         os.kill(pid, signal.SIGKILL)
-        time.sleep(0.3)
-        assert executor.submit("helpers.work:square", 3).result(timeout=30) == Done(9)
+        wait_for_the_end_of([pid])
+        assert executor.submit("helpers.work:square", 3).result(PATIENCE) == Done(9)
 
 
 def test_own_modules_are_found_on_dask_workers(
@@ -166,29 +172,26 @@ def test_units_raise_when_the_scheduler_goes(monkeypatch: pytest.MonkeyPatch) ->
 
 
 MAIN = """
-import time
+import sys
 from brlbench.executors import Dask
 if __name__ == "__main__":
     with Dask(workers=2) as executor:
-        futures = [executor.submit("helpers.work:hang", None) for _ in range(4)]
-        time.sleep(1)
-        print("ready", flush=True)
-        time.sleep(60)
+        for number in range(4):
+            executor.submit("helpers.work:hang_at", f"{sys.argv[1]}/{number}")
 """
 
 
 def test_nothing_outlives_a_main_process_that_is_killed(tmp_path: Path) -> None:
-    script = tmp_path / "main.py"
+    script, units = tmp_path / "main.py", tmp_path / "units"
     script.write_text(MAIN)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    with subprocess.Popen(
-        [sys.executable, str(script)], env=environment, stdout=subprocess.PIPE
-    ) as main:
-        assert main.stdout is not None and main.stdout.readline() == b"ready\n"
+    units.mkdir()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen([sys.executable, str(script), str(units)], env=environment) as main:
+        wait_for(lambda: len(list(units.iterdir())) == 2)
         started = descendants_of(main.pid)
         assert len(started) >= 4
         main.kill()
-    wait_for(lambda: not any(map(is_running, started)), seconds=5)
+    wait_for_the_end_of(started)
 
 
 # What users see when it can't be used.

@@ -1,12 +1,13 @@
-"""What the searching agents' compiled code alone can call, made callable for tests."""
+"""Functions that only compiled code can call, made callable for tests of searching agents."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brlbench.agents.bfs3 import belief as path_belief
-from brlbench.agents.bfs3 import fsss, outcomes
+from brlbench.agents.bfs3 import bounds, fsss, outcomes
 from brlbench.agents.bfs3.belief import NO_ENTRY
-from brlbench.agents.bfs3.tree import NO_EDGE, NO_NODE, Bfs3
+from brlbench.agents.bfs3.kernel import Bfs3
+from brlbench.agents.bfs3.tree import IS_SKETCH, NO_EDGE, NOT_FOLLOWED
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.random import rng
 from brlbench.kernels.types import Words
@@ -24,70 +25,85 @@ def draw_binomial(state: Words, trials: int, probability: float, out: Integers) 
 @kernel
 def expand_often(agent: Bfs3, x: int, out: Integers) -> None:
     """The number of draws of each next state, out [n, A, S], in new nodes at the same history."""
-    actions, tree = agent.belief.counts.num_actions, agent.tree
+    tree = agent.tree
     for n in range(out.shape[0]):
         tree.size[:] = 0
-        fsss.make_arms(agent, fsss.expand(agent, x))
-        for u in range(actions):
+        make_arms(agent, expand(agent, x))
+        for u in range(tree.num_actions):
             if tree.arm[u].edge == NO_EDGE:
-                tree.arm[u].edge, _ = outcomes.draw_edge(agent, u, x * actions + u, 0.0)
+                tree.arm[u].edge = draw_edge(agent, u, x * tree.num_actions + u)
             edge = tree.edge[tree.arm[u].edge]
             for i in range(edge.first, edge.end):
                 out[n, u, tree.outcome[i].next_state] += tree.outcome[i].times
 
 
 @kernel
-def upper_bound(agent: Bfs3, x: int) -> float:
-    """`upper_bound`, in an empty tree."""
+def upper_bound(agent: Bfs3, x: int, rollouts: int) -> float:
+    """The upper bound of a root's value after some roll-outs, in an empty tree."""
     agent.tree.size[:] = 0
-    fsss.tighten(agent, fsss.expand(agent, x), agent.rollouts)
-    return float(agent.tree.node[0].upper)
+    root = expand(agent, x)
+    _, agent.made[0] = fsss.tighten(
+        agent.tree,
+        agent.belief,
+        agent.path,
+        agent.constants,
+        agent.deadline,
+        root,
+        rollouts,
+        agent.rng,
+    )
+    return float(agent.tree.node[root].upper)
 
 
 @kernel
 def more_rollouts(agent: Bfs3, number: int) -> None:
-    """Roll-outs from the root and back to it, whether the search is complete or not."""
+    """Roll-outs from the root and back to it, even if the search is complete."""
+    tree, belief, path, constants = agent.tree, agent.belief, agent.path, agent.constants
     for _ in range(number):
-        fsss.ascend(agent, fsss.descend(agent, 0), True)
+        first_new = fsss.descend(tree, belief, path, constants, 0, agent.rng)
+        fsss.ascend(tree, belief, path, constants, first_new, True)
 
 
 @kernel
 def expand(agent: Bfs3, x: int) -> int:
     """`expand`."""
-    return fsss.expand(agent, x)
+    return fsss.expand(agent.tree, agent.belief, agent.constants, x, agent.rng)
 
 
 @kernel
 def make_arms(agent: Bfs3, n: int) -> None:
     """`make_arms`."""
-    fsss.make_arms(agent, n)
+    bounds.make_arms(agent.tree, agent.belief, n)
 
 
 @kernel
 def make_all_again(agent: Bfs3, n: int, level: int) -> int:
-    """Have no sketches below a node, and have all arms know what their nodes know of them."""
-    tree, actions = agent.tree, agent.belief.counts.num_actions
-    fsss.make_arms(agent, n)
-    for arm in range(n * actions, (n + 1) * actions):
+    """Turn all sketches below a node into nodes, and bring all arms there up to date."""
+    tree, belief = agent.tree, agent.belief
+    bounds.make_arms(tree, belief, n)
+    for arm in range(n * tree.num_actions, (n + 1) * tree.num_actions):
         if tree.arm[arm].edge != NO_EDGE:
             edge = tree.edge[tree.arm[arm].edge]
             for i in range(edge.first, edge.end):
                 outcome = tree.outcome[i]
-                if outcome.child != NO_NODE:
-                    path_belief.count(agent.belief, edge.pair, outcome.next_state, outcome.entry)
-                    if outcome.child < NO_NODE:
-                        sketch = fsss.sketch_or_child(outcome.child)
-                        y = outcome.next_state
-                        outcome.child = fsss.make_again(agent, sketch, y, level + 1)
+                if outcome.child_kind != NOT_FOLLOWED:
+                    path_belief.count(belief, edge.pair, outcome.next_state, outcome.entry)
+                    if outcome.child_kind == IS_SKETCH:
+                        fsss.make_again(
+                            tree, belief, agent.constants, outcome, level + 1, agent.rng
+                        )
                     make_all_again(agent, outcome.child, level + 1)
-                    path_belief.take_back(agent.belief, edge.pair, outcome.entry)
+                    path_belief.take_back(belief, edge.pair, outcome.entry)
     return 0
 
 
 @kernel
 def draw_edge(agent: Bfs3, arm: int, pair: int) -> int:
-    """`draw_edge`, of an arm."""
-    return outcomes.draw_edge(agent, arm, pair, agent.tree.arm[arm].reward)[0]
+    """`draw_edge`, with the arm's reward set."""
+    tree, constants = agent.tree, agent.constants
+    edge, _ = outcomes.draw_edge(tree, agent.belief, constants.branching, arm, pair, agent.rng)
+    bounds.set_reward(constants, tree.edge[edge], tree.arm[arm].reward)
+    return edge
 
 
 @kernel
@@ -104,7 +120,7 @@ def take_back(agent: Bfs3, pair: int, entry: int) -> None:
 
 @kernel
 def count_any(agent: Bfs3, pair: int, y: int) -> None:
-    """`count`, of a next state that may have an entry or not."""
+    """`count`, with or without an entry for the next state."""
     path_belief.count(agent.belief, pair, y, entry_of(agent, pair, y))
 
 

@@ -2,22 +2,29 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from brlbench.protocol.evaluate import evaluate
 from brlbench.storage import read_result
+from brlbench.study.folder import Folder
+from brlbench.study.plan import read_study
+from helpers.processes import wait_for
 
-# An agent in Python that takes its time, fails, hangs or grows when it is told to.
+# Agents in Python: one does nothing special, one waits at a gate, one fails when it is told to.
 AGENTS = """
+import os
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass
-class Slow:
-    seconds: float = 0.0
+class Plain:
     luck: int = 0
 
     def train(self, prior, task, rng):
@@ -27,7 +34,6 @@ class Slow:
         self.rng = rng
 
     def act(self, state):
-        time.sleep(self.seconds)
         return int(self.rng.integers(self.actions))
 
     def observe(self, state, action, next_state, reward):
@@ -35,7 +41,18 @@ class Slow:
 
 
 @dataclass
-class Troubled(Slow):
+class Gated(Plain):
+    gate: str = ""
+
+    def act(self, state):
+        (Path(self.gate) / "reached").touch()
+        while not (Path(self.gate) / "open").exists():
+            time.sleep(0.01)
+        return super().act(state)
+
+
+@dataclass
+class Troubled(Plain):
     trouble: str = "none"
 
     def train(self, prior, task, rng):
@@ -43,7 +60,7 @@ class Troubled(Slow):
         if self.trouble == "training":
             raise RuntimeError("no idea")
         if self.trouble == "long training":
-            time.sleep(60)
+            time.sleep(10_000)
 
     def act(self, state):
         if self.trouble == "raise":
@@ -51,14 +68,13 @@ class Troubled(Slow):
         if self.trouble == "nonsense":
             return 99
         if self.trouble == "hang":
-            time.sleep(60)
+            time.sleep(10_000)
         if self.trouble == "slow" and not hasattr(self, "has_slept"):
-            self.has_slept = time.sleep(0.3)
+            self.has_slept = time.sleep(0.15)
         if self.trouble == "memory":
-            self.hoard = [b"x" * 10_000_000 for _ in range(200)]
-            time.sleep(60)
+            self.hoard = [b"x" * 10_000_000 for _ in range(80)]
+            time.sleep(10_000)
         if self.trouble == "exit":
-            import os
             os._exit(3)
         return super().act(state)
 """
@@ -76,7 +92,7 @@ test = "GC"
 [[experiments]]
 test = "GC"
 prior = "uniform:GC"
-trajectories = 2
+trajectories_per_mdp = 2
 
 [[agents]]
 algorithm = "epsilon-greedy"
@@ -87,12 +103,12 @@ algorithm = "opps-ds"
 parameters.draws = 20
 
 [[agents]]
-algorithm = "test_agents:Slow"
+algorithm = "test_agents:Plain"
 parameters.luck = [1, 2]
 """
 
-# Some seconds of work in small parts.
-LONG = """
+# Every trajectory is a part of its own, and one job waits until its gate is opened.
+GATED = """
 [defaults]
 num_mdps = 15
 horizon = 10
@@ -100,50 +116,76 @@ horizon = 10
 [[experiments]]
 test = "GC"
 
-[[experiments]]
-test = "GDL"
+[[agents]]
+algorithm = "test_agents:Gated"
+parameters.gate = "GATE"
 
 [[agents]]
-algorithm = "test_agents:Slow"
+algorithm = "test_agents:Plain"
 parameters.luck = [1, 2, 3]
-parameters.seconds = [0.002, 0.01]
 
 [[agents]]
 algorithm = "epsilon-greedy"
 parameters.epsilon = [0.0, 0.5]
 
 [execution]
-part = "0.2s"
+part = "1us"
 workers = 2
 """
 
 
 def write_study(folder: Path, text: str, name: str = "study.toml") -> Path:
-    """A study file with the agents above beside it."""
-    folder.mkdir(exist_ok=True)
+    """A study file with the agents above beside it; GATE is the place of its gate, closed."""
+    (folder / "gate").mkdir(parents=True, exist_ok=True)
     sys.modules.pop("test_agents", None)  # of another test
     (folder / "test_agents.py").write_text(AGENTS)
     path = folder / name
-    path.write_text(text)
+    path.write_text(text.replace("GATE", str(folder / "gate")))
     return path
 
 
-def command(*arguments: str | Path, **options: Any) -> "subprocess.Popen[str]":
-    """Start brlbench in a process of its own."""
-    return subprocess.Popen(
+def wait_at_gate(folder: Path) -> None:
+    """Wait until an agent is at the gate of the study in a folder."""
+    wait_for((folder / "gate/reached").exists)
+
+
+def open_gate(folder: Path) -> None:
+    """Let the agents at the gate of the study in a folder go on."""
+    (folder / "gate/open").touch()
+
+
+@contextmanager
+def command(*arguments: str | Path, **options: Any) -> Iterator["subprocess.Popen[str]"]:
+    """Start brlbench in a process of its own, which is killed if it still runs at the end."""
+    with subprocess.Popen(
         [sys.executable, "-m", "brlbench", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         **options,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def run(*arguments: str | Path, **options: Any) -> tuple[int, str]:
-    """Run brlbench: its exit code and what it printed."""
-    process = command(*arguments, **options)
+    """Run brlbench in a process of its own: its exit code and what it printed."""
+    with command(*arguments, **options) as process:
+        return ended(process)
+
+
+def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
+    """Wait for the end of a process: its exit code and what it printed."""
     output, _ = process.communicate(timeout=300)
     return process.returncode, output
+
+
+def run_in_full(folder: Path, text: str) -> None:
+    """Run a study in a folder, with results in `out`."""
+    code, output = run("run", write_study(folder, text), "-r", folder / "out")
+    assert code == 0, output
 
 
 def returns_in(folder: Path) -> dict[tuple[str, str], Any]:
@@ -162,6 +204,21 @@ def assert_same_results(one: Path, other: Path) -> None:
     assert expected.keys() == found.keys()
     for key, rewards in expected.items():
         np.testing.assert_array_equal(found[key], rewards)
+
+
+def assert_complete(study: Path, folder: Path, failures: int = 0) -> None:
+    """A folder holds just the results that evaluating the agents one by one gives."""
+    jobs = {Folder(folder).result(job): job for job in read_study(study).jobs}
+    found = {path: read_result(path) for path in folder.glob("results/*/*.parquet")}
+    assert found.keys() <= jobs.keys()
+    assert len(found) == len(jobs) - failures
+    for path, result in found.items():
+        expected = evaluate(jobs[path].agent.agent, jobs[path].experiment)
+        assert (result.label, result.experiment_hash) == (expected.label, expected.experiment_hash)
+        np.testing.assert_array_equal(result.rewards, expected.rewards)
+        if result.states is not None:
+            np.testing.assert_array_equal(result.states, expected.states)
+            np.testing.assert_array_equal(result.actions, expected.actions)
 
 
 def assert_tidy(folder: Path) -> None:

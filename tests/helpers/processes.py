@@ -1,7 +1,9 @@
 """Watching processes, for the tests of what starts and ends them."""
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -12,11 +14,55 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
+PATIENCE = 300.0  # seconds, after which a test hangs for sure
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    """Return as soon as a condition holds."""
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, "waited too long"
         time.sleep(0.01)
+
+
+def when(condition: Callable[[], object], action: Callable[[], object]) -> None:
+    """Do something as soon as a condition holds, in the background."""
+
+    def go() -> None:
+        wait_for(condition)
+        action()
+
+    threading.Thread(target=go, daemon=True).start()
+
+
+@contextmanager
+def soon() -> Iterator[None]:
+    """What happens in this context must not hang."""
+    started = time.monotonic()
+    yield
+    assert time.monotonic() - started < PATIENCE
+
+
+def wait_for_the_end_of(processes: list[int]) -> None:
+    """Return as soon as none of the processes runs."""
+    wait_for(lambda: not any(map(is_running, processes)))
+
+
+class Gate:
+    """Where units wait, in a folder, until the test lets them go on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+
+    def wait_for_units(self, number: int) -> None:
+        """Wait until so many units have come to the gate since the beginning."""
+        begun = self.folder / "begun"
+        wait_for(lambda: begun.exists() and len(begun.read_text()) >= number)
+
+    def open(self) -> None:
+        """Let all units pass."""
+        (self.folder / "open").touch()
 
 
 def children_of(pid: int) -> list[int]:

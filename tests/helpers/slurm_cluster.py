@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import pytest
-
 from helpers.processes import wait_for
 
 DAEMONS = ("munged", "slurmctld", "slurmd", "sbatch")
@@ -45,18 +43,6 @@ PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
 
-def is_installed() -> bool:
-    """Whether there is all it needs, and the rights to start it."""
-    return os.geteuid() == 0 and all(
-        shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") for name in DAEMONS
-    )
-
-
-needs_slurm = pytest.mark.skipif(
-    not is_installed(), reason="needs root and SLURM: apt-get install slurm-wlm munge"
-)
-
-
 @contextmanager
 def running_slurm() -> Iterator[Path]:
     """A cluster in a temporary folder, which is given; SLURM's commands find it meanwhile."""
@@ -81,10 +67,10 @@ def running_slurm() -> Iterator[Path]:
         _start_munged(folder / "munge", stack)
         _start(["slurmctld", "-D", "-f", str(configuration)], stack)
         _start(["slurmd", "-D", "-f", str(configuration)], stack)
-        wait_for(lambda: run("sinfo", "--noheader", "--format=%T") == "idle", seconds=30)
+        wait_for(lambda: run("sinfo", "--noheader", "--format=%T") == "idle")
         yield folder
         run("scancel", "--user=root")
-        wait_for(lambda: not jobs(), seconds=30)
+        wait_for(lambda: not jobs())
 
 
 def run(*command: str) -> str:
@@ -130,7 +116,7 @@ def _start(command: list[str], stack: ExitStack, user: str | None = None) -> Non
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(10)
+        process.wait(60)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

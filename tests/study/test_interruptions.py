@@ -1,159 +1,189 @@
 """Runs that are killed, interrupted or out of space: nothing is lost or counted twice."""
 
+import json
 import os
+import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from brlbench.executors import Local
+from brlbench.protocol.playing import Part
+from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
 from brlbench.study.run import Run, look
 from brlbench.study.status import read_status
 from helpers.made_studies import (
-    LONG,
+    GATED,
     SMALL,
+    assert_complete,
     assert_same_results,
     assert_tidy,
     command,
+    ended,
+    open_gate,
     returns_in,
     run,
+    wait_at_gate,
     write_study,
 )
-from helpers.processes import children_of, is_running, wait_for
+from helpers.processes import children_of, wait_for, wait_for_the_end_of
+from helpers.shell import Shell
 
 
 @pytest.mark.slow
-def test_kill_at_any_moment(tmp_path: Path) -> None:
-    """Twenty times, the main process or a worker: nothing is lost, doubled or left behind."""
-    path = write_study(tmp_path, LONG)
-    code, output = run("run", path, "-r", tmp_path / "undisturbed")
-    assert code == 0, output
+def test_killed_at_many_moments(tmp_path: Path) -> None:
+    """A worker and then the main process, again and again: nothing is lost or left behind."""
+    path, out = write_study(tmp_path, GATED), tmp_path / "out"
     rng = np.random.default_rng(0)
-    kills = finished = 0
-    while kills < 20:
-        process = command("run", path, "-r", tmp_path / f"killed{finished}")
-        time.sleep(rng.uniform(0.3, 3.0))
-        victims = children_of(process.pid)
-        if rng.random() < 0.5 and victims and process.poll() is None:
-            os.kill(int(rng.choice(victims)), signal.SIGKILL)
-            kills += 1
-            time.sleep(rng.uniform(0.1, 0.5))
-        if process.poll() is None:
+    for written in (0, 1, 2, 4, 8):
+        before = files(out)
+        with command("run", path, "-r", out) as process:
+            wait_for(lambda: children_of(process.pid))
+            wait_for(lambda: len(files(out) - before) >= written)  # noqa: B023
+            workers = children_of(process.pid)
+            os.kill(int(rng.choice(workers)), signal.SIGKILL)
+            before = files(out)
+            wait_for(lambda: files(out) - before)  # noqa: B023
+            workers = children_of(process.pid)
             process.kill()
-            kills += 1
             process.communicate()
-            wait_for_the_end_of(victims)
-        else:  # it was done before: begin another one
-            process.communicate()
-            assert_same_results(tmp_path / "undisturbed", tmp_path / f"killed{finished}")
-            finished += 1
-    code, output = run("run", path, "-r", tmp_path / f"killed{finished}")
+        wait_for_the_end_of(workers)
+    open_gate(tmp_path)
+    code, output = run("run", path, "-r", out)
     assert code == 0, output
-    assert_tidy(tmp_path / f"killed{finished}")
-    assert_same_results(tmp_path / "undisturbed", tmp_path / f"killed{finished}")
+    assert_tidy(out)
+    assert_complete(path, out)
 
 
-def wait_for_the_end_of(processes: list[int]) -> None:
-    wait_for(lambda: not any(map(is_running, processes)))
+def files(folder: Path) -> set[Path]:
+    """What a study has come to so far."""
+    return {path for name in ("agents", "parts", "results") for path in folder.glob(f"{name}/**/*")}
 
 
 def test_an_interrupt_ends_a_dry_run(tmp_path: Path) -> None:
-    text = LONG.replace("[0.002, 0.01]", "30.0")
-    process = command("run", write_study(tmp_path, text), "--dry-run", "-r", tmp_path / "out",
-                      preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
-    wait_for(lambda: len(children_of(process.pid)) == 2)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=25)
-    assert process.returncode != 0
+    arguments = ("run", write_study(tmp_path, GATED), "--dry-run", "-r", tmp_path / "out")
+    default = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    with command(*arguments, **default) as process:
+        wait_at_gate(tmp_path)
+        process.send_signal(signal.SIGINT)
+        assert ended(process)[0] != 0
 
 
-@pytest.mark.parametrize("damage", ["truncated", "emptied", "flipped"])
-def test_damaged_files_are_set_aside_and_made_again(tmp_path: Path, damage: str) -> None:
-    path = write_study(tmp_path, SMALL)
-    for name in ("whole", "damaged"):
-        run("run", path, "-r", tmp_path / name)
-    victims = sorted((tmp_path / "damaged/results").rglob("*.parquet"))[:2]
-    victims += sorted((tmp_path / "damaged/agents").glob("opps*.json"))[:1]
-    victims += sorted((tmp_path / "damaged/experiments").glob("*.parquet"))[:1]
-    for victim in victims:
-        data = bytearray(victim.read_bytes())
-        if damage == "flipped":
-            data[len(data) // 2] ^= 8
-        victim.write_bytes(data[: {"truncated": len(data) // 2, "emptied": 0}.get(damage)])
-    code, output = run("run", path, "-r", tmp_path / "damaged")
-    assert code == 0, output
-    assert output.replace("\n", "").count("is damaged: set aside as") == 4
-    assert_same_results(tmp_path / "whole", tmp_path / "damaged")
-    assert len(list((tmp_path / "damaged").rglob("*.damaged"))) == 4
+def test_damaged_files_are_set_aside_and_made_again(
+    small: Path, finished_small: Path, shell: Shell
+) -> None:
+    results = sorted((small / "out/results").rglob("*.parquet"))
+    damage(results[0], lambda data: data[: len(data) // 2])
+    damage(results[1], lambda data: b"")
+    damage(results[2], flipped)
+    [agent, *_] = (small / "out/agents").glob("opps*.json")
+    damage(agent, lambda data: data[: len(data) // 2])
+    [experiment, *_] = (small / "out/experiments").glob("*.parquet")
+    damage(experiment, flipped)
+    done = shell("run", small / "study.toml", "-r", small / "out")
+    assert done.code == 0, done
+    assert done.out.count("is damaged: set aside as") == 5
+    assert_same_results(finished_small / "out", small / "out")
+    assert len(list((small / "out").rglob("*.damaged"))) == 5
 
 
-def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
-    path = write_study(tmp_path, LONG)
-    first = command("run", path, "-r", tmp_path / "out")
-    wait_for(lambda: (tmp_path / "out/now.json").exists())
-    code, output = run("run", path, "-r", tmp_path / "out")
+def damage(path: Path, change: Any) -> None:
+    path.write_bytes(change(path.read_bytes()))
+
+
+def flipped(data: bytes) -> bytes:
+    """With one bit changed."""
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 8]) + data[middle + 1 :]
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path: Path, shell: Shell) -> None:
+    path, out = write_study(tmp_path, GATED), tmp_path / "out"
+    with command("run", path, "-r", out) as first:
+        wait_at_gate(tmp_path)
+        second = shell("run", path, "-r", out)
+        assert second.code == 1
+        assert f"is in use by process {first.pid} on" in second.err
+        status = read_status(out)
+        assert status.owner is not None
+        assert str(first.pid) in status.owner
+        assert "running: process" in shell("status", out).out
+        open_gate(tmp_path)
+        code, output = ended(first)
+        assert code == 0, output
+    assert read_status(out).owner is None
+
+
+def test_an_interrupt_stops_cleanly(tmp_path: Path, shell: Shell) -> None:
+    path, out = write_study(tmp_path, GATED), tmp_path / "out"
+    with command("run", path, "-r", out) as process:
+        wait_at_gate(tmp_path)
+        wait_for(lambda: any(out.glob("parts/*/*.parquet")))
+        process.send_signal(signal.SIGINT)
+        wait_for(lambda: is_stopping(out))
+        open_gate(tmp_path)
+        code, output = ended(process)
     assert code == 1
-    assert f"is in use by process {first.pid} on" in output
-    status = read_status(tmp_path / "out")
-    assert status.owner is not None
-    assert str(first.pid) in status.owner
-    _, shown = run("status", tmp_path / "out")
-    assert "running: process" in shown
-    output, _ = first.communicate(timeout=120)
-    assert first.returncode == 0, output
-    assert read_status(tmp_path / "out").owner is None
-
-
-def test_an_interrupt_stops_cleanly(tmp_path: Path) -> None:
-    path = write_study(tmp_path, LONG)
-    process = command("run", path, "-r", tmp_path / "out")
-    wait_for(lambda: any((tmp_path / "out").glob("parts/*/*.parquet")))
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode == 1
     assert "stopped; the same command goes on from here" in output
-    status = read_status(tmp_path / "out")
+    status = read_status(out)
     assert 0 < status.trajectories_done < status.trajectories
     assert status.failures == []
-    run("run", path, "-r", tmp_path / "whole")
-    assert run("run", path, "-r", tmp_path / "out")[0] == 0
-    assert_same_results(tmp_path / "whole", tmp_path / "out")
+    shutil.copytree(out, tmp_path / "paths")
+    done = shell("run", path, "-r", out)
+    assert done.code == 0, done
+    assert_complete(path, out)
+    assert_tidy(out)
+    # Parts without states and actions make no result with them.
+    path.write_text(path.read_text() + "\n[output]\nkeep_paths = true\n")
+    before = files(tmp_path / "paths")
+    done = shell("run", path, "-r", tmp_path / "paths")
+    assert done.code == 0, done
+    assert_complete(path, tmp_path / "paths")
+    for result in (tmp_path / "paths").glob("results/*/*"):
+        assert (read_result(result).states is None) == (result in before)
+
+
+def is_stopping(folder: Path) -> bool:
+    """Whether a run has noticed an interrupt."""
+    try:
+        return bool(json.loads((folder / "now.json").read_text())["stopping"])
+    except FileNotFoundError:
+        return False
 
 
 def test_a_second_interrupt_stops_at_once(tmp_path: Path) -> None:
-    text = LONG.replace("[0.002, 0.01]", "30.0")
-    process = command("run", write_study(tmp_path, text), "-r", tmp_path / "out")
-    now = tmp_path / "out/now.json"
-    wait_for(lambda: now.exists() and now.read_text().count("trajectories") == 2)
-    children = children_of(process.pid)
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.5)
-    assert process.poll() is None  # it waits for the trajectories that are being played
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=120)
-    assert process.returncode == 130
+    with command("run", write_study(tmp_path, GATED), "-r", tmp_path / "out") as process:
+        wait_at_gate(tmp_path)
+        children = children_of(process.pid)
+        process.send_signal(signal.SIGINT)
+        wait_for(lambda: is_stopping(tmp_path / "out"))
+        assert process.poll() is None  # it waits for the trajectory at the gate
+        process.send_signal(signal.SIGINT)
+        assert ended(process)[0] == 130
     wait_for_the_end_of(children)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a small disk")
-def test_a_full_disk(tmp_path: Path) -> None:
+def test_a_full_disk(tmp_path: Path, shell: Shell) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)], check=True)
     try:
-        text = LONG.replace("num_mdps = 15", "num_mdps = 300").replace("[0.002, 0.01]", "0.0")
-        path = write_study(tmp_path, text.replace("horizon = 10", "horizon = 100"))
-        code, output = run("run", path, "-r", disk / "out")
-        assert code == 1
-        assert "can't be written: No space left on device" in output
-        assert "Traceback" not in output
+        text = SMALL.replace("num_mdps = 6", "num_mdps = 300").replace(
+            "horizon = 5", "horizon = 99"
+        )
+        done = shell("run", write_study(tmp_path, text), "-r", disk / "out")
+        assert done.code == 1
+        assert "can't be written: No space left on device" in done.err
+        assert "Traceback" not in done.out + done.err
         assert not list((disk / "out").rglob("*.tmp"))
-        assert all(rewards.shape == (300, 1, 100) for rewards in returns_in(disk / "out").values())
+        assert all(len(rewards) == 300 for rewards in returns_in(disk / "out").values())
     finally:
         subprocess.run(["umount", str(disk)], check=True)
 
@@ -165,29 +195,28 @@ def test_gaps_of_parts(tmp_path: Path) -> None:
     job = study.jobs[1]  # of 12 trajectories
     assert folder.gaps(job) == [(0, 12)]
     for played in [(2, 5), (7, 8), (5, 7)]:
-        folder.write_part(job, played, b"")
+        folder.write_part(job, Part(*played), b"")
     assert folder.gaps(job) == [(0, 2), (8, 12)]
-    folder.write_part(job, (8, 12), b"")
-    folder.write_part(job, (0, 2), b"")
+    folder.write_part(job, Part(8, 12), b"")
+    folder.write_part(job, Part(0, 2), b"")
     assert folder.gaps(job) == []
     folder.close()
 
 
-def test_a_run_that_was_killed_between_its_last_part_and_the_result(tmp_path: Path) -> None:
-    text = LONG.replace("luck = [1, 2, 3]", "luck = 1").replace("[0.002, 0.01]", "0.01")
-    path = write_study(tmp_path, text)
+def test_a_run_that_was_killed_between_its_last_part_and_the_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_study(tmp_path, GATED.replace("luck = [1, 2, 3]", "luck = 1"))
+    open_gate(tmp_path)
     study, folder = read_study(path), Folder(tmp_path / "out")
     folder.open(study)
     folder.write_plan(study)
-    join, Folder.join_parts = Folder.join_parts, lambda self, job: None  # type: ignore[method-assign]
-    try:
-        with Local(2) as executor:
-            Run(study, folder, executor, 0.2)()
-    finally:
-        Folder.join_parts = join  # type: ignore[method-assign]
-    assert len(look(folder, study).missing) == 2
     with Local(1) as executor:
-        Run(study, folder, executor, 0.2)()
+        with monkeypatch.context() as patch:
+            patch.setattr(Folder, "join_parts", lambda self, job: None)
+            Run(study, folder, executor, 1e-6)()
+        assert len(look(folder, study).missing) == len(study.jobs) == 4
+        Run(study, folder, executor, 1e-6)()
     assert look(folder, study).missing == []
     folder.close()
     assert_tidy(tmp_path / "out")

@@ -85,7 +85,7 @@ def test_keys_depend_on_all_that_results_depend_on_and_on_nothing_else(tmp_path:
 
     before = keys(SMALL)
     assert len({key for _, key in before}) == len(before)
-    assert keys(SMALL + "\n[execution]\nworkers = 3\n[output]\ntrajectories = true") == before
+    assert keys(SMALL + "\n[execution]\nworkers = 3\n[output]\nkeep_paths = true") == before
     more_mdps = keys(SMALL.replace("num_mdps = 3", "num_mdps = 4"))
     assert [one[0] for one in more_mdps] == [one[0] for one in before]  # trained alike
     assert more_mdps[0][1] != before[0][1]
@@ -111,7 +111,7 @@ test = "mine.toml"
 test = "mine.toml"
 prior = "uniform:mine.toml"
 [[agents]]
-algorithm = "test_agents:Slow"
+algorithm = "test_agents:Plain"
 parameters.luck = [1, 2]
 """
     path = write_study(tmp_path / "elsewhere", text)

@@ -9,16 +9,15 @@ import numpy as np
 from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arguments import whole
 from ..errors import InvalidInput
+from ..kernels.types import Booleans
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.sparse import Floats, Integers
 from ..protocol.experiment import DEFAULT_HORIZON
 from .world import World
-
-Booleans = NDArray[np.bool_]
 
 
 class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):

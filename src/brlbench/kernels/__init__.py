@@ -1,7 +1,20 @@
-"""Compiled code only: everything here works on plain arrays and NamedTuples of arrays.
+"""Compiled code that several agents share. It works on plain arrays and NamedTuples of arrays.
 
-Nothing in this folder imports from the rest of the package, so that a digest of these files alone
-says whether compiled code kept on disk is still the right one (see `jit`).
+- `jit`: the decorators of compiled functions, and where machine code is kept
+- `types`: names of array types
+- `arrays`: copying between arrays, unsigned indices
+- `counts`: posterior counts, and the known rewards
+- `choice`: choosing an action by its value, breaking ties
+- `calibration`: the speed of the machine
+- `loop/`: the trajectory loop (`trajectory`), the MDP that is played (`environment`), `clock`, and
+  stopping in time (`deadline`)
+- `random/`: generators (`rng`), gamma and Dirichlet variates (`gamma`), extremes of Beta variates
+  (`beta`), rows of high value (`tail`), alias tables (`alias`), multinomial numbers (`multinomial`)
+- `solving/`: the mean MDP kept solved (`model`), hooks of agents that have one (`model_agent`), the
+  merged MDP of sampled rows (`merged`, `merged_rows`, `merged_state`), and `tolerances`
 
-Notation: x state, u action, y next state, pair = x * num_actions + u; S states, A actions, P pairs.
+Nothing here imports from the rest of the package.
+
+Notation: x state, u action, y next state, r reward, pair = x * num_actions + u; S states,
+A actions, P pairs. An array [1] is a number that compiled code can change.
 """

@@ -1,7 +1,6 @@
-"""Copying between arrays.
+"""Copying between arrays, and unsigned indices.
 
-Compiled code here runs without Numba's reference counts (see `jit`), where an assignment of one
-slice to another is not available.
+Without Numba's reference counts (see `jit`), compiled code can't assign one slice to another.
 """
 
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import inlined
+from .types import Floats
 
 
 @inlined
@@ -26,7 +26,7 @@ def copy_vector(target: NDArray[Any], source: NDArray[Any]) -> None:
 
 
 @inlined
-def copy_matrix(target: NDArray[np.float64], source: NDArray[np.float64]) -> None:
+def copy_matrix(target: Floats, source: Floats) -> None:
     """Copy a matrix to one of the same shape."""
     for i in range(source.shape[0]):
         for j in range(source.shape[1]):
@@ -35,5 +35,5 @@ def copy_matrix(target: NDArray[np.float64], source: NDArray[np.float64]) -> Non
 
 @inlined
 def at(index: int) -> np.uint64:
-    """An index that is known not to be negative: compiled code need not test it."""
+    """An index known to be at least zero: compiled code need not test its sign."""
     return np.uint64(index)

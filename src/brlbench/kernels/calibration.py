@@ -1,7 +1,7 @@
 """The speed of a machine in one number: the time of one plain value iteration.
 
-A dense MDP with 25 states and 4 actions is solved from zero until no value changes by 1e-2: the
-work that a straightforward implementation does for one decision. Timings of different machines
+A dense MDP with 25 states and 4 actions is solved from zero until no value changes by 1e-2, which
+is what a straightforward implementation does for one decision. Times measured on different machines
 can be compared as multiples of it.
 """
 
@@ -18,7 +18,7 @@ _CHANGE = 1e-2
 
 @inlined
 def value_iteration(transitions: Floats, rewards: Floats, value: Floats, following: Floats) -> None:
-    """Solve, with nothing clever."""
+    """Solve by plain value iteration."""
     value[:] = 0.0
     change = 1.0
     while change >= _CHANGE:
@@ -45,7 +45,7 @@ def time_value_iteration(
     repeats: int,
     rounds: int,
 ) -> float:
-    """Nanoseconds of one solution: the best of some rounds of repeated ones."""
+    """Nanoseconds per solution, averaged over the repeats, in the fastest round."""
     best = np.inf
     for _ in range(rounds):
         before = wall_time()

@@ -6,12 +6,12 @@ from .jit import inlined
 from .random.rng import below, uniform
 from .types import Floats, Words
 
-TIE = 1e-9  # values closer than this part of their scale are equal
+TIE = 1e-9  # values are equal if they differ by less, relative to their scale
 
 
 @inlined
 def greedy(q: Floats, first: int, actions: int, scale: float, rng: Words) -> int:
-    """A best action; ties are broken at random, at the cost of one draw where there are any."""
+    """A best action; ties are broken at random, with one draw."""
     best = q[first]
     for u in range(1, actions):
         best = max(best, q[first + u])

@@ -1,8 +1,8 @@
 """Posterior counts of a flat Dirichlet-multinomial, learning one transition at a time.
 
-The count of (pair, y) is the pair's background, shared by every next state, plus the count of the
-entry for y if there is one. A uniform prior is all background, so its rows cost as little as
-sparse ones. A row that is full moves to the end of the pool, with room to grow.
+The count of (pair, y) is the pair's background, the same for every next state, plus the count of
+the entry for y if there is one. A uniform prior is all background, so its rows cost as little as
+sparse ones. A full row moves to the end of the pool, where it has room to grow.
 """
 
 from typing import NamedTuple
@@ -23,11 +23,11 @@ class Counts(NamedTuple):
     reward_sum: Floats  # [P]; sum of count times reward
     row_start: Integers  # [P]
     row_length: Integers  # [P]
-    row_room: Integers  # [P]; how many entries fit
+    row_room: Integers  # [P]; number of entries that fit
     entry_next: Integers  # [pool]
     entry_count: Floats  # [pool]
     pool_end: Integers  # [1]
-    reward_start: Integers  # [P + 1]; the reward table, for any next state
+    reward_start: Integers  # [P + 1]; rows of the reward table
     reward_next: Integers  # [R]
     reward: Floats  # [R]
 
@@ -48,7 +48,7 @@ def reset(counts: Counts, initial: Counts) -> None:
 
 @inlined
 def reward_of(counts: Counts, pair: int, y: int) -> float:
-    """The known reward of a transition."""
+    """The known reward of a transition, searched for in its row."""
     low, high = counts.reward_start[pair], counts.reward_start[pair + 1]
     while low < high:
         middle = (low + high) // 2
@@ -63,7 +63,7 @@ def reward_of(counts: Counts, pair: int, y: int) -> float:
 
 @inlined
 def known_reward(counts: Counts, table: Floats, pair: int, y: int) -> float:
-    """The same from a table of all, [P * S], or as above if that is empty."""
+    """The known reward of a transition, from a full table [P * S] unless that is empty."""
     if len(table) > 0:
         return table[at(pair * counts.num_states + y)]
     return reward_of(counts, pair, y)

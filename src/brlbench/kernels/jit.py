@@ -1,12 +1,11 @@
-"""The one decorator for compiled functions, and where their machine code is kept.
+"""The decorators of compiled functions, and where their machine code is kept.
 
-Numba notices changes only in the file of the function that it loads from its cache, not in the
-helpers which that function calls. So the cache is kept in a folder named after a digest of all
-compiled sources and of the versions that matter: an edit anywhere means another folder.
+When Numba loads a function from its cache, it notices changes in that function's file but not in
+the helpers that it calls. So the cache is in a folder named after a digest of all compiled sources
+and of the versions of Numba and NumPy: an edit anywhere means another folder.
 
 Code from outside this package, such as a user's compiled agent, is not cached. Its edits would be
-missed, and the index of a function compiled for a user's type can be read only where that type can
-be imported.
+missed, and a cache with a user's type can be read only where that type can be imported.
 """
 
 import hashlib
@@ -27,7 +26,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def compiled_sources() -> list[Path]:
-    """All files with compiled code: the kernels, and all of an agent but its `__init__.py`."""
+    """All files with compiled code: the kernels, and an agent's files except its `__init__.py`."""
     of_agents = [path for path in _PACKAGE.glob("agents/*/*.py") if path.name != "__init__.py"]
     return sorted([*_PACKAGE.glob("kernels/**/*.py"), *of_agents])
 
@@ -61,14 +60,14 @@ def _is_ours(thing: Any) -> bool:
 
 
 def _has_only_ours(kind: Any) -> bool:
-    """Whether a type is made of this package's NamedTuples and of what Numba has itself."""
+    """Whether a type consists of this package's NamedTuples and Numba's own types only."""
     if hasattr(kind, "instance_class") and not _is_ours(kind.instance_class):
         return False
     return all(map(_has_only_ours, getattr(kind, "types", ())))
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """Machine code on disk, but none that was made for types from outside."""
+    """Machine code on disk, except for types from outside this package."""
 
     def save_overload(self, sig: Any, data: Any) -> None:
         if all(map(_has_only_ours, sig)):
@@ -76,15 +75,15 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
 
 def _compiler(**options: bool) -> Callable[[Function], Function]:
-    # Without reference counts (_nrt) passing a tuple of many arrays costs nothing; the price is
-    # that compiled code can't make arrays.
+    # Without reference counts (_nrt), passing a tuple of many arrays costs nothing, but compiled
+    # code can't make arrays, nor return slices of them.
     def compile_lazily(function: Function) -> Function:
         previous = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(CACHE_FOLDER)
         try:
             compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, **options)(function)
             if _is_ours(function):
-                compiled._cache = _Cache(function)  # what cache=True does, but for the class
+                compiled._cache = _Cache(function)  # as cache=True, with another class
         finally:
             numba.config.CACHE_DIR = previous
         return cast(Function, compiled)
@@ -93,11 +92,11 @@ def _compiler(**options: bool) -> Callable[[Function], Function]:
 
 
 kernel = _compiler()
-"""Compile a function that Python calls: at its first call, without the GIL, kept on disk."""
+"""Compile a function that Python calls, at its first call; it runs without the GIL."""
 
 inlined = _compiler(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compile a function that only compiled code calls, into each of its callers."""
 
-# Said, because Numba would hand the inlining of a caller down to it.
+# Explicit: Numba otherwise inherits the caller's flag.
 cold = _compiler(forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-"""Compile a function that only compiled code calls, apart, because it is called rarely."""
+"""Compile a function that only compiled code calls, and rarely: it is not inlined."""

@@ -1,4 +1,4 @@
-"""Names of the arrays that compiled code works on."""
+"""Names of the array types that compiled code works on."""
 
 from typing import Any
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from brlbench.agents.bfs3 import Bfs3
-from brlbench.agents.bfs3.tree import NO_EDGE, NO_NODE
+from brlbench.agents.bfs3.tree import IS_NODE, NO_EDGE, NOT_FOLLOWED
 from brlbench.problems import distribution
 from helpers.compiled_planning import (
     count,
@@ -35,7 +35,7 @@ class Arm(NamedTuple):
 
 
 class Search(NamedTuple):
-    """A search from the same seed after some roll-outs."""
+    """What a search has found after some roll-outs."""
 
     root: tuple[float, float]
     arms: dict[History, Arm]
@@ -43,9 +43,9 @@ class Search(NamedTuple):
 
 
 def search(agent: Bfs3, rollouts: int, seed: int) -> Search:
-    arrays = agent.arrays._replace(rollouts=rollouts)
+    arrays = agent.arrays
     arrays.rng[:] = np.random.default_rng(seed).integers(0, 2**64, 4, dtype=np.uint64)
-    upper = upper_bound(arrays, 0)
+    upper = upper_bound(arrays, 0, rollouts)
     found = kept(arrays)
     assert found.root[1] == upper
     return found
@@ -59,18 +59,19 @@ def kept(arrays: Any) -> Search:
 
 def arms(agent: Any, node: int = 0, history: History = ()) -> dict[History, Arm]:
     """All arms below a node."""
-    tree, actions = agent.tree, agent.belief.counts.num_actions
+    tree, actions, constants = agent.tree, agent.tree.num_actions, agent.constants
     found: dict[History, Arm] = {}
     for u in range(actions):
         reward, edge = tree.arm[node * actions + u].tolist()
         pair = int(tree.node[node].state) * actions + u
-        low, high = (reward + agent.discount * v for v in (agent.value_min, agent.value_max))
+        leaves = (constants.value_min, constants.value_max)
+        low, high = (reward + constants.discount * value for value in leaves)
         outcomes = []
         if edge != NO_EDGE:
             _, low, high, *_, first, end, _, _ = tree.edge[edge].tolist()
-            for y, _, times, child in tree.outcome[first:end].tolist():
+            for y, _, times, kind, child in tree.outcome[first:end].tolist():
                 outcomes.append((y, times))
-                if child != NO_NODE:
+                if kind != NOT_FOLLOWED:
                     found |= arms(agent, child, (*history, pair, y))
         found[*history, pair] = Arm((low, high), outcomes)
     return found
@@ -80,12 +81,12 @@ Values = dict[History, tuple[float, float]]
 
 
 def complete(agent: Any, node: int = 0, history: History = ()) -> Values:
-    """Draw all that is not drawn yet below a node; return the values of all arms there.
+    """Draw what is not drawn yet below a node; return the lowest and highest value of each arm.
 
-    These are the values of the whole sampled tree if all its leaves are worth as little, or as
-    much, as can be; by recursion, without any of the bounds that the search has found.
+    They are those of the whole sampled tree with the lowest and the highest leaves, computed by
+    recursion, without any bounds of the search.
     """
-    tree, counts = agent.tree, agent.belief.counts
+    tree, counts, constants = agent.tree, agent.belief.counts, agent.constants
     actions, level = counts.num_actions, len(history) // 2
     rewards = agent.belief.rewards.reshape(-1, counts.num_states)
     values: Values = {}
@@ -98,17 +99,17 @@ def complete(agent: Any, node: int = 0, history: History = ()) -> Values:
         total = np.zeros(2)
         for outcome in tree.outcome[edge.first : edge.end]:
             y, entry = int(outcome.next_state), int(outcome.entry)
-            later = (agent.value_min, agent.value_max)
-            if level + 1 < agent.depth:
+            later = (constants.value_min, constants.value_max)
+            if level + 1 < constants.depth:
                 count(agent, pair, y, entry)
-                if outcome.child == NO_NODE:
-                    outcome.child = expand(agent, y)
+                if outcome.child_kind == NOT_FOLLOWED:
+                    outcome.child_kind, outcome.child = IS_NODE, expand(agent, y)
                 values |= complete(agent, int(outcome.child), (*history, pair, y))
                 below = [values[*history, pair, y, y * actions + v] for v in range(actions)]
                 later = (max(low for low, _ in below), max(high for _, high in below))
                 take_back(agent, pair, entry)
-            total += outcome.times * (rewards[pair, y] + agent.discount * np.array(later))
-        low, high = (total / agent.branching).tolist()
+            total += outcome.times * (rewards[pair, y] + constants.discount * np.array(later))
+        low, high = (total / constants.branching).tolist()
         values[*history, pair] = (low, high)
     return values
 
@@ -141,7 +142,7 @@ def test_bounds_bracket_the_value_of_the_sampled_tree(
 
 
 def go_below_root(agent: Bfs3) -> None:
-    """Count a transition that leads to the search's root, as there is one."""
+    """Count a transition that leads to the search's root, as a decision does."""
     count_any(agent.arrays, 0, 0)
 
 
@@ -151,14 +152,13 @@ def go_below_root(agent: Bfs3) -> None:
 def test_where_roll_outs_begin_changes_nothing(
     problem: str, branching: int, skip_complete: bool
 ) -> None:
-    """At the deepest node whose floors allow it, or at the root as the pseudo-code says."""
+    """At the deepest node above its floors, or at the root as in the pseudo-code."""
     prior = PRIORS[problem] if problem in PRIORS else distribution(problem)
     settings: Any = {"branching": branching, "depth": 12, "skip_complete": skip_complete}
     agent = trained(prior, 0.95, simulations=branching * 300, **settings)
     go_below_root(agent)
     for seed in range(2):
         for rollouts in (2, 10, 100):
-            agent.arrays.made[0] = 0
             one = search(agent, rollouts, seed)
             made = int(agent.arrays.made[0])
             search(agent, 1, seed)
@@ -184,11 +184,12 @@ def assert_same(one: Search, other: Search) -> None:
 def test_a_search_stops_when_it_can_go_no_further(
     name: str, discount: float, branching: int, skip_complete: bool
 ) -> None:
-    """That is when it is complete, or, to the letter, perhaps before; budgets do not matter."""
+    """When it is complete, or, to the letter, perhaps before; whatever its budget."""
     prior, depth = PRIORS[name], 4
     settings: Any = {"branching": branching, "depth": depth, "skip_complete": skip_complete}
     agent = trained(prior, discount, simulations=branching * 400, **settings)
-    leaves = discount**depth * (agent.arrays.value_max - agent.arrays.value_min)
+    constants = agent.arrays.constants
+    leaves = discount**depth * (constants.value_max - constants.value_min)
     edges = prior.num_actions * min(branching, prior.num_states)
     for seed in range(2):
         done = search(agent, 10**12, seed)
@@ -212,8 +213,8 @@ def test_to_the_letter_a_search_may_never_be_complete() -> None:
         settings: Any = {"branching": 15, "depth": 4, "skip_complete": skip_complete}
         agent = trained(prior, 0.95, simulations=15 * 400, **settings)
         root = search(agent, 10**12, 0).root
-        gaps[skip_complete] = (root[1] - root[0]) / (
-            0.95**4 * (agent.arrays.value_max - agent.arrays.value_min)
-        )
+        constants = agent.arrays.constants
+        leaves = 0.95**4 * (constants.value_max - constants.value_min)
+        gaps[skip_complete] = (root[1] - root[0]) / leaves
     assert gaps[True] == pytest.approx(1)
     assert gaps[False] > 1.01

@@ -13,14 +13,14 @@ from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.mdp import MDP
 from ..base import Task
 
-# Beyond this many states an inverse takes too much memory and time, and sweeps take over.
+# Beyond this many states, an inverse takes too much memory and time: sweeps take over.
 MAX_INVERSE_STATES = 1000
 
 Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
 
 def copy(arrays: Arrays) -> Arrays:
-    """A copy of a NamedTuple, nested ones and arrays included; of work space the shape only."""
+    """A deep copy of a NamedTuple; of work space only the shape is copied."""
     copied = np.empty_like if getattr(arrays, "is_work_space", False) else np.copy
     return type(arrays)(
         *(
@@ -37,9 +37,8 @@ def build_counts(
 ) -> Counts:
     """The prior's counts, with room for the next states that `horizon` transitions can add.
 
-    Without `background`, rows whose counts are all alike have entries like the others. With it,
-    they have entries, of no count yet, for those of the prior's transitions that are `listed`;
-    in all rows these come first.
+    With `background`, a full row of equal counts has no entries, except for those of the prior's
+    transitions that are `listed`, which begin at zero. In all rows, listed entries come first.
     """
     table, rewards = prior.counts, prior.rewards.mean
     lengths = np.diff(table.row_start)
@@ -53,7 +52,7 @@ def build_counts(
     kept = kept[np.lexsort((~listed[kept], table.pair[kept]))]
     entries = len(kept)
     row_length = np.bincount(table.pair[kept], minlength=len(lengths))
-    # A row moves to twice its length plus two when it is full, at the worst at every transition.
+    # A full row moves to room for twice its length plus two; at worst, every transition moves one.
     growing = row_length[row_length < prior.num_states]
     room = entries + horizon * (2 * int(growing.max(initial=0)) + 8)
     next_state, count = np.zeros(room, np.int64), np.zeros(room)
@@ -80,7 +79,7 @@ def build_counts(
 
 
 def build_model(prior: FlatDirichlet, task: Task) -> Model:
-    """The prior's mean MDP, with arrays for its solution; not solved yet."""
+    """The prior's mean MDP, not solved yet."""
     states, pairs = prior.num_states, prior.num_states * prior.num_actions
     side = states if states <= MAX_INVERSE_STATES else 0
     return Model(
@@ -105,7 +104,7 @@ def solved_model(prior: FlatDirichlet, task: Task) -> Model:
 
 
 def build_environment(mdp: MDP | FlatDirichlet) -> Environment:
-    """An environment for compiled code; a distribution's has its probabilities still to be set."""
+    """An environment for compiled code; that of a distribution still needs its probabilities."""
     table = mdp.transitions if isinstance(mdp, MDP) else mdp.counts
     return Environment(
         num_actions=table.num_actions,

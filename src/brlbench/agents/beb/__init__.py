@@ -45,5 +45,10 @@ class Beb(CompiledAgent):
         kernels.set_all_bonuses(model, self.beta, by_transition)
         solve(model)
         return kernels.Beb(
-            new_rng(), copy(model), model, self.beta, by_transition, self.ties == "random"
+            rng=new_rng(),
+            model=copy(model),
+            initial=model,
+            beta=self.beta,
+            by_transition=by_transition,
+            random_ties=self.ties == "random",
         )

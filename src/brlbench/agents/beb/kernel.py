@@ -1,4 +1,4 @@
-"""The best action of the mean model with a bonus for what is little known."""
+"""The best action of the mean model with bonuses on little-known rewards."""
 
 from typing import NamedTuple
 

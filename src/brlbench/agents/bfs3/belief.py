@@ -1,7 +1,8 @@
-"""BFS3's belief: posterior counts, and the transitions on the present path of its search.
+"""BFS3's belief: posterior counts, and the transitions on the current path of its search.
 
-Most next states of a pair have the same reward, its common one; the others are special. These
-have entries, which come first in the pair's row.
+Most next states of a pair have the same reward, the pair's common one. The others are special:
+they have entries, which come first in the pair's row. A pair with too many special next states
+has none marked, and all its next states are drawn at once.
 """
 
 from typing import Any, NamedTuple
@@ -13,10 +14,10 @@ from ...kernels.arrays import at, copy_vector
 from ...kernels.counts import Counts, add, known_reward
 from ...kernels.counts import reset as reset_counts
 from ...kernels.jit import cold, inlined
-from ...kernels.types import Floats, Integers, Records
+from ...kernels.types import Floats, Integers, Records, ShortIntegers
 
 NO_ENTRY = -1
-ALL_SPECIAL = -1
+ALL_AT_ONCE = -1  # instead of a number of special next states: too many
 
 PAIR = np.dtype(
     [
@@ -26,7 +27,8 @@ PAIR = np.dtype(
         ("common_reward", "f8"),
         ("row", "i4"),  # its first entry
         ("length", "i4"),
-        ("num_special", "i4"),  # or ALL_SPECIAL: a new node draws all next states
+        ("num_special", "i2"),  # 0 if there are too many
+        ("all_at_once", "i2"),  # whether there are too many: a new node draws all next states
         ("unlisted", "i4"),  # transitions on the path to next states without an entry
     ]
 )
@@ -41,27 +43,35 @@ ENTRY = np.dtype(
 STATE = np.dtype(
     [
         ("reward", "f8"),  # the highest common reward of its pairs
-        ("rival_reward", "f8"),  # of all but the first with the highest
-        ("best", "i4"),  # its action
-        ("is_plain", "i4"),  # whether it has no special next states
+        ("rival_reward", "f8"),  # the highest of all actions but the best
+        ("best", "i4"),  # the first action with the highest
+        ("is_plain", "i4"),  # whether no pair has special next states
     ]
 )
 
 
+class LooseDraws(NamedTuple):
+    """Work space: draws of an arm that are not counted by next state yet."""
+
+    next_state: Integers  # [C]
+    tally: Integers  # [S]; how many there are of each next state; zero between arms
+
+
 class PathBelief(NamedTuple):
-    """Counts, and once more as the search uses them."""
+    """Posterior counts, a copy laid out for the search, and room to draw from them."""
 
     counts: Counts
     initial: Counts
     pair: Records  # [P] of PAIR
     entry: Records  # [pool] of ENTRY
     state: Records  # [S] of STATE
-    path_length: int  # L, at most
-    unlisted: NDArray[np.int32]  # [P * L]; by pair: next states without an entry on the path
+    path_length: int  # L: the longest path
+    unlisted: ShortIntegers  # [P * L]; per pair, next states on the path without an entry
     rewards: Floats  # [P * S], or empty where that is too much
-    num_special: Integers  # [P]
+    num_special: Integers  # [P]; or ALL_AT_ONCE
     initial_num_special: Integers  # [P]
-    most_special: int  # H
+    most_special: int  # H: special next states per pair
+    loose: LooseDraws
 
 
 @inlined
@@ -78,7 +88,7 @@ def count(belief: PathBelief, pair: int, y: int, entry: int) -> None:
 
 @inlined
 def take_back(belief: PathBelief, pair: int, entry: int) -> None:
-    """Count the last transition on the path no longer."""
+    """Remove the last transition from the path."""
     kept = belief.pair[at(pair)]
     kept.extra -= 1
     if entry != NO_ENTRY:
@@ -89,7 +99,7 @@ def take_back(belief: PathBelief, pair: int, entry: int) -> None:
 
 @cold
 def reset(belief: PathBelief) -> None:
-    """Back to the prior."""
+    """Go back to the prior."""
     reset_counts(belief.counts, belief.initial)
     copy_vector(belief.num_special, belief.initial_num_special)
     for pair in range(len(belief.pair)):
@@ -100,7 +110,7 @@ def reset(belief: PathBelief) -> None:
 
 @cold
 def learn(belief: PathBelief, x: int, u: int, y: int) -> None:
-    """Count a real transition, which may be one that was thought impossible."""
+    """Count a real transition, even one that the prior holds to be impossible."""
     pair = x * belief.counts.num_actions + u
     length = belief.counts.row_length[pair]
     add(belief.counts, pair, y)
@@ -114,12 +124,13 @@ def learn(belief: PathBelief, x: int, u: int, y: int) -> None:
 
 @cold
 def refresh_pair(belief: PathBelief, pair: int) -> None:
-    """Bring the search's own copy of a row up to date."""
+    """Update the search's copy of a pair's row."""
     counts, kept = belief.counts, belief.pair[pair]
     kept.total = counts.total[pair]
     kept.row = counts.row_start[pair]
     kept.length = counts.row_length[pair]
-    kept.num_special = belief.num_special[pair]
+    kept.all_at_once = belief.num_special[pair] == ALL_AT_ONCE
+    kept.num_special = 0 if kept.all_at_once else belief.num_special[pair]
     for e in range(kept.row, kept.row + kept.length):
         entry = belief.entry[e]
         entry.count, entry.next_state = counts.entry_count[e], counts.entry_next[e]
@@ -128,13 +139,13 @@ def refresh_pair(belief: PathBelief, pair: int) -> None:
 
 @cold
 def refresh_state(belief: PathBelief, x: int) -> None:
-    """Bring what is known of a state without drawing up to date."""
+    """Update what is known of a state without drawing."""
     state, actions = belief.state[x], belief.counts.num_actions
     state.reward = state.rival_reward = -np.inf
     state.is_plain = 1
     for u in range(actions):
         pair = belief.pair[x * actions + u]
-        state.is_plain &= pair.num_special == 0
+        state.is_plain &= pair.num_special == 0 and not pair.all_at_once
         if pair.common_reward > state.reward:
             state.best, state.rival_reward, state.reward = u, state.reward, pair.common_reward
         else:
@@ -143,11 +154,11 @@ def refresh_state(belief: PathBelief, x: int) -> None:
 
 @cold
 def make_special(belief: PathBelief, pair: int) -> None:
-    """Put a pair's last entry among the special ones if there is room."""
+    """Move a pair's last entry to the special ones if there is room."""
     special = belief.num_special[pair]
     if special == belief.most_special:
-        belief.num_special[pair] = ALL_SPECIAL
-    elif special != ALL_SPECIAL:
+        belief.num_special[pair] = ALL_AT_ONCE
+    elif special != ALL_AT_ONCE:
         counts, here = belief.counts, belief.counts.row_start[pair] + special
         last = belief.counts.row_start[pair] + counts.row_length[pair] - 1
         swap(counts.entry_next, here, last)

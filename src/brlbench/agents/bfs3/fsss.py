@@ -1,66 +1,97 @@
 """Forward-search sparse sampling (FSSS) over histories, from one root.
 
-A roll-out follows the highest upper bounds and the widest gaps from the root to the full depth, and
-tightens the bounds of all nodes on its way. The next one often begins with the same steps. On the
-way down, each node on the path is therefore told its floors: as long as its upper bound and its gap
-stay above them, everything above it would be chosen once more. The next roll-out begins at the
-deepest node for which that is so. The nodes above learn of the changes when it is left.
+A roll-out goes from the root to the full depth, along the best arms and the widest outcomes, and
+then tightens the bounds of all nodes on its path. The next roll-out often begins with the same
+steps. On the way down, each node on the path therefore gets floors: as long as its upper bound and
+its gap stay above them, all choices above it stay the same. The next roll-out begins at the deepest
+node that is above its floors. The nodes above it learn of the changes when it is left.
 
-New nodes that are left as soon as they were made are kept as sketches, and made again when a
-roll-out comes back to them, from the same random numbers.
+New nodes that are left right after they were made become sketches. A roll-out that comes back to
+a sketch makes its node again, from the same random numbers.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...kernels.arrays import at
+from ...kernels.arrays import at, copy_vector
 from ...kernels.jit import cold, inlined
-from ...kernels.loop.deadline import is_over
+from ...kernels.loop.deadline import Deadline, is_over
 from ...kernels.random.rng import load, store
-from ...kernels.types import Words
-from .belief import ALL_SPECIAL, count, take_back
-from .outcomes import Added, draw_all, draw_edge, draw_special, first_bounds
-from .tree import NO_EDGE, NO_NODE, NOT_CHOSEN, Bfs3
+from ...kernels.types import Floats, Integers, Words
+from .belief import PathBelief, count, take_back
+from .bounds import (
+    Constants,
+    back_up,
+    bounds_of,
+    choose_arm,
+    choose_first,
+    choose_outcome,
+    first_bounds,
+    set_reward,
+)
+from .outcomes import draw_all, draw_edge, draw_special
+from .tree import (
+    IS_NODE,
+    IS_SKETCH,
+    NO_EDGE,
+    NO_OUTCOME,
+    NODES,
+    NOT_FOLLOWED,
+    SKETCHES,
+    Tree,
+    arm_of,
+    keep_words,
+    set_child,
+    use_words,
+)
+
+
+class Path(NamedTuple):
+    """The nodes from the root to the full depth D, one per level."""
+
+    node: Integers  # [D]
+    upper_floor: Floats  # [D]; see `set_floors`
+    gap_floor: Floats  # [D]
+    size_before: Integers  # [NUM_SIZES]; the tree's size before the path's new nodes
 
 
 @inlined
-def expand(agent: Bfs3, x: int) -> int:
-    """A new node, with no more drawn than its arms' rewards."""
-    state, n = agent.belief.state[at(x)], agent.tree.size[0]
-    agent.tree.size[0] = n + 1
-    node = agent.tree.node[at(n)]
+def expand(tree: Tree, belief: PathBelief, constants: Constants, x: int, rng: Words) -> int:
+    """Make a node; of its arms, draw only what their rewards need."""
+    state, n = belief.state[at(x)], tree.size[NODES]
+    tree.size[NODES] = n + 1
+    node = tree.node[at(n)]
     node.state = x
     best, reward, rival = state.best, state.reward, state.rival_reward
     node.has_arms, node.edge = 0, NO_EDGE
     if not state.is_plain:
-        best, reward, rival = draw_arms(agent, n, x)
-        node.has_arms, node.edge = 1, arm_of(agent, n, best).edge
-    node.best = best
-    node.lower, node.upper = first_bounds(agent, reward)
-    node.rival_lower, node.rival_upper = first_bounds(agent, rival)
+        best, reward, rival = draw_arms(tree, belief, constants, n, x, rng)
+        node.has_arms, node.edge = 1, arm_of(tree, n, best).edge
+    node.best, node.is_stale = best, 0
+    node.lower, node.upper = first_bounds(constants, reward)
+    node.rival_lower, node.rival_upper = first_bounds(constants, rival)
     return n
 
 
 @inlined
-def arm_of(agent: Bfs3, n: int, u: int) -> Any:
-    """An arm of a node."""
-    return agent.tree.arm[at(n * agent.belief.counts.num_actions + u)]
-
-
-@inlined
-def draw_arms(agent: Bfs3, n: int, x: int) -> tuple[int, float, float]:
-    """Draw the rewards of all arms; return the first with the highest, this, and the next one."""
-    actions = agent.belief.counts.num_actions
+def draw_arms(
+    tree: Tree, belief: PathBelief, constants: Constants, n: int, x: int, rng: Words
+) -> tuple[int, float, float]:
+    """Draw the rewards of all arms; return the first best arm, its reward and the next highest."""
+    actions, branching = tree.num_actions, constants.branching
     best, highest, rival = 0, -np.inf, -np.inf
     for u in range(actions):
-        arm, pair = arm_of(agent, n, u), agent.belief.pair[at(x * actions + u)]
+        arm_index, pair_index = n * actions + u, x * actions + u
+        arm, pair = tree.arm[at(arm_index)], belief.pair[at(pair_index)]
         arm.edge, arm.reward = NO_EDGE, pair.common_reward
         if pair.num_special > 0:
-            arm.reward = draw_special(agent, n * actions + u, pair) * agent.per_draw
-        elif pair.num_special == ALL_SPECIAL:
-            arm.edge = draw_all(agent, n * actions + u, x * actions + u)
-            arm.reward = agent.tree.edge[at(arm.edge)].reward
+            total = draw_special(tree, belief, branching, arm_index, pair, rng)
+            arm.reward = total * constants.per_draw
+        elif pair.all_at_once:
+            arm.edge, total = draw_all(tree, belief, branching, arm_index, pair_index, rng)
+            arm.reward = total * constants.per_draw
+            set_reward(constants, tree.edge[at(arm.edge)], arm.reward)
         rival = max(rival, min(highest, arm.reward))
         best = u if arm.reward > highest else best
         highest = max(highest, arm.reward)
@@ -68,261 +99,170 @@ def draw_arms(agent: Bfs3, n: int, x: int) -> tuple[int, float, float]:
 
 
 @inlined
-def last_best(u: int) -> int:
-    """The mark of a best action that may be best no more; and the other way round."""
-    return -1 - u
-
-
-@inlined
-def make_arms(agent: Bfs3, n: int) -> None:
-    """Have the arms of a node know what it knows; new ones have the common rewards."""
-    node, actions = agent.tree.node[at(n)], agent.belief.counts.num_actions
-    if not node.has_arms:
-        node.has_arms = 1
-        for u in range(actions):
-            arm, pair = arm_of(agent, n, u), agent.belief.pair[at(node.state * actions + u)]
-            arm.edge, arm.reward = NO_EDGE, pair.common_reward
-    best = node.best if node.best >= 0 else last_best(node.best)
-    arm_of(agent, n, best).edge = node.edge
-
-
-@inlined
-def choose_arm(agent: Bfs3, n: int) -> None:
-    """Find the first arm with the highest upper bound, up to rounding, and how high others are."""
-    make_arms(agent, n)
-    best, lower, upper, rival_lower, rival_upper = 0, -np.inf, -np.inf, -np.inf, -np.inf
-    for u in range(agent.belief.counts.num_actions):
-        arm = arm_of(agent, n, u)
-        low, high = first_bounds(agent, arm.reward)
-        if arm.edge != NO_EDGE:
-            edge = agent.tree.edge[at(arm.edge)]
-            low, high = edge.lower, edge.upper
-        rival_upper = max(rival_upper, min(upper, high))
-        if high > upper + agent.rounding:
-            best, lower, low = u, low, lower
-        rival_lower = max(rival_lower, low)
-        upper = max(upper, high)
-    node = agent.tree.node[at(n)]
-    node.rival_lower, node.rival_upper = rival_lower, rival_upper
-    node.best, node.edge = best, arm_of(agent, n, best).edge
-
-
-@inlined
-def sketch_or_child(i: int) -> int:
-    """What stands for a sketch as a child of an outcome; and the other way round."""
-    return NO_NODE - 1 - i
-
-
-@inlined
-def bounds_of(agent: Bfs3, outcome: Any) -> tuple[float, float]:
-    """The bounds of the value below an outcome."""
-    if outcome.child == NO_NODE:
-        return agent.value_min, agent.value_max
-    if outcome.child < NO_NODE:
-        sketch = agent.tree.sketch[at(sketch_or_child(outcome.child))]
-        return sketch.lower, sketch.upper
-    child = agent.tree.node[at(outcome.child)]
-    return child.lower, child.upper
-
-
-@inlined
-def choose_outcome(agent: Bfs3, edge: Any, level: int) -> None:
-    """Find the outcome to follow, and keep what is needed as long as it stays this one.
-
-    It is the one that leaves most of the uncertainty, of those not passed over; where several
-    do, up to rounding, the lowest next state.
-    """
-    lower, upper, skipped = 0.0, 0.0, agent.skipped[at(level + 1)]
-    best, best_state = edge.first, agent.belief.counts.num_states
-    widest, rival, tie = -np.inf, -np.inf, agent.rounding * agent.branching
-    for i in range(edge.first, edge.end):
-        outcome = agent.tree.outcome[at(i)]
-        low, high = bounds_of(agent, outcome)
-        lower += outcome.times * low
-        upper += outcome.times * high
-        weighted = outcome.times * (high - low)
-        if high - low > skipped:
-            rival = max(rival, min(widest, weighted))
-            lead = weighted - widest
-            if lead > tie or (lead >= -tie and outcome.next_state < best_state):
-                best, best_state, widest = i, outcome.next_state, weighted
-    outcome = agent.tree.outcome[at(best)]
-    low, high = bounds_of(agent, outcome)
-    edge.rest_lower = edge.reward + agent.share * (lower - outcome.times * low)
-    edge.rest_upper = edge.reward + agent.share * (upper - outcome.times * high)
-    edge.rival_gap = max(skipped, (rival + tie) / outcome.times)
-    edge.widest = best
-
-
-@inlined
-def choose_first(agent: Bfs3, edge: Any, added: Added, level: int) -> None:
-    """The same where nothing is known yet below any outcome: the one that was drawn most often."""
-    weight, gap = agent.share * added.times, agent.value_max - agent.value_min
-    edge.rest_lower = edge.lower - weight * agent.value_min
-    edge.rest_upper = edge.upper - weight * agent.value_max
-    rival_gap = agent.share * added.rival * agent.stretch[at(added.times)] * gap + agent.rounding
-    edge.rival_gap = max(agent.skipped[at(level + 1)], rival_gap)
-    edge.widest = added.best
-
-
-@inlined
-def take(agent: Bfs3, n: int, level: int) -> None:
+def take(
+    tree: Tree, belief: PathBelief, constants: Constants, n: int, level: int, rng: Words
+) -> None:
     """Take the best arm of a node for the first time."""
-    node, actions = agent.tree.node[at(n)], agent.belief.counts.num_actions
-    pair = node.state * actions + node.best
-    reward = agent.belief.pair[at(pair)].common_reward
+    node = tree.node[at(n)]
+    pair = node.state * tree.num_actions + node.best
+    arm = n * tree.num_actions + node.best
+    reward = belief.pair[at(pair)].common_reward
     if node.has_arms:
-        reward = arm_of(agent, n, node.best).reward
-    node.edge, added = draw_edge(agent, n * actions + node.best, pair, reward)
-    choose_first(agent, agent.tree.edge[at(node.edge)], added, level)
+        reward = tree.arm[at(arm)].reward
+    node.edge, added = draw_edge(tree, belief, constants.branching, arm, pair, rng)
+    edge = tree.edge[at(node.edge)]
+    set_reward(constants, edge, reward)
+    choose_first(constants, edge, added, level)
 
 
 @inlined
-def choose_step(agent: Bfs3, n: int, level: int) -> Any:
-    """The edge to follow from a node; its widest outcome is chosen too."""
-    node = agent.tree.node[at(n)]
-    if node.best < 0:
-        choose_arm(agent, n)
+def choose_step(
+    tree: Tree, belief: PathBelief, constants: Constants, n: int, level: int, rng: Words
+) -> Any:
+    """Return the edge to follow from a node, with its widest outcome chosen."""
+    node = tree.node[at(n)]
+    if node.is_stale:
+        choose_arm(tree, belief, constants, n)
     if node.edge == NO_EDGE:
-        take(agent, n, level)
-    edge = agent.tree.edge[at(node.edge)]
-    if edge.widest == NOT_CHOSEN:
-        choose_outcome(agent, edge, level)
+        take(tree, belief, constants, n, level, rng)
+    edge = tree.edge[at(node.edge)]
+    if edge.widest == NO_OUTCOME:
+        choose_outcome(tree, constants, edge, level)
     return edge
 
 
 @inlined
-def descend(agent: Bfs3, level: int) -> int:
-    """Follow the highest upper bounds from the path's node at a level to the full depth.
+def descend(
+    tree: Tree, belief: PathBelief, path: Path, constants: Constants, level: int, rng: Words
+) -> int:
+    """Extend the path from its node at a level to the full depth.
 
     Return the level of the first new node, or the depth if there is none.
     """
-    tree, n, new = agent.tree, agent.path[at(level)], agent.depth
-    for here in range(level, agent.depth - 1):
-        edge = choose_step(agent, n, here)
+    n, first_new = path.node[at(level)], constants.depth
+    for here in range(level, constants.depth - 1):
+        edge = choose_step(tree, belief, constants, n, here, rng)
         outcome = tree.outcome[at(edge.widest)]
-        set_floors(agent, here, tree.node[at(n)], edge, outcome)
-        count(agent.belief, edge.pair, outcome.next_state, outcome.entry)
-        if outcome.child == NO_NODE:
-            if new == agent.depth:
-                new = here + 1
-                for i in range(3):
-                    agent.before[i] = tree.size[i]
-            sketch = tree.sketch[at(tree.size[3] + here + 1 - new)]
-            keep_words(sketch, agent.rng)
-            outcome.child = expand(agent, outcome.next_state)
-        elif outcome.child < NO_NODE:
-            i = sketch_or_child(outcome.child)
-            outcome.child = make_again(agent, i, outcome.next_state, here + 1)
+        set_floors(tree, path, constants, here, tree.node[at(n)], edge, outcome)
+        count(belief, edge.pair, outcome.next_state, outcome.entry)
+        if outcome.child_kind == NOT_FOLLOWED:
+            if first_new == constants.depth:
+                first_new = here + 1
+                copy_vector(path.size_before, tree.size)
+            keep_words(new_sketch(tree, here + 1 - first_new), rng)
+            set_child(outcome, IS_NODE, expand(tree, belief, constants, outcome.next_state, rng))
+        elif outcome.child_kind == IS_SKETCH:
+            make_again(tree, belief, constants, outcome, here + 1, rng)
         n = outcome.child
-        agent.path[at(here + 1)] = n
-    return new
+        path.node[at(here + 1)] = n
+    return first_new
 
 
 @inlined
-def keep_words(kept: Any, rng: Words) -> None:
-    """Have a sketch or a root keep the random numbers' state."""
-    kept.word0, kept.word1, kept.word2, kept.word3 = load(rng)
+def new_sketch(tree: Tree, i: int) -> Any:
+    """The sketch of the path's i-th new node; kept only if that node is left at once."""
+    return tree.sketch[at(tree.size[SKETCHES] + i)]
 
 
 @inlined
-def use_words(kept: Any, rng: Words) -> None:
-    """Go on with the random numbers' state of a sketch or a root."""
-    store(rng, (kept.word0, kept.word1, kept.word2, kept.word3))
+def make_again(
+    tree: Tree, belief: PathBelief, constants: Constants, outcome: Any, level: int, rng: Words
+) -> None:
+    """Turn the sketch below an outcome into a node; what follows it stays a sketch."""
+    i, words = outcome.child, load(rng)
+    use_words(tree.sketch[at(i)], rng)
+    n = expand(tree, belief, constants, outcome.next_state, rng)
+    set_child(outcome, IS_NODE, n)
+    if level < constants.depth - 1:
+        edge = choose_step(tree, belief, constants, n, level, rng)
+        followed, below = tree.outcome[at(edge.widest)], tree.sketch[at(i + 1)]
+        set_child(followed, IS_SKETCH, i + 1)
+        back_up(constants, tree.node[at(n)], edge, followed, below.lower, below.upper)
+    store(rng, words)
 
 
 @inlined
-def make_again(agent: Bfs3, i: int, x: int, level: int) -> int:
-    """A node of which there is a sketch; the one below it stays a sketch."""
-    state, sketch = load(agent.rng), agent.tree.sketch[at(i)]
-    use_words(sketch, agent.rng)
-    n = expand(agent, x)
-    if level < agent.depth - 1:
-        edge = choose_step(agent, n, level)
-        outcome = agent.tree.outcome[at(edge.widest)]
-        outcome.child = sketch_or_child(i + 1)
-        below = agent.tree.sketch[at(i + 1)]
-        back_up(agent, agent.tree.node[at(n)], edge, outcome, below.lower, below.upper)
-    store(agent.rng, state)
-    return n
+def set_floors(
+    tree: Tree, path: Path, constants: Constants, level: int, node: Any, edge: Any, outcome: Any
+) -> None:
+    """Set the floors of the node below an outcome of the path's node at a level.
 
-
-@inlined
-def set_floors(agent: Bfs3, level: int, node: Any, edge: Any, outcome: Any) -> None:
-    """Tell the node below an outcome its floors.
-
-    The path to that node stays as it is while no other arm here is better, no other outcome of
+    The path to the lower node stays the same while no other arm here is better, no other outcome of
     the arm is wider, and this node is above its own floors. So the arm's upper bound must stay
     above `least`, and its gap above this node's floor. When an outcome's bounds change, those of
-    its arm change less, by its share. There is a margin for rounding everywhere.
+    its arm change less, by its share. All comparisons leave a margin for rounding.
     """
-    lower, upper = bounds_of(agent, outcome)
-    least = max(node.rival_upper + agent.rounding, agent.upper_floor[at(level)])
-    least = max(least, node.rival_lower + agent.gap_floor[at(level)])
-    stretch = agent.stretch[at(outcome.times)]
-    fall = stretch * (edge.upper - least - agent.rounding)
-    loss = stretch * (edge.upper - edge.lower - agent.gap_floor[at(level)] - agent.rounding)
-    gap_floor = max(upper - lower - loss, edge.rival_gap) + agent.rounding
-    agent.upper_floor[at(level + 1)] = upper - fall + agent.rounding
-    agent.gap_floor[at(level + 1)] = gap_floor
+    rounding, upper_floor, gap_floor = constants.rounding, path.upper_floor, path.gap_floor
+    lower, upper = bounds_of(tree, constants, outcome)
+    least = max(node.rival_upper + rounding, upper_floor[at(level)])
+    least = max(least, node.rival_lower + gap_floor[at(level)])
+    stretch = constants.stretch[at(outcome.times)]
+    fall = stretch * (edge.upper - least - rounding)
+    loss = stretch * (edge.upper - edge.lower - gap_floor[at(level)] - rounding)
+    gap = max(upper - lower - loss, edge.rival_gap)
+    upper_floor[at(level + 1)] = upper - fall + rounding
+    gap_floor[at(level + 1)] = gap + rounding
 
 
 @inlined
-def back_up(agent: Bfs3, node: Any, edge: Any, outcome: Any, lower: float, upper: float) -> None:
-    """Have a node, and the edge of its best arm, learn of bounds below an outcome."""
-    edge.lower = edge.rest_lower + agent.share * outcome.times * lower
-    edge.upper = edge.rest_upper + agent.share * outcome.times * upper
-    if upper - lower <= edge.rival_gap:
-        edge.widest = NOT_CHOSEN
-    node.lower = max(edge.lower, node.rival_lower)
-    node.upper = max(edge.upper, node.rival_upper)
-    if edge.upper <= node.rival_upper + agent.rounding:
-        node.best = last_best(node.best)
+def is_above_floors(path: Path, level: int, node: Any) -> bool:
+    """Whether all choices above the path's node at a level stay the same."""
+    gap = node.upper - node.lower
+    return bool(node.upper > path.upper_floor[at(level)] and gap > path.gap_floor[at(level)])
 
 
 @inlined
-def ascend(agent: Bfs3, new: int, to_the_root: bool) -> int:
+def ascend(
+    tree: Tree, belief: PathBelief, path: Path, constants: Constants, first_new: int, to_root: bool
+) -> int:
     """Back up the bounds from the full depth; return the level where the next roll-out begins."""
-    tree, level = agent.tree, agent.depth - 1
-    node = tree.node[at(agent.path[at(level)])]
-    while level > 0:
-        gap = node.upper - node.lower
-        stays = node.upper > agent.upper_floor[at(level)] and gap > agent.gap_floor[at(level)]
-        if stays and not to_the_root:
-            break
-        if level >= new:
-            sketch = tree.sketch[at(tree.size[3] + level - new)]
+    level = constants.depth - 1
+    node = tree.node[at(path.node[at(level)])]
+    while level > 0 and (to_root or not is_above_floors(path, level, node)):
+        if level >= first_new:
+            sketch = new_sketch(tree, level - first_new)
             sketch.lower, sketch.upper = node.lower, node.upper
         level -= 1
-        above = tree.node[at(agent.path[at(level)])]
+        above = tree.node[at(path.node[at(level)])]
         edge = tree.edge[at(above.edge)]
         outcome = tree.outcome[at(edge.widest)]
-        take_back(agent.belief, edge.pair, outcome.entry)
-        back_up(agent, above, edge, outcome, node.lower, node.upper)
-        if level == new - 1:
-            outcome.child = sketch_or_child(tree.size[3])
-            tree.size[3] += agent.depth - new
-            for i in range(3):
-                tree.size[i] = agent.before[i]
+        take_back(belief, edge.pair, outcome.entry)
+        back_up(constants, above, edge, outcome, node.lower, node.upper)
+        if level == first_new - 1:
+            copy_vector(tree.size, path.size_before)
+            set_child(outcome, IS_SKETCH, tree.size[SKETCHES])
+            tree.size[SKETCHES] += constants.depth - first_new
         node = above
     return level
 
 
 @cold
-def tighten(agent: Bfs3, root: int, rollouts: int) -> bool:
-    """Make roll-outs from a root; return whether more of them would change nothing."""
-    agent.path[0] = root
-    agent.upper_floor[0], agent.gap_floor[0] = -np.inf, agent.complete[0]
-    node, level, is_known = agent.tree.node[at(root)], 0, False
-    for i in range(rollouts):
-        new = descend(agent, level)
-        agent.made[0] += 1
+def tighten(
+    tree: Tree,
+    belief: PathBelief,
+    path: Path,
+    constants: Constants,
+    deadline: Deadline,
+    root: int,
+    rollouts: int,
+    rng: Words,
+) -> tuple[bool, int]:
+    """Make roll-outs from a root; return whether it is final, and how many were made.
+
+    A final root is one whose bounds further roll-outs would not change.
+    """
+    path.node[0] = root
+    path.upper_floor[0], path.gap_floor[0] = -np.inf, constants.complete[0]
+    node, level, is_final, made = tree.node[at(root)], 0, False, 0
+    while made < rollouts:
+        first_new = descend(tree, belief, path, constants, level, rng)
+        made += 1
         # If nothing was new, all other roll-outs would go the same way.
-        is_known = new == agent.depth
-        is_last = is_known or i + 1 == rollouts or is_over(agent.deadline, i + 1)
-        level = ascend(agent, new, is_last)
-        # All paths have the full depth: if only the gap of the leaves is left, nothing can change.
-        is_known = is_known or (level == 0 and node.upper - node.lower <= agent.complete[0])
-        if is_last or is_known:
+        is_final = first_new == constants.depth
+        is_last = is_final or made == rollouts or is_over(deadline, made)
+        level = ascend(tree, belief, path, constants, first_new, is_last)
+        # All paths have the full depth: if only the leaves' gap is left, nothing can change.
+        is_final = is_final or (level == 0 and node.upper - node.lower <= constants.complete[0])
+        if is_last or is_final:
             break
-    return is_known
+    return is_final, made

@@ -1,161 +1,225 @@
 """BFS3's decisions: C next states for each action, and the upper bounds that FSSS finds for them.
 
-An upper bound falls with every roll-out and never rises. So the action whose value is bounded
-highest is searched on, and others only as long as they may still be the best: most never get all
-their roll-outs. Its roots, the drawn next states, take turns. The trees of all roots are kept side
-by side. When there is no room for more, all are forgotten, and one root gets all its roll-outs at
-once; as each has random numbers of its own, its tree is made again as it was.
+The drawn next states are the roots of searches. An upper bound never rises. So the action with the
+highest upper bound is searched on, and others only while they may still be the best: most never
+get all their roll-outs. The roots of an action take turns. Their trees are kept side by side. When
+there is no room left, all trees are forgotten, and one root gets all its roll-outs at once. Each
+root has random numbers of its own, so that its tree is made again as it was.
 
 With a deadline all roots are searched, for equal shares of the time.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...kernels.arrays import at
+from ...kernels.arrays import at, copy_vector
 from ...kernels.choice import TIE, greedy
 from ...kernels.jit import cold, inlined
-from ...kernels.loop.deadline import OBSERVE, RESET, begin, now, share, took
+from ...kernels.loop.deadline import OBSERVE, RESET, Deadline, begin, now, share, took
 from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import keyed_word, load, next_word, store
-from .belief import count, learn, reset, take_back
-from .fsss import expand, keep_words, make_arms, tighten, use_words
+from ...kernels.types import Floats, Integers, Records, Words
+from .belief import PathBelief, count, learn, take_back
+from .belief import reset as reset_belief
+from .bounds import Constants, make_arms
+from .fsss import Path, expand, tighten
 from .outcomes import draw_edge
-from .tree import NO_EDGE, NO_NODE
-from .tree import Bfs3 as Bfs3
+from .tree import EDGES, NO_EDGE, NODES, OUTCOMES, SKETCHES, Tree, keep_words, use_words
 
 NO_ACTION = -1
+NO_NODE = -1
+
+ROOT = np.dtype(
+    [
+        ("upper", "f8"),  # bound of its value
+        ("word0", "u8"),  # its random numbers' state
+        ("word1", "u8"),
+        ("word2", "u8"),
+        ("word3", "u8"),
+        ("made", "i8"),  # roll-outs, also if its tree was forgotten
+        ("outcome", "i4"),  # the next state
+        ("node", "i4"),  # or NO_NODE if it has no tree
+        ("is_final", "i4"),  # whether the bound stays as it is
+    ]
+)
+
+
+class Roots(NamedTuple):
+    """The drawn next states of a decision; A actions, C roots each."""
+
+    root: Records  # [A, C] of ROOT
+    turn: Integers  # [A]; which root of an action is searched next
+    left: Integers  # [A]; how many roots of an action are not final
+    tree_size: Integers  # [NUM_SIZES]; the tree's size before any root has a tree
+    rollouts: int  # from each root
+    least: int  # roll-outs at a time, at least
+
+
+class Bfs3(NamedTuple):
+    """The agent's state."""
+
+    rng: Words
+    belief: PathBelief
+    constants: Constants
+    tree: Tree
+    path: Path
+    roots: Roots
+    q: Floats  # [A]; upper bounds of the actions' values
+    made: Integers  # [1]; roll-outs of the last decision
+    deadline: Deadline
 
 
 @inlined
-def draw_roots(agent: Bfs3, x: int) -> None:
+def draw_roots(
+    roots: Roots, tree: Tree, belief: PathBelief, constants: Constants, x: int, rng: Words
+) -> None:
     """Draw C next states for each action."""
-    tree, actions = agent.tree, agent.belief.counts.num_actions
     tree.size[:] = 0
-    make_arms(agent, expand(agent, x))
-    for u in range(actions):
-        arm, n = tree.arm[u], u * agent.branching
+    n = expand(tree, belief, constants, x, rng)
+    make_arms(tree, belief, n)
+    for u in range(tree.num_actions):
+        arm, drawn = tree.arm[u], 0
         if arm.edge == NO_EDGE:
-            arm.edge, _ = draw_edge(agent, u, x * actions + u, arm.reward)
+            pair = x * tree.num_actions + u
+            arm.edge, _ = draw_edge(tree, belief, constants.branching, u, pair, rng)
         edge = tree.edge[arm.edge]
         for i in range(edge.first, edge.end):
             for _ in range(tree.outcome[i].times):
-                root = agent.root[n]
+                root = roots.root[u, drawn]
                 root.outcome, root.node, root.made, root.is_final = i, NO_NODE, 0, 0
-                root.upper = agent.value_max
-                n += 1
-        agent.turn[u], agent.left[u] = 0, agent.branching
-        agent.q[u] = value(agent, u)
-    for i in range(4):
-        agent.base[i] = tree.size[i]
+                root.upper = constants.value_max
+                drawn += 1
+        roots.turn[u], roots.left[u] = 0, constants.branching
+    copy_vector(roots.tree_size, tree.size)
 
 
 @inlined
-def value(agent: Bfs3, u: int) -> float:
-    """The mean over the roots of an action: reward and discounted bound."""
+def value(roots: Roots, tree: Tree, constants: Constants, u: int) -> float:
+    """The upper bound of an action's value: its reward and the discounted mean of its roots'."""
     total = 0.0
-    for n in range(u * agent.branching, (u + 1) * agent.branching):
-        total += agent.root[at(n)].upper
-    return agent.tree.arm[u].reward + agent.discount * total / agent.branching
+    for i in range(constants.branching):
+        total += roots.root[at(u), at(i)].upper
+    return tree.arm[u].reward + constants.discount * total / constants.branching
 
 
 @inlined
-def next_action(agent: Bfs3) -> int:
-    """The action to be searched on, if there is one that may be the best."""
+def scale(constants: Constants) -> float:
+    """The largest absolute value, which decides what is a tie."""
+    return max(abs(constants.value_min), abs(constants.value_max))
+
+
+@inlined
+def next_action(q: Floats, left: Integers, least_lead: float, gives_up: bool) -> int:
+    """The action to search on: the highest bound of those with roots left, or NO_ACTION.
+
+    If the agent gives actions up, it must also not be below an action without roots left, by more
+    than what is a tie.
+    """
     chosen, least = NO_ACTION, -np.inf
-    for u in range(len(agent.q)):
-        if agent.left[u] > 0:
-            chosen = u if chosen == NO_ACTION or agent.q[u] > agent.q[chosen] else chosen
-        elif agent.deadline.limit == 0:
-            least = max(least, agent.q[u] - TIE * scale(agent))
-    return chosen if chosen != NO_ACTION and agent.q[chosen] >= least else NO_ACTION
+    for u in range(len(q)):
+        if left[u] > 0:
+            chosen = u if chosen == NO_ACTION or q[u] > q[chosen] else chosen
+        elif gives_up:
+            least = max(least, q[u] - least_lead)
+    return chosen if chosen != NO_ACTION and q[chosen] >= least else NO_ACTION
 
 
 @inlined
-def scale(agent: Bfs3) -> float:
-    """No value is larger; what is a tie depends on it."""
-    return max(abs(agent.value_min), abs(agent.value_max))
-
-
-@inlined
-def next_root(agent: Bfs3, u: int) -> int:
+def next_root(roots: Roots, branching: int, u: int) -> int:
     """The root of an action whose turn it is."""
     while True:
-        n = u * agent.branching + agent.turn[u]
-        agent.turn[u] = (agent.turn[u] + 1) % agent.branching
-        if not agent.root[n].is_final:
-            return n
+        i = roots.turn[u]
+        roots.turn[u] = (i + 1) % branching
+        if not roots.root[u, i].is_final:
+            return i
 
 
 @inlined
-def has_room(agent: Bfs3, rollouts: int) -> bool:
-    """Whether the trees can grow by so many roll-outs."""
-    tree, steps = agent.tree, rollouts * (agent.depth - 1) + 1
+def has_room(tree: Tree, steps: int) -> bool:
+    """Whether the tree can grow by this many steps of roll-outs."""
     return (
-        tree.size[0] + steps <= len(tree.node)
-        and tree.size[1] + steps * len(agent.q) <= len(tree.edge)
-        and tree.size[2] + steps * agent.most_outcomes < len(tree.outcome)
-        and tree.size[3] + steps <= len(tree.sketch)
+        tree.size[NODES] + steps <= len(tree.node)
+        and tree.size[EDGES] + steps * tree.num_actions <= len(tree.edge)
+        and tree.size[OUTCOMES] + steps * tree.most_outcomes < len(tree.outcome)
+        and tree.size[SKETCHES] + steps <= len(tree.sketch)
     )
 
 
 @inlined
-def forget(agent: Bfs3) -> None:
-    """Keep no tree."""
-    for i in range(4):
-        agent.tree.size[i] = agent.base[i]
-    for n in range(len(agent.root)):
-        agent.root[n].node = NO_NODE
+def forget(roots: Roots, tree: Tree) -> None:
+    """Forget the trees of all roots."""
+    copy_vector(tree.size, roots.tree_size)
+    for u in range(roots.root.shape[0]):
+        for i in range(roots.root.shape[1]):
+            roots.root[u, i].node = NO_NODE
 
 
 @inlined
 def search_on(agent: Bfs3, u: int, key: np.uint64) -> None:
     """Make some roll-outs, a quarter more than there were, from the next root of an action."""
-    tree, n = agent.tree, next_root(agent, u)
-    root = agent.root[n]
+    rng, belief, constants, tree, roots = (
+        agent.rng, agent.belief, agent.constants, agent.tree, agent.roots
+    )  # fmt: skip
+    i = next_root(roots, constants.branching, u)
+    root = roots.root[u, i]
     made = root.made if root.node != NO_NODE else 0
-    goal = min(agent.rollouts, root.made + max(agent.least, root.made // 4))
-    if not has_room(agent, goal - made):
-        forget(agent)
-        goal = agent.rollouts
+    goal = min(roots.rollouts, root.made + max(roots.least, root.made // 4))
+    if not has_room(tree, (goal - made) * (constants.depth - 1) + 1):
+        forget(roots, tree)
+        goal = roots.rollouts
     edge, outcome = tree.edge[tree.arm[u].edge], tree.outcome[root.outcome]
-    count(agent.belief, edge.pair, outcome.next_state, outcome.entry)
+    count(belief, edge.pair, outcome.next_state, outcome.entry)
     if root.node == NO_NODE:
         root.made = 0
-        for i in range(4):
-            agent.rng[i] = keyed_word(key, n, i)
-        root.node = expand(agent, outcome.next_state)
+        seed(rng, key, u * constants.branching + i)
+        root.node = expand(tree, belief, constants, outcome.next_state, rng)
     else:
-        use_words(root, agent.rng)
-    is_known = tighten(agent, root.node, goal - root.made)
-    take_back(agent.belief, edge.pair, outcome.entry)
-    keep_words(root, agent.rng)
+        use_words(root, rng)
+    is_final, made = tighten(
+        tree, belief, agent.path, constants, agent.deadline, root.node, goal - root.made, rng
+    )
+    take_back(belief, edge.pair, outcome.entry)
+    keep_words(root, rng)
+    agent.made[0] += made
     root.made, root.upper = goal, tree.node[root.node].upper
-    if is_known or goal == agent.rollouts:
+    if is_final or goal == roots.rollouts:
         root.is_final = 1
-        agent.left[u] -= 1
-    agent.q[u] = value(agent, u)
+        roots.left[u] -= 1
+
+
+@inlined
+def seed(rng: Words, key: np.uint64, root: int) -> None:
+    """Begin the random numbers of a root."""
+    for i in range(len(rng)):
+        rng[i] = keyed_word(key, root, i)
 
 
 @cold
 def search(agent: Bfs3, x: int) -> int:
     """Find the action with the highest value."""
+    rng, constants, tree, roots = agent.rng, agent.constants, agent.tree, agent.roots
     end = begin(agent.deadline)
     agent.made[0] = 0
-    draw_roots(agent, x)
-    key, state = next_word(agent.rng), load(agent.rng)
-    u = next_action(agent)
+    draw_roots(roots, tree, agent.belief, constants, x, rng)
+    for u in range(tree.num_actions):
+        agent.q[u] = value(roots, tree, constants, u)
+    key, words = next_word(rng), load(rng)
+    least_lead, gives_up = TIE * scale(constants), agent.deadline.limit == 0
+    u = next_action(agent.q, roots.left, least_lead, gives_up)
     while u != NO_ACTION:
-        share(agent.deadline, end, agent.left.sum())
+        share(agent.deadline, end, roots.left.sum())
         search_on(agent, u, key)
-        u = next_action(agent)
-    store(agent.rng, state)
-    return greedy(agent.q, 0, len(agent.q), scale(agent), agent.rng)
+        agent.q[u] = value(roots, tree, constants, u)
+        u = next_action(agent.q, roots.left, least_lead, gives_up)
+    store(rng, words)
+    return greedy(agent.q, 0, len(agent.q), scale(constants), rng)
 
 
-def start(agent: Bfs3, x: int) -> None:
-    """Back to the prior."""
+def reset(agent: Bfs3, x: int) -> None:
+    """Go back to the prior."""
     began = now(agent.deadline)
-    reset(agent.belief)
+    reset_belief(agent.belief)
     took(agent.deadline, RESET, began)
 
 
@@ -171,4 +235,4 @@ def observe(agent: Bfs3, x: int, u: int, y: int, r: float) -> None:
     took(agent.deadline, OBSERVE, began)
 
 
-register(Bfs3, reset=start, act=act, observe=observe)
+register(Bfs3, reset=reset, act=act, observe=observe)

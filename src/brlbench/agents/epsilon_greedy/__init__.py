@@ -29,4 +29,6 @@ class EpsilonGreedy(CompiledAgent):
         from . import kernel as kernels
 
         model = solved_model(prior, task)
-        return kernels.EpsilonGreedy(new_rng(), copy(model), model, self.epsilon)
+        return kernels.EpsilonGreedy(
+            rng=new_rng(), model=copy(model), initial=model, epsilon=self.epsilon
+        )

@@ -1,4 +1,4 @@
-"""The best action of the mean model, or, with probability epsilon, any."""
+"""The best action of the mean model or, with probability epsilon, a random one."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ class EpsilonGreedy(NamedTuple):
 
 
 def act(agent: EpsilonGreedy, x: int) -> int:
-    """Draw first, then choose."""
+    """Take a random action with probability epsilon, and else a best one."""
     actions = agent.model.counts.num_actions
     if uniform(agent.rng) < agent.epsilon:
         return below(agent.rng, actions)

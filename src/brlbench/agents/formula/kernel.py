@@ -3,17 +3,16 @@
 The models are stacked: a `Model` whose arrays have one more axis, the first one. Only those that
 the formula uses are kept up to date.
 
-Ties: a Q-value is known to within TIE of its model's scale, as everywhere, and each operation
-carries this tolerance over to first order. Indices closer than that are equal, so that formulas
-which rank alike also tie alike. An action whose index is undefined is ranked below all others; if
-all are undefined, all are tied.
+Ties: a Q-value is known to within TIE of its model's scale, and each operation carries this
+tolerance over to first order. Indices within their tolerance of each other are equal, so that
+formulas which rank alike also tie alike. An action whose index is undefined is ranked below all
+others; if all are undefined, all are tied.
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...kernels.choice import TIE
 from ...kernels.counts import Counts
@@ -21,26 +20,27 @@ from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import below
 from ...kernels.solving import model as models
-from ...kernels.solving.model import Model
-from ...kernels.types import Floats, Integers, Words
+from ...kernels.solving.model import SCALE, Model
+from ...kernels.types import Booleans, Floats, Integers, Words
 from ..formulas import opcodes
 
-Flags = NDArray[np.bool_]
+VALUE, TOLERANCE = 0, 1  # columns of `stack` and `indices`
+NO_ACTION = -1
 
 
 class Formula(NamedTuple):
     """The agent's state, with M models."""
 
     rng: Words
-    models: Model  # each array [M, …], but for the reward table
+    models: Model  # each array [M, …], except the reward table
     initial: Model  # the same, solved for the prior
-    used: Flags  # [M]; the models to be kept up to date
+    used: Booleans  # [M]; which models are kept up to date
     codes: Integers  # [tokens]; instructions, see `opcodes`
     numbers: Floats  # [tokens]; the number that a NUMBER pushes
-    length: Integers  # [1]; how many of the instructions count
-    stack: Floats  # [depth, 2]; work space: values and their tolerances
-    indices: Floats  # [A, 2]; of the actions in the present state: values and tolerances
-    undefined: Integers  # [1]; how many indices have been undefined since the start
+    length: Integers  # [1]; number of instructions in use
+    stack: Floats  # [depth, 2]; work space: VALUE and TOLERANCE
+    indices: Floats  # [A, 2]; VALUE and TOLERANCE of each action in the present state
+    undefined: Integers  # [1]; number of undefined indices since the last reset
 
 
 @inlined
@@ -48,32 +48,32 @@ def pick(stacked: Model, k: int) -> Model:
     """One of the stacked models, as a view."""
     counts = stacked.counts
     return Model(
-        Counts(
-            counts.num_states,
-            counts.num_actions,
-            counts.has_background,
-            counts.background[k],
-            counts.total[k],
-            counts.reward_sum[k],
-            counts.row_start[k],
-            counts.row_length[k],
-            counts.row_room[k],
-            counts.entry_next[k],
-            counts.entry_count[k],
-            counts.pool_end[k],
-            counts.reward_start,
-            counts.reward_next,
-            counts.reward,
+        counts=Counts(
+            num_states=counts.num_states,
+            num_actions=counts.num_actions,
+            has_background=counts.has_background,
+            background=counts.background[k],
+            total=counts.total[k],
+            reward_sum=counts.reward_sum[k],
+            row_start=counts.row_start[k],
+            row_length=counts.row_length[k],
+            row_room=counts.row_room[k],
+            entry_next=counts.entry_next[k],
+            entry_count=counts.entry_count[k],
+            pool_end=counts.pool_end[k],
+            reward_start=counts.reward_start,
+            reward_next=counts.reward_next,
+            reward=counts.reward,
         ),
-        stacked.discount,
-        stacked.bonus[k],
-        stacked.policy[k],
-        stacked.pending[k],
-        stacked.inverse[k],
-        stacked.row[k],
-        stacked.value[k],
-        stacked.q[k],
-        stacked.norms[k],
+        discount=stacked.discount,
+        bonus=stacked.bonus[k],
+        policy=stacked.policy[k],
+        pending=stacked.pending[k],
+        inverse=stacked.inverse[k],
+        row=stacked.row[k],
+        value=stacked.value[k],
+        q=stacked.q[k],
+        norms=stacked.norms[k],
     )
 
 
@@ -120,31 +120,33 @@ def evaluate(agent: Formula, pair: int) -> tuple[float, float]:
             value, tolerance = agent.numbers[i], 0.0
         elif code < opcodes.NUMBER:
             top += 1
-            value, tolerance = agent.models.q[code, pair], TIE * agent.models.norms[code, 1]
+            value, tolerance = agent.models.q[code, pair], TIE * agent.models.norms[code, SCALE]
         elif code <= opcodes.LAST_UNARY:
-            value, tolerance = unary(code, stack[top, 0], stack[top, 1])
+            value, tolerance = unary(code, stack[top, VALUE], stack[top, TOLERANCE])
         else:
             top -= 1
+            one, other = stack[top], stack[top + 1]
             value, tolerance = binary(
-                code, stack[top, 0], stack[top, 1], stack[top + 1, 0], stack[top + 1, 1]
+                code, one[VALUE], one[TOLERANCE], other[VALUE], other[TOLERANCE]
             )
         if not math.isfinite(value):
             return np.nan, 0.0
-        stack[top, 0], stack[top, 1] = value, tolerance
-    return stack[0, 0], stack[0, 1]
+        stack[top, VALUE], stack[top, TOLERANCE] = value, tolerance
+    return stack[0, VALUE], stack[0, TOLERANCE]
 
 
 @inlined
 def tied(indices: Floats, u: int, best: int) -> bool:
-    """Whether an action is as good as a best one; best < 0: none has an index."""
-    if best < 0 or u == best:
+    """Whether an action is as good as the best one, or none has an index (NO_ACTION)."""
+    if best == NO_ACTION or u == best:
         return True
     # Written so that NaN is not tied.
-    return indices[best, 0] - indices[u, 0] <= max(indices[best, 1], indices[u, 1])
+    tolerance = max(indices[best, TOLERANCE], indices[u, TOLERANCE])
+    return indices[best, VALUE] - indices[u, VALUE] <= tolerance
 
 
 def reset(agent: Formula, x: int) -> None:
-    """All models are those of the prior again."""
+    """Back to the prior, in all models that are used."""
     agent.undefined[0] = 0
     for k in range(len(agent.used)):
         if agent.used[k]:
@@ -154,12 +156,12 @@ def reset(agent: Formula, x: int) -> None:
 def act(agent: Formula, x: int) -> int:
     """Choose an action with the largest index; ties are broken at random."""
     actions = agent.models.counts.num_actions
-    indices, best = agent.indices, -1
+    indices, best = agent.indices, NO_ACTION
     for u in range(actions):
-        indices[u, 0], indices[u, 1] = evaluate(agent, x * actions + u)
-        if math.isnan(indices[u, 0]):
+        indices[u, VALUE], indices[u, TOLERANCE] = evaluate(agent, x * actions + u)
+        if math.isnan(indices[u, VALUE]):
             agent.undefined[0] += 1
-        elif best < 0 or indices[u, 0] > indices[best, 0]:
+        elif best == NO_ACTION or indices[u, VALUE] > indices[best, VALUE]:
             best = u
     number = 0
     for u in range(actions):

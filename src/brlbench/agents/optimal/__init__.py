@@ -22,7 +22,7 @@ class Optimal(CompiledAgent):
         from ..arrays.model import build_model
         from . import kernel as kernels
 
-        return kernels.Optimal(new_rng(), build_model(prior, task))
+        return kernels.Optimal(rng=new_rng(), model=build_model(prior, task))
 
     def start(self, state: int, rng: np.random.Generator) -> None:
         """Refuse: this agent must be told the MDP."""

@@ -17,24 +17,24 @@ class Optimal(NamedTuple):
 
 
 def reset_known(agent: Optimal, env: Environment, x: int) -> None:
-    """Solve the MDP: its probabilities serve as counts, and its rows as rows."""
+    """Solve the MDP, with its probabilities as counts."""
     spare = agent.model.counts
     counts = Counts(
-        spare.num_states,
-        spare.num_actions,
-        False,
-        spare.background,
-        spare.total,
-        spare.reward_sum,
-        env.row_start[:-1],
-        spare.row_length,
-        spare.row_room,
-        env.next_state,
-        env.probability,
-        spare.pool_end,
-        spare.reward_start,
-        spare.reward_next,
-        spare.reward,
+        num_states=spare.num_states,
+        num_actions=spare.num_actions,
+        has_background=False,
+        background=spare.background,
+        total=spare.total,
+        reward_sum=spare.reward_sum,
+        row_start=env.row_start[:-1],
+        row_length=spare.row_length,
+        row_room=spare.row_room,
+        entry_next=env.next_state,
+        entry_count=env.probability,
+        pool_end=spare.pool_end,
+        reward_start=spare.reward_start,
+        reward_next=spare.reward_next,
+        reward=spare.reward,
     )
     counts.background[:] = 0.0
     counts.total[:] = 1.0

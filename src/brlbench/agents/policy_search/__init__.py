@@ -94,5 +94,10 @@ def build_practice(
     counts = build_counts(prior, task.horizon)
     key = rng.integers(0, 2**64, dtype=np.uint64)
     return kernels.Practice(
-        copy(counts), counts, prior.start.copy(), task.discount, task.horizon, key
+        counts=copy(counts),
+        initial=counts,
+        start=prior.start.copy(),
+        discount=task.discount,
+        horizon=task.horizon,
+        key=key,
     )

@@ -1,14 +1,13 @@
 """Trajectories on MDPs of the prior, and UCB1 over formulas that are tried on them.
 
-A trajectory's MDP is not drawn: its next states come from the posterior's counts, each of which
-then counts itself (a Polya urn; the same law).
+A trajectory's MDP is not drawn: each next state is drawn from counts and then counted itself, a
+Polya urn. The law is the same.
 """
 
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...kernels.arrays import copy_vector
 from ...kernels.counts import Counts, add, reward_of
@@ -17,21 +16,21 @@ from ...kernels.jit import inlined, kernel
 from ...kernels.loop.environment import scan
 from ...kernels.loop.trajectory import act, observe, reset
 from ...kernels.random.rng import keyed_word, uniform
-from ...kernels.types import Floats, Integers, Words
+from ...kernels.types import Booleans, Floats, Integers, Words
 from ..formula.kernel import Formula
 
-Flags = NDArray[np.bool_]
+DISCARDED = -np.inf  # the mean of an arm whose formula was undefined
 
 
 class Practice(NamedTuple):
-    """What is played for practice: MDPs of the prior."""
+    """Practice on MDPs of the prior."""
 
-    counts: Counts  # of the prior, and of what has been drawn from it in this trajectory
-    initial: Counts
+    counts: Counts  # the prior's, and those of this trajectory's transitions
+    initial: Counts  # the prior's
     start: Floats  # [S]
     discount: float
     horizon: int
-    key: np.uint64  # of all randomness, together with the trajectory's number
+    key: np.uint64  # with the trajectory's number, the key of all randomness
 
 
 class Arms(NamedTuple):
@@ -39,10 +38,10 @@ class Arms(NamedTuple):
 
     codes: Integers  # [k, tokens]
     length: Integers  # [k]
-    used: Flags  # [k, M]
-    draws: Integers  # [k]; how often each was chosen
-    returns: Integers  # [k]; how many returns of it are known
-    mean: Floats  # [k]; of the known returns; minus infinity once it is discarded
+    used: Booleans  # [k, M]
+    draws: Integers  # [k]; how often the arm was chosen
+    returns: Integers  # [k]; number of its known returns
+    mean: Floats  # [k]; mean of the known returns, or DISCARDED
     width: Floats  # [k]; 1 / sqrt(draws)
 
 
@@ -58,7 +57,7 @@ def draw_next(counts: Counts, pair: int, rng: Words) -> int:
         chance -= spread
     first = counts.row_start[pair]
     for entry in range(first, first + counts.row_length[pair]):
-        # Rounding may lead past the end: the last next state that is possible is taken then.
+        # Rounding may lead past the end: the last possible next state is taken then.
         last = counts.entry_next[entry]
         if chance < counts.entry_count[entry]:
             return last
@@ -100,7 +99,7 @@ def mean_return(agent: Any, practice: Practice, first: int, trajectories: int) -
 
 @inlined
 def try_arm(agent: Formula, practice: Practice, arms: Arms, arm: int, number: int) -> float:
-    """The return of one trajectory with an arm's formula; NaN if it was undefined on the way."""
+    """The return of one trajectory with an arm's formula; NaN if the formula was ever undefined."""
     copy_vector(agent.codes, arms.codes[arm])
     copy_vector(agent.used, arms.used[arm])
     agent.length[0] = arms.length[arm]
@@ -110,9 +109,9 @@ def try_arm(agent: Formula, practice: Practice, arms: Arms, arm: int, number: in
 
 @inlined
 def choose(arms: Arms, exploration: float, number: int) -> int:
-    """The arm to be drawn as draw `number`, counted from 1; it counts as drawn from now on.
+    """Choose the arm of draw `number`, counted from 1; it counts as drawn from now on.
 
-    A look at every arm costs little beside a trajectory: a few per cent with the largest set.
+    Looking at every arm takes a few per cent of a trajectory's time with the largest set.
     """
     spread = math.sqrt(exploration * math.log(number))
     best, highest = -1, -np.inf
@@ -128,8 +127,8 @@ def choose(arms: Arms, exploration: float, number: int) -> int:
 @inlined
 def learn(arms: Arms, arm: int, result: float) -> None:
     """Count a return; an arm whose formula was undefined is discarded."""
-    if math.isnan(result) or arms.mean[arm] == -np.inf:
-        arms.mean[arm] = -np.inf
+    if math.isnan(result) or arms.mean[arm] == DISCARDED:
+        arms.mean[arm] = DISCARDED
         return
     arms.returns[arm] += 1
     arms.mean[arm] += (result - arms.mean[arm]) / arms.returns[arm]
@@ -160,7 +159,7 @@ def draw(
     exploration: float,
     proper: bool,
 ) -> None:
-    """Make n draws after the first `done`: of the arms chosen before or, by UCB1 proper, now."""
+    """Make n draws after the first `done`, of arms chosen before or, if `proper`, by UCB1 now."""
     for i in range(len(chosen)):
         number = done + i + 1
         if proper:

@@ -19,4 +19,4 @@ class Random(CompiledAgent):
         """Nothing to learn."""
         from . import kernel as kernels
 
-        return kernels.Random(new_rng(), prior.num_actions)
+        return kernels.Random(rng=new_rng(), num_actions=prior.num_actions)

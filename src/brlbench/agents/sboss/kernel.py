@@ -51,22 +51,22 @@ def set_rows(counts: Counts, epsilon: float, rows: Integers) -> None:
 
 
 @inlined
-def moved(agent: Sboss, pair: int) -> bool:
+def moved(merged: Merged, pair: int, last_count: Floats, last_total: Floats, delta: float) -> bool:
     """Whether the pair's means have moved by more than delta since the last sampling.
 
     The move is the sum over y of |P(y) - P_last(y)| / sigma_last(y). Outcomes that were certain or
     impossible have no variance and do not count.
     """
-    sample, posterior = agent.merged.sample, agent.merged.posterior
-    n, n_now = agent.last_total[pair], posterior.total[pair]
+    sample, posterior = merged.sample, merged.posterior
+    n, n_now = last_total[pair], posterior.total[pair]
     last, now = sample.first_entry[pair], posterior.row_start[pair]
     total = 0.0
     for i in range(sample.length[pair]):
-        mean = agent.last_count[last + i] / n
+        mean = last_count[last + i] / n
         variance = mean * (1 - mean) / (n + 1)
         if variance > 0:
             total += abs(posterior.entry_count[now + i] / n_now - mean) / math.sqrt(variance)
-            if total > agent.delta:
+            if total > delta:
                 return True
     return False
 
@@ -98,7 +98,7 @@ def observe(agent: Sboss, x: int, u: int, y: int, r: float) -> None:
     pair = x * merged.posterior.num_actions + u
     sampled.learn(merged, pair, y)
     merged.num_rows[pair] = rows_of(merged.posterior, pair, agent.epsilon)
-    if moved(agent, pair):
+    if moved(merged, pair, agent.last_count, agent.last_total, agent.delta):
         agent.due[0] = True
 
 

@@ -28,4 +28,4 @@ class SoftMax(CompiledAgent):
         from . import kernel as kernels
 
         model = solved_model(prior, task)
-        return kernels.SoftMax(new_rng(), copy(model), model, self.tau)
+        return kernels.SoftMax(rng=new_rng(), model=copy(model), initial=model, tau=self.tau)

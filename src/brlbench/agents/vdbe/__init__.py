@@ -42,5 +42,11 @@ class Vdbe(CompiledAgent):
         delta = 1 / prior.num_actions if self.delta is None else self.delta
         epsilon = np.zeros(prior.num_states)
         return kernels.Vdbe(
-            new_rng(), copy(model), model, epsilon, self.initial_epsilon, self.sigma, delta
+            rng=new_rng(),
+            model=copy(model),
+            initial=model,
+            epsilon=epsilon,
+            initial_epsilon=self.initial_epsilon,
+            sigma=self.sigma,
+            delta=delta,
         )

@@ -1,4 +1,4 @@
-"""Epsilon-greedy with an epsilon for each state, which follows the change of the Q-values."""
+"""Epsilon-greedy with an epsilon per state, which follows the changes of the Q-values."""
 
 import math
 from typing import NamedTuple

@@ -1,1 +1,1 @@
-"""The trajectory loop of compiled agents: the environment, the clock and the deadline."""
+"""The trajectory loop of compiled agents, with the environment, the clock and the deadline."""

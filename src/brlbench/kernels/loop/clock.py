@@ -42,7 +42,7 @@ _read = _read_in_python if numba.config.DISABLE_JIT else _read_compiled
 
 @inlined
 def wall_time() -> int:
-    """Nanoseconds of a clock that never goes back."""
+    """Nanoseconds on a clock that never goes back."""
     return _read(_WALL)
 
 

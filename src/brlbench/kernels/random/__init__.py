@@ -1,1 +1,1 @@
-"""Random numbers in compiled code, and draws from the laws that agents need."""
+"""Random numbers in compiled code, and the distributions that agents draw from."""

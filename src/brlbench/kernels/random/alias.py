@@ -1,18 +1,19 @@
 """Alias tables (Walker, 1977): a draw from weighted values in constant time.
 
-A table has as many cells as values. A cell is drawn uniformly and holds its own value and one
-other; a limit says which part of the cell is its own. One random word chooses the cell and the
-side; 40 of its bits are used, so a probability is true to about 2**-40.
+A table has one cell per value. A cell holds its own value and one other; a limit says which part of
+the cell belongs to its own. One random word chooses a cell uniformly, and one of its two values.
+40 bits of the word are used, so probabilities are exact to about 2**-40.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import at
 from ..jit import cold, inlined
 from ..types import Floats, Integers, Words
 
-BITS = 40  # at most 2**23 cells, as a product must fit
+BITS = 40  # for at most 2**23 cells: BITS + 23 bits fit into a word
 WHOLE = 1 << BITS
 _BITS = np.uint64(BITS)
 _UNUSED = np.uint64(64 - BITS)
@@ -21,9 +22,9 @@ _LOW = np.int64((1 << 32) - 1)
 
 
 class Alias(NamedTuple):
-    """Cells of tables that lie one behind the other in a pool; values are below 2**31."""
+    """The cells of tables that share a pool; values are below 2**31."""
 
-    limit: Words  # [pool]; of WHOLE, the cell's own part
+    limit: Words  # [pool]; the part of WHOLE that belongs to the cell's own value
     values: Integers  # [pool]; own + other * 2**32: one number, so that no jump depends on chance
 
 
@@ -31,25 +32,25 @@ class Alias(NamedTuple):
 def pick(alias: Alias, first: int, cells: int, word: np.uint64) -> int:
     """The value that a random word draws from the table at `first`."""
     place = (word >> _UNUSED) * np.uint64(cells)
-    cell = np.uint64(first) + (place >> _BITS)
+    cell = at(first) + (place >> _BITS)
     shift = 0 if place & _PART < alias.limit[cell] else 32
     return (alias.values[cell] >> shift) & _LOW
 
 
 @inlined
 def set_cell(alias: Alias, cell: int, part: float, own: int, other: int) -> None:
-    """Let a part of a cell be its own, and the rest another's."""
+    """Set a cell: its own value has this part, another value the rest."""
     alias.limit[cell] = np.uint64(part * WHOLE + 0.5)
     alias.values[cell] = own | other << 32
 
 
 @cold
 def build(alias: Alias, values: Integers, weights: Floats, first: int, cells: int) -> None:
-    """Make the table at `first` of the values and weights at the same place.
+    """Make the table at `first` from the values and weights at the same place.
 
-    What a light cell lacks to the mean is filled from the heavy cell whose turn it is; once that
-    has become light itself, the next heavy one fills it. Cells that rounding leaves over weigh as
-    much as the mean, but for rounding, so a weight of zero is never among them.
+    A light cell, one below the mean, is filled up from a heavy cell. Once that has become light
+    itself, the next heavy cell fills it. Cells that rounding leaves unfilled weigh about as much as
+    the mean, so none of them has a weight of zero.
     """
     end = first + cells
     mean = 0.0
@@ -75,7 +76,7 @@ def build(alias: Alias, values: Integers, weights: Floats, first: int, cells: in
 
 @inlined
 def following(weights: Floats, cell: int, end: int, mean: float, heavy: bool) -> int:
-    """The first cell from here on that is heavy, or light; the end if there is none."""
+    """The first cell from `cell` on that is heavy, or light; `end` if there is none."""
     while cell < end and (weights[cell] > mean) != heavy:
         cell += 1
     return cell

@@ -1,7 +1,7 @@
 """The extremes of many draws from one Beta distribution, without drawing them all.
 
-The least and the greatest of K uniform numbers are simple to draw together; the quantiles of the
-Beta distribution there are the extremes of K Beta variates.
+The least and the greatest of K uniform numbers are easy to draw. The Beta quantiles of these two
+are the extremes of K Beta variates.
 
 Notation: I is the distribution function of Beta(a, b), x is a probability and l = log(x / (1 - x)).
 """
@@ -29,8 +29,8 @@ def draw_extremes(rng: Words, a: float, b: float, draws: int) -> tuple[float, fl
 def quantile(a: float, b: float, chance: float) -> float:
     """The x with I(x) = chance.
 
-    Newton's method on log I as a function of l, which is increasing and concave: from the second
-    step on it can only approach the root from below.
+    Newton's method on log I as a function of l. It is increasing and concave, so from the second
+    step on the root is approached from below.
     """
     if chance <= 0:
         return 0.0
@@ -89,5 +89,5 @@ def _fraction(a: float, b: float, x: float) -> float:
 
 @inlined
 def _away(number: float) -> float:
-    """The number, or a tiny one where it would be a zero to divide by."""
+    """The number, or a tiny one in place of a zero to divide by."""
     return number if abs(number) > _TINY else _TINY

@@ -1,8 +1,8 @@
 """Exponential, normal and gamma variates, and Dirichlet rows made of them.
 
-Exponential and normal variates by the ziggurat (Marsaglia and Tsang, 2000, "The ziggurat method for
-generating random variables"), gamma variates by the squeeze of Marsaglia and Tsang (2000, "A simple
-method for generating gamma variables").
+Exponential and normal variates come from the ziggurat (Marsaglia and Tsang, 2000, "The ziggurat
+method for generating random variables"), gamma variates from the squeeze of Marsaglia and Tsang
+(2000, "A simple method for generating gamma variables").
 """
 
 import math
@@ -14,12 +14,12 @@ from ..jit import cold, inlined
 from ..types import Floats, Words
 from .rng import next_word, uniform, unit
 
-# Gamma variates of a smaller shape than this may all be zero in a row, by underflow.
+# If all shapes of a row are smaller, all of its gamma variates may underflow to zero.
 SMALL_SHAPE = 0.1
 
 _LAYERS = 256
 _LAYER_BITS = np.uint64(_LAYERS - 1)
-# Where the tail begins if all layers are to have one area.
+# Where the tail begins, such that all layers have the same area.
 _EXPONENTIAL_END = 7.69711747013104972
 _NORMAL_END = 3.6541528853610088
 
@@ -27,7 +27,7 @@ _NORMAL_END = 3.6541528853610088
 def _layers(
     end: float, tail: float, density: Callable[[float], float], inverse: Callable[[float], float]
 ) -> tuple[Floats, Floats]:
-    """The widths of the layers, from the bottom one that stands for the tail, and the densities."""
+    """The widths of the layers and the densities there; the bottom layer includes the tail."""
     area = end * density(end) + tail
     width = [area / density(end), end]
     for _ in range(2, _LAYERS):
@@ -65,7 +65,7 @@ def exponential(rng: Words) -> float:
 def _edge_of_exponential(rng: Words, layer: int, x: float) -> float:
     beyond = 0.0
     while True:
-        if layer == 0:  # the tail has the law of the whole
+        if layer == 0:  # the tail has the law of the whole, shifted
             beyond += _EXPONENTIAL_END
         else:
             low, high = _EXPONENTIAL_DENSITY[layer], _EXPONENTIAL_DENSITY[layer + 1]
@@ -109,7 +109,7 @@ def _edge_of_normal(rng: Words, layer: int, x: float) -> float:
 
 @inlined
 def gamma(rng: Words, shape: float) -> float:
-    """A gamma variate of scale 1; it may underflow to zero if the shape is small."""
+    """A gamma variate of scale 1; if the shape is small, it may underflow to zero."""
     if shape < 1:
         return _gamma_from_one(rng, shape + 1) * math.exp(-exponential(rng) / shape)
     return _gamma_from_one(rng, shape)
@@ -117,7 +117,7 @@ def gamma(rng: Words, shape: float) -> float:
 
 @inlined
 def _gamma_from_one(rng: Words, shape: float) -> float:
-    """A gamma variate of a shape of at least 1."""
+    """A gamma variate; its shape must be at least 1."""
     d = shape - 1 / 3
     c = 1 / math.sqrt(9 * d)
     while True:
@@ -134,7 +134,7 @@ def _gamma_from_one(rng: Words, shape: float) -> float:
 
 @inlined
 def draw_row(rng: Words, shapes: Floats, row: Floats) -> None:
-    """Draw the probabilities of a row from the Dirichlet distribution of these shapes."""
+    """Draw the probabilities of a row from the Dirichlet distribution with these shapes."""
     if len(row) == 1:
         row[0] = 1.0
         return
@@ -154,7 +154,7 @@ def draw_row(rng: Words, shapes: Floats, row: Floats) -> None:
 
 @cold
 def _draw_small(rng: Words, shapes: Floats, row: Floats) -> float:
-    """Gamma variates relative to the largest of them, by their logarithms; return their sum."""
+    """Draw gamma variates by their logarithms, relative to the largest; return their sum."""
     largest = -np.inf
     for i in range(len(row)):
         boosted = _gamma_from_one(rng, shapes[i] + 1)

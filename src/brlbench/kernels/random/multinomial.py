@@ -1,11 +1,11 @@
-"""Numbers of draws that are shared among the parts of a row, part after part: multinomial.
+"""Multinomial numbers: draws from a row, shared among its parts, one part after another.
 
-Up to 16 draws are made at once: uniform numbers in [0, 1), of which a digit to the base 128 is
-known. How many of them are below the end of one part after another is how often these come. Where
-a draw has the digit of such an end, it is decided when the need arises. More draws than 16 are
-shared by binomial numbers; of two or fewer, all digits are drawn.
+Up to 16 draws are made at once, as uniform numbers in [0, 1) of which only the first digit to the
+base 128 is drawn. Counting draws below each part's end gives its multiplicity. A draw with the
+same first digit as such an end is decided only then. More than 16 draws are shared by binomial
+numbers. One or two draws are made with all their digits.
 
-A digit has the low bits of a byte; its high bit shows how a comparison ends.
+A digit fills the low bits of a byte; the high bit receives the result of a comparison.
 """
 
 from typing import NamedTuple
@@ -27,80 +27,105 @@ from .rng import (
 )
 
 _BASE = 128
-_MOST_DIGITS = 16
-FEW = 2
+_MOST_DIGITS = 16  # draws of which only the first digit is drawn
+_NO_DIGIT = -1
+FEW = 2  # draws of which all digits are drawn
 
 
 class Draws(NamedTuple):
-    """Draws of a row; their digits are in the bytes of two words."""
+    """Draws from a row; their digits are in the bytes of two words."""
 
     number: int
-    weight: float  # the sum of the row's
-    scale: float  # the base over it
+    weight: float  # of the whole row
+    scale: float  # the base divided by this weight
     low: np.uint64
     high: np.uint64
-    low_used: np.uint64  # which of the bytes are used
+    low_used: np.uint64  # high bits of the bytes in use
     high_used: np.uint64
-    one: float  # where a draw falls in the row, if they are few; infinite if there is none
-    other: float
+    first: float  # where the draws fall in the row, if they are FEW; infinite if not drawn
+    second: float
 
 
 class Shared(NamedTuple):
-    """How far the draws are shared: some parts of the row are over."""
+    """The draws that fall in the parts of the row handled so far."""
 
-    number: int  # draws in these parts
-    weight: float  # their sum
-    digit: int  # of where they end
-    inside: int  # draws with this digit that are in these parts
-    undecided: int  # those that may be or not,
-    passed: float  # and how much of the digit's interval is out of question for them
+    number: int
+    weight: float  # of these parts
+    digit: int  # of the last part's end, or _NO_DIGIT
+    inside: int  # draws with this digit, known to fall in these parts
+    undecided: int  # draws with this digit, not decided yet
+    passed: float  # part of the digit's interval in which no undecided draw falls
 
 
-NOTHING_SHARED = Shared(0, 0.0, -1, 0, 0, 0.0)
+NOTHING_SHARED = Shared(number=0, weight=0.0, digit=_NO_DIGIT, inside=0, undecided=0, passed=0.0)
 
 
 @inlined
 def new_draws(rng: Words, number: int, weight: float) -> Draws:
-    """Draws with random digits."""
+    """Draw the digits that are needed at first."""
     low = high = low_used = high_used = np.uint64(0)
-    one = other = np.inf
+    first = second = np.inf
+    scale = 0.0
     if number <= FEW:
         if number > 0:
-            one = uniform(rng) * weight
+            first = uniform(rng) * weight
         if number > 1:
-            other = uniform(rng) * weight
-        return Draws(number, weight, 0.0, low, high, low_used, high_used, one, other)
-    if number <= _MOST_DIGITS:
-        low, low_used = next_word(rng) & LOW_BITS, first_bytes(min(8, number))
-        if number > 8:
-            high, high_used = next_word(rng) & LOW_BITS, first_bytes(number - 8)
-    return Draws(number, weight, _BASE / weight, low, high, low_used, high_used, one, other)
+            second = uniform(rng) * weight
+    else:
+        scale = _BASE / weight
+        if number <= _MOST_DIGITS:
+            low, low_used = next_word(rng) & LOW_BITS, first_bytes(min(8, number))
+            if number > 8:
+                high, high_used = next_word(rng) & LOW_BITS, first_bytes(number - 8)
+    return Draws(
+        number=number,
+        weight=weight,
+        scale=scale,
+        low=low,
+        high=high,
+        low_used=low_used,
+        high_used=high_used,
+        first=first,
+        second=second,
+    )
 
 
 @inlined
 def share_next(rng: Words, draws: Draws, shared: Shared, part: float) -> Shared:
-    """Find how many draws are in the next part of the row."""
+    """Add the row's next part, of this weight."""
     weight = shared.weight + part
     if draws.number <= FEW:
-        number = int(draws.one < weight) + int(draws.other < weight)
-        return Shared(number, weight, -1, 0, 0, 0.0)
+        return without_digit(int(draws.first < weight) + int(draws.second < weight), weight)
     if draws.number > _MOST_DIGITS:
         left, chance = draws.number - shared.number, part / (draws.weight - shared.weight)
-        return Shared(shared.number + binomial(rng, left, chance), weight, -1, 0, 0, 0.0)
-    bound = draws.scale * weight
-    digit = min(_BASE - 1, int(bound))
+        return without_digit(shared.number + binomial(rng, left, chance), weight)
+    end = draws.scale * weight
+    digit = min(_BASE - 1, int(end))
     inside, undecided, passed = shared.inside, shared.undecided, shared.passed
     if digit != shared.digit:
         inside, undecided, passed = 0, count_equal(draws, digit), 0.0
     if undecided > 0:
-        more = binomial(rng, undecided, (bound - digit - passed) / (1 - passed))
-        inside, undecided, passed = inside + more, undecided - more, bound - digit
-    return Shared(count_below(draws, digit) + inside, weight, digit, inside, undecided, passed)
+        more = binomial(rng, undecided, (end - digit - passed) / (1 - passed))
+        inside, undecided, passed = inside + more, undecided - more, end - digit
+    return Shared(
+        number=count_below(draws, digit) + inside,
+        weight=weight,
+        digit=digit,
+        inside=inside,
+        undecided=undecided,
+        passed=passed,
+    )
+
+
+@inlined
+def without_digit(number: int, weight: float) -> Shared:
+    """Draws in the parts so far, where digits are not compared."""
+    return Shared(number=number, weight=weight, digit=_NO_DIGIT, inside=0, undecided=0, passed=0.0)
 
 
 @inlined
 def count_below(draws: Draws, digit: int) -> int:
-    """How many of the draws have a lower digit."""
+    """Number of draws with a lower digit."""
     digits = repeated(digit)
     low = is_less(draws.low, digits, draws.low_used)
     return sum_of_bytes(low + is_less(draws.high, digits, draws.high_used))
@@ -108,7 +133,7 @@ def count_below(draws: Draws, digit: int) -> int:
 
 @inlined
 def count_equal(draws: Draws, digit: int) -> int:
-    """How many of the draws have this digit."""
+    """Number of draws with this digit."""
     digits = repeated(digit)
     low = is_equal(draws.low, digits, draws.low_used)
     return sum_of_bytes(low + is_equal(draws.high, digits, draws.high_used))

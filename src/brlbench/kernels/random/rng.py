@@ -35,7 +35,7 @@ _UNIT = 2.0**-53
 
 @inlined
 def load(rng: Words) -> State:
-    """A generator's words, for loops that keep them in registers; afterwards `store` them."""
+    """A generator's words, for loops that keep them in registers and `store` them afterwards."""
     return rng[0], rng[1], rng[2], rng[3]
 
 
@@ -67,7 +67,7 @@ def next_word(rng: Words) -> np.uint64:
 
 @inlined
 def signed(word: np.uint64) -> int:
-    """A word as a number to calculate with: with unsigned ones, compiled code turns to floats."""
+    """A word as a signed integer: mixed with unsigned ones, Numba would calculate in floats."""
     return np.int64(word)  # type: ignore[return-value]
 
 
@@ -91,12 +91,12 @@ def below(rng: Words, end: int) -> int:
 
 @inlined
 def two_below(rng: Words, end: int) -> tuple[int, int]:
-    """Two uniform whole numbers in [0, end), which is below 2^32, from one word (Lemire, 2019)."""
+    """Two uniform whole numbers in [0, end) from one word (Lemire, 2019); end is below 2^32."""
     while True:
         word, size = next_word(rng), np.uint64(end)
         high, low = (word >> _32) * size, (word & _LOW_HALF) * size
         rest = min(high & _LOW_HALF, low & _LOW_HALF)
-        # Of what would make some numbers more likely, nothing is used.
+        # A word that would make some numbers more likely than others is rejected.
         if rest >= size or rest >= (_LOW_HALF + _1) % size:
             return signed(high >> _32), signed(low >> _32)
 
@@ -106,8 +106,8 @@ def binomial(rng: Words, trials: int, probability: float) -> int:
     """How many of some trials succeed.
 
     A trial compares a random number with the probability, digit by digit to the base 128, until
-    they differ. A random word has a digit for each of eight trials, in the low bits of its bytes;
-    the high bits show how the comparisons of all eight end.
+    they differ. A random word has one digit for each of eight trials, in the low bits of its bytes;
+    the high bits show the results of all eight comparisons.
     """
     if probability >= 1.0:
         return trials
@@ -141,13 +141,13 @@ def first_bytes(number: int) -> np.uint64:
 
 @inlined
 def is_less(word: np.uint64, digits: np.uint64, used: np.uint64) -> np.uint64:
-    """In each byte that is used: 1 where the word's digit is less than the other."""
+    """A word with 1 in each used byte in which the word's digit is less than the other."""
     return (~((word | _HIGH_BITS) - digits) & used) >> _7
 
 
 @inlined
 def is_equal(word: np.uint64, digits: np.uint64, used: np.uint64) -> np.uint64:
-    """In each byte that is used: 1 where the digits are equal."""
+    """A word with 1 in each used byte in which the digits are equal."""
     return (~((word ^ digits) + LOW_BITS) & used) >> _7
 
 
@@ -167,6 +167,6 @@ def mix(word: np.uint64) -> np.uint64:
 
 @inlined
 def keyed_word(key: np.uint64, row: int, column: int) -> np.uint64:
-    """64 random bits that depend on a key and two numbers only."""
+    """64 random bits that depend only on a key and two numbers."""
     first = mix(key + np.uint64(row) * _GOLDEN)
     return mix(first + np.uint64(column + 1) * _GOLDEN)

@@ -1,29 +1,30 @@
 """The mean MDP of a posterior, kept solved exactly while the posterior learns.
 
-One transition changes one row of the model. With N = (I - discount * P_policy)^-1 at hand, the
-change of a row of P_policy, by learning or by a switch of policy, is a Sherman-Morrison update of
-N and of the values: O(S^2), and exact. What remains is the check that no action has become
-better, at a cost of one look at every entry. Every Q-value is computed by the one formula
-in `q_value`, so that values which are equal by symmetry stay equal.
+One transition changes one row of the model. With N = (I - discount * P_policy)^-1 at hand, a change
+of one row of P_policy, by learning or by a switch of policy, is a Sherman-Morrison update of N and
+of the values: O(S^2), and exact. Then one look at every entry checks that no action has become
+better. Every Q-value is computed by the one formula in `q_value`, so that values which are equal by
+symmetry stay equal.
 
-Rounding is watched instead of scheduled: the check also sees the residual of the values, and a
-residual above RESIDUAL of their scale makes a fresh inverse. This depends on the trajectory alone.
+The same look finds the residual of the values. If rounding has raised it above RESIDUAL of their
+scale, a fresh inverse is made; when this happens depends on the trajectory alone.
 
-With more states than fit an inverse (an empty `inverse` says so) the values are kept by warm
-Gauss-Seidel sweeps, until they are within SWEEP_TOLERANCE of their scale of the exact ones.
+With too many states for an inverse (an empty `inverse` says so), Gauss-Seidel sweeps start from the
+last values and end within SWEEP_TOLERANCE of the values' scale.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import copy_matrix, copy_vector
+from ..arrays import at, copy_matrix, copy_vector
 from ..counts import Counts, add
 from ..counts import reset as reset_counts
 from ..jit import cold, inlined, kernel
 from ..types import Floats, Integers
 from .tolerances import SWEEP_TOLERANCE, SWITCH
 
+SUM, SCALE = 0, 1  # slots of `norms`
 RESIDUAL = 1e-13
 _MANY_PAIRS = 64
 _POLICY_SWEEPS = 8
@@ -38,33 +39,33 @@ class Model(NamedTuple):
     bonus: Floats  # [P]; added to the expected reward of the pair
     policy: Integers  # [S]
     pending: Integers  # [S]; work space: the policy to switch to
-    inverse: Floats  # [S, S], or [0, 0]
+    inverse: Floats  # [S, S], or [0, 0] where sweeps take its place
     row: Floats  # [S]; work space
     value: Floats  # [S]
     q: Floats  # [P]
-    norms: Floats  # [2]; the sum of the values, and the largest absolute value, their scale
+    norms: Floats  # [2]; SUM of the values; SCALE, the largest absolute value
 
 
 @kernel
 def with_counts(model: Model, counts: Counts) -> Model:
-    """The same work space for other counts."""
+    """The same arrays for other counts."""
     return Model(
-        counts,
-        model.discount,
-        model.bonus,
-        model.policy,
-        model.pending,
-        model.inverse,
-        model.row,
-        model.value,
-        model.q,
-        model.norms,
+        counts=counts,
+        discount=model.discount,
+        bonus=model.bonus,
+        policy=model.policy,
+        pending=model.pending,
+        inverse=model.inverse,
+        row=model.row,
+        value=model.value,
+        q=model.q,
+        norms=model.norms,
     )
 
 
 @inlined
 def reset(model: Model, initial: Model) -> None:
-    """Go back to an earlier, solved model."""
+    """Back to the initial model, which is solved."""
     reset_counts(model.counts, initial.counts)
     copy_vector(model.bonus, initial.bonus)
     copy_vector(model.policy, initial.policy)
@@ -76,45 +77,43 @@ def reset(model: Model, initial: Model) -> None:
 
 @inlined
 def scale(model: Model) -> float:
-    """The size of the values, which tolerances are relative to."""
-    return model.norms[1]
+    """The size of the values, to which tolerances are relative."""
+    return model.norms[SCALE]
 
 
 @inlined
 def q_value(model: Model, pair: int) -> float:
     """The value of a pair, from the values of the states."""
-    place = np.uint64(pair)
-    return with_reward(model, place, next_values(model, place))
+    return with_reward(model, pair, next_values(model, pair))
 
 
 @inlined
-def next_values(model: Model, place: np.uint64) -> float:
+def next_values(model: Model, pair: int) -> float:
     """The sum of a pair's counts times the values of the next states."""
-    counts = model.counts
-    first = counts.row_start[place]
-    total = counts.background[place] * model.norms[0]
-    for entry in range(first, first + counts.row_length[place]):
-        at = np.uint64(entry)
-        total += counts.entry_count[at] * model.value[np.uint64(counts.entry_next[at])]
+    counts, row = model.counts, at(pair)
+    first = counts.row_start[row]
+    total = counts.background[row] * model.norms[SUM]
+    for entry in range(first, first + counts.row_length[row]):
+        total += counts.entry_count[at(entry)] * model.value[at(counts.entry_next[at(entry)])]
     return total
 
 
 @inlined
-def with_reward(model: Model, place: np.uint64, future: float) -> float:
-    """The value of a pair, from the sum above."""
-    counts = model.counts
-    expected = (counts.reward_sum[place] + model.discount * future) / counts.total[place]
-    return expected + model.bonus[place]
+def with_reward(model: Model, pair: int, future: float) -> float:
+    """The value of a pair, from its `next_values`."""
+    counts, row = model.counts, at(pair)
+    expected = (counts.reward_sum[row] + model.discount * future) / counts.total[row]
+    return expected + model.bonus[row]
 
 
 @inlined
 def measure(model: Model) -> None:
-    """Bring the sum and the scale of the values up to date."""
+    """Compute the sum and the scale of the values."""
     total, largest = 0.0, 0.0
     for value in model.value:
         total += value
         largest = max(largest, abs(value))
-    model.norms[0], model.norms[1] = total, largest
+    model.norms[SUM], model.norms[SCALE] = total, largest
 
 
 @kernel
@@ -181,39 +180,49 @@ def improve(model: Model) -> None:
 
 @inlined
 def look(model: Model) -> tuple[float, bool]:
-    """Compute all Q-values; note better actions; return the largest residual and if any is."""
+    """Compute all Q-values, and set `pending` to the best actions.
+
+    Return the largest residual of the values, and whether `pending` is better than the policy.
+    """
+    set_q_values(model)
     actions, q = model.counts.num_actions, model.q
-    if len(q) < _MANY_PAIRS:
-        for pair in range(len(q)):
-            q[np.uint64(pair)] = q_value(model, pair)
-    else:  # the same in two loops, of which the second is done for several pairs at once
-        for pair in range(len(q)):
-            q[np.uint64(pair)] = next_values(model, np.uint64(pair))
-        for pair in range(len(q)):
-            q[np.uint64(pair)] = with_reward(model, np.uint64(pair), q[np.uint64(pair)])
     margin = SWITCH * scale(model)
     residual, better = 0.0, False
     for x in range(len(model.policy)):
         first = x * actions
-        kept = q[np.uint64(first + model.policy[x])]
+        kept = q[at(first + model.policy[x])]
         highest = kept
         for pair in range(first, first + actions):
-            highest = max(highest, q[np.uint64(pair)])
+            highest = max(highest, q[at(pair)])
         residual = max(residual, abs(kept - model.value[x]))
         model.pending[x] = model.policy[x]
         if highest > kept + margin:
             better = True
             model.pending[x] = 0
-            while q[np.uint64(first + model.pending[x])] < highest:
+            while q[at(first + model.pending[x])] < highest:
                 model.pending[x] += 1
     return residual, better
 
 
 @inlined
-def observed_row(model: Model, x: int, y: int) -> None:
-    """The policy's pair in x was seen to lead to y once more: its row p became p + (e_y - p) / n.
+def set_q_values(model: Model) -> None:
+    """Compute all Q-values."""
+    q = model.q
+    if len(q) < _MANY_PAIRS:
+        for pair in range(len(q)):
+            q[at(pair)] = q_value(model, pair)
+    else:  # the same in two loops; the second one computes several pairs at once
+        for pair in range(len(q)):
+            q[at(pair)] = next_values(model, pair)
+        for pair in range(len(q)):
+            q[at(pair)] = with_reward(model, pair, q[at(pair)])
 
-    No look at the row is needed: discount * p N = N[x] - e_x, because (I - discount * P) N = I.
+
+@inlined
+def observed_row(model: Model, x: int, y: int) -> None:
+    """Update after the policy's pair in x led to y: its row p became p + (e_y - p) / n.
+
+    The row itself is not needed: discount * p N = N[x] - e_x, because (I - discount * P) N = I.
     """
     n = model.counts.total[x * model.counts.num_actions + model.policy[x]]
     for j in range(len(model.row)):
@@ -224,7 +233,7 @@ def observed_row(model: Model, x: int, y: int) -> None:
 
 @cold
 def switched_row(model: Model, x: int) -> None:
-    """The policy has another pair in x."""
+    """Update after the policy switched to another action in x."""
     counts = model.counts
     pair = x * counts.num_actions + model.policy[x]
     row = model.row
@@ -266,13 +275,19 @@ def change_row(model: Model, x: int) -> None:
 
 @cold
 def invert(model: Model) -> None:
-    """A fresh inverse and fresh values for the present policy.
+    """Make a fresh inverse and fresh values for the present policy."""
+    set_matrix(model)
+    invert_in_place(model.inverse)
+    model.value[:] = 0.0
+    for _ in range(2):  # the second pass corrects the rounding of the first
+        correct_values(model)
 
-    Gauss-Jordan in place; no pivots are needed, because the matrix is diagonally dominant.
-    """
+
+@inlined
+def set_matrix(model: Model) -> None:
+    """Set `inverse` to the matrix to invert, I - discount * P_policy."""
     counts, inverse = model.counts, model.inverse
-    states = len(model.policy)
-    for x in range(states):
+    for x in range(len(model.policy)):
         pair = x * counts.num_actions + model.policy[x]
         weight = model.discount / counts.total[pair]
         inverse[x, :] = -weight * counts.background[pair]
@@ -280,6 +295,12 @@ def invert(model: Model) -> None:
         for entry in range(first, first + counts.row_length[pair]):
             inverse[x, counts.entry_next[entry]] -= weight * counts.entry_count[entry]
         inverse[x, x] += 1.0
+
+
+@inlined
+def invert_in_place(inverse: Floats) -> None:
+    """Gauss-Jordan; no pivots are needed, because the matrix is diagonally dominant."""
+    states = len(inverse)
     for k in range(states):
         pivot = 1 / inverse[k, k]
         inverse[k, k] = 1.0
@@ -291,23 +312,26 @@ def invert(model: Model) -> None:
                 inverse[i, k] = 0.0
                 for j in range(states):
                     inverse[i, j] -= factor * inverse[k, j]
-    # Twice: the second pass refines the first by its residual.
-    model.value[:] = 0.0
-    for _ in range(2):
-        measure(model)
-        for x in range(states):
-            pair = x * counts.num_actions + model.policy[x]
-            model.row[x] = q_value(model, pair) - model.value[x]
-        for x in range(states):
-            correction = 0.0
-            for j in range(states):
-                correction += inverse[x, j] * model.row[j]
-            model.value[x] += correction
+
+
+@inlined
+def correct_values(model: Model) -> None:
+    """Add to the values what the inverse makes of their residual."""
+    measure(model)
+    states = len(model.policy)
+    for x in range(states):
+        pair = x * model.counts.num_actions + model.policy[x]
+        model.row[x] = q_value(model, pair) - model.value[x]
+    for x in range(states):
+        correction = 0.0
+        for j in range(states):
+            correction += model.inverse[x, j] * model.row[j]
+        model.value[x] += correction
 
 
 @cold
 def sweep(model: Model) -> None:
-    """Solve without an inverse: Gauss-Seidel sweeps, one over all actions, then some of the policy.
+    """Solve without an inverse: one Gauss-Seidel sweep over all actions, then some over the policy.
 
     If a sweep over all actions changes no value by more than c, all are within c / (1 - discount)
     of the exact ones.
@@ -325,14 +349,14 @@ def sweep(model: Model) -> None:
                     model.policy[x] = u
             change = max(change, abs(best - kept))
             model.value[x] = best
-            model.norms[0] += best - kept
+            model.norms[SUM] += best - kept
         if change <= SWEEP_TOLERANCE * (1 - model.discount) * scale(model):
             break
         for _ in range(_POLICY_SWEEPS):
             for x in range(len(model.policy)):
                 kept = model.value[x]
                 model.value[x] = q_value(model, x * actions + model.policy[x])
-                model.norms[0] += model.value[x] - kept
+                model.norms[SUM] += model.value[x] - kept
     measure(model)
     for pair in range(len(model.q)):
         model.q[pair] = q_value(model, pair)

@@ -95,7 +95,7 @@ def _sboss(compared: Compared) -> dict[str, Any]:
     if row.prior == row.test and row.test == "GDL":
         [constant] = [each for each in constant_policies("sboss") if each.row == row]
         text = (
-            "all rows of the states in which rewards are paid were lost, so that every value was "
+            "all rows of the states in which rewards are paid were lost, so every value was "
             f"0 and the first action was always taken: worth {constant.score.mean:.2f} exactly, "
             f"{constant.z:+.1f} standard errors from the published score"
         )

@@ -50,7 +50,7 @@ def trajectories_bar(
 
 @contextmanager
 def training_bar(console: Console) -> Iterator[Callable[[int, int], None]]:
-    """A bar that is told how many trajectories are done and how many there will be."""
+    """A bar whose function takes the number of trajectories done and their total."""
     with trajectories_bar(console, 1, "training", transient=True) as advance:
         yield lambda done, total: advance(completed=done, total=total)
 

@@ -10,7 +10,7 @@ errors = Console(stderr=True)
 
 
 def say(text: object) -> None:
-    """Print a text as it is: no markup, no line breaks of our own."""
+    """Print a text verbatim: without markup, without breaking its lines."""
     console.print(Text(str(text)), soft_wrap=True)
 
 

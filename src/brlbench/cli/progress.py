@@ -14,7 +14,7 @@ from ..study.run import Outlook
 from ..study.status import Status
 from .output import console, say
 
-_MOST_FAILURES = 5  # probes that failed, of which more are not printed
+_MOST_FAILURES = 5  # failed probes that are printed
 
 
 def print_outlook(study: Study, outlook: Outlook) -> None:

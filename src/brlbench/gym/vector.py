@@ -21,7 +21,7 @@ from .world import World
 
 
 class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
-    """n environments, each of which behaves like an `MdpEnv` with the same seed.
+    """n environments; each behaves like an `MdpEnv` with the same seed.
 
     All episodes have the same length, so all environments are reset together. As in Gymnasium's
     own, the step after the last one of an episode resets them and ignores its actions.

@@ -37,7 +37,7 @@ class World:
         self.reward = rewards.mean.at(table)  # [E]
         self.deviation = np.sqrt(rewards.variance.at(table))  # [E]
         self.has_noise = bool(self.deviation.any())
-        self.known_rewards = rewards.mean  # a table [S, A, S], as agents are told
+        self.known_rewards = rewards.mean  # a table [S, A, S]
         self.start = _cumulative(self.distribution.start)  # [S]
         self.block = min(self.horizon, _BLOCK)
         self._has_ones = bool((table.values == 1).all())

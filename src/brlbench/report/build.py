@@ -19,7 +19,7 @@ from .map import best_algorithms_map
 FORMATS = ("figures", "latex", "html", "csv", "json", "parquet")
 
 Write = Callable[[Path, bool], str | None]
-"""Writes a file, replacing an old one if told to; returns a note if it could not be made."""
+"""Writes a file, replacing an old one if allowed; returns a note if it could not be made."""
 
 
 @dataclass(frozen=True, eq=False)

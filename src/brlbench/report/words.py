@@ -10,7 +10,7 @@ _FEATURES = {
     "mean": "mean online time per decision",
     "median": "median online time per decision",
     "p95": "95th percentile of the online time per decision",
-    "max": "longest online time of a decision",
+    "max": "longest online time per decision",
     "total": "online time per trajectory",
 }
 

@@ -63,12 +63,12 @@ def from_gym(
         paid[place] += probability * reward
     shape = (len(table), len(table[0]))
     transitions = SparseTable.from_dict(*shape, probabilities, "transitions")
-    told = transitions.replace(np.full(len(transitions.values), float(counts)))
+    known = transitions.replace(np.full(len(transitions.values), float(counts)))
     given = {"terminal": terminal, "counts": counts, "actions": actions, **settings}
     defaults = {"terminal": "restart", "counts": 1.0, "actions": "known"}
     chosen = [f"{key}={value}" for key, value in given.items() if value != defaults.get(key)]
     prior = FlatDirichlet(
-        told if actions == "known" else alike_actions(transitions, counts),
+        known if actions == "known" else alike_actions(transitions, counts),
         SparseTable.from_dict(*shape, _rewards(probabilities, paid, shape[1]), "rewards"),
         start,
         name=":".join(filter(None, ["gym", label, ",".join(chosen)])),

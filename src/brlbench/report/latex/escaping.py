@@ -1,4 +1,4 @@
-"""Any text as LaTeX that shows it as it is."""
+"""Escapes any text for LaTeX."""
 # ruff: noqa: RUF001 (characters that look like others are what this is about)
 
 import re

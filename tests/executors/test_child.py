@@ -20,6 +20,7 @@ from brlbench.executors.child import Child, Died, Done, Failed, Limits, Outcome
 from helpers.processes import (
     PATIENCE,
     Gate,
+    environment,
     is_running,
     processes_with,
     soon,
@@ -131,14 +132,14 @@ def test_the_start_of_a_process_does_not_count(
 ) -> None:
     """The clock goes from 0 to 100 s while the process starts, and no further."""
     readings = itertools.chain([0.0], itertools.repeat(100.0))
-    monkeypatch.setattr(worker.time, "monotonic", lambda: next(readings))
+    monkeypatch.setattr(time, "monotonic", lambda: next(readings))
     assert child.perform("helpers.work:square", 3, Limits(seconds=0.5)) == Done(9)
 
 
 def test_a_report_restarts_the_clock(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
     """After each of ten reports the clock moves by most of the limit."""
     reports: list[int] = []
-    monkeypatch.setattr(worker.time, "monotonic", lambda: 0.4 * len(reports))
+    monkeypatch.setattr(time, "monotonic", lambda: 0.4 * len(reports))
     limits = Limits(seconds=0.5)
     outcome = child.perform("helpers.work:report_ten_times", None, limits, reports.append)
     assert outcome == Done(None)
@@ -240,8 +241,7 @@ Child().perform("helpers.work:{function}", sys.argv[1])
 def test_nothing_outlives_a_parent_that_is_killed(function: str, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     code = PARENT.format(function=function)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    with subprocess.Popen([sys.executable, "-c", code, str(pids)], env=environment) as parent:
+    with subprocess.Popen([sys.executable, "-c", code, str(pids)], env=environment()) as parent:
         wait_for(pids.exists)
         started = [int(pid) for pid in pids.read_text().split()]
         assert all(map(is_running, started))
@@ -251,13 +251,10 @@ def test_nothing_outlives_a_parent_that_is_killed(function: str, tmp_path: Path)
 
 def test_nothing_outlives_a_parent_killed_at_any_moment(tmp_path: Path) -> None:
     mark = f"TEST_MARK={tmp_path}"
-    environment = dict(
-        os.environ, PYTHONPATH=str(Path(__file__).parents[1]), TEST_MARK=str(tmp_path)
-    )
     code = PARENT.format(function="start_and_hang")
     for number in range(6):
         command = [sys.executable, "-c", code, str(tmp_path / f"{number}")]
-        with subprocess.Popen(command, env=environment) as parent:
+        with subprocess.Popen(command, env=environment(TEST_MARK=str(tmp_path))) as parent:
             time.sleep(0.08 * number)  # any moment will do
             parent.kill()
     wait_for(lambda: not processes_with(mark))

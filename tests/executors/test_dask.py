@@ -11,7 +11,14 @@ import pytest
 from brlbench.errors import ExecutorError, InvalidInput
 from brlbench.executors import Dask, dask
 from brlbench.executors.child import Died, Done, Failed, Limits
-from helpers.processes import PATIENCE, Gate, descendants_of, wait_for, wait_for_the_end_of
+from helpers.processes import (
+    PATIENCE,
+    Gate,
+    descendants_of,
+    environment,
+    wait_for,
+    wait_for_the_end_of,
+)
 
 pytestmark = pytest.mark.dask
 
@@ -185,8 +192,8 @@ def test_nothing_outlives_a_main_process_that_is_killed(tmp_path: Path) -> None:
     script, units = tmp_path / "main.py", tmp_path / "units"
     script.write_text(MAIN)
     units.mkdir()
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([sys.executable, str(script), str(units)], env=environment) as main:
+    command = [sys.executable, str(script), str(units)]
+    with subprocess.Popen(command, env=environment()) as main:
         wait_for(lambda: len(list(units.iterdir())) == 2)
         started = descendants_of(main.pid)
         assert len(started) >= 4

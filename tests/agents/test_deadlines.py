@@ -90,6 +90,7 @@ print(json.dumps(made))
 """
 
 
+@pytest.mark.slow
 def test_more_time_gives_more_simulations() -> None:
     done = subprocess.run(
         [sys.executable, "-c", TICKING, json.dumps(MANY)],

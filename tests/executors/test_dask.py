@@ -103,6 +103,7 @@ def test_an_interrupt_waits_until_a_cluster_has_started() -> None:
     assert steps == ["started"]
 
 
+@pytest.mark.slow
 def test_a_unit_that_always_ends_its_dask_worker_fails(executor: Dask) -> None:
     bad = executor.submit("helpers.work:end_parent", None)
     assert bad.result(PATIENCE) == Failed("its worker ended 4 times")
@@ -112,6 +113,7 @@ def test_a_unit_that_always_ends_its_dask_worker_fails(executor: Dask) -> None:
 # The following need clusters that end.
 
 
+@pytest.mark.slow
 def test_stopping_ends_units_on_dask_early_and_killing_at_once(tmp_path: Path) -> None:
     stopping, hanging, interrupting = (tmp_path / name for name in "abc")
     with dask.local_cluster(1) as cluster:
@@ -142,6 +144,7 @@ def test_stopping_ends_units_on_dask_early_and_killing_at_once(tmp_path: Path) -
             assert after.submit("helpers.work:square", 3).result(PATIENCE) == Done(9)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dask_has_given_up_is_replaced() -> None:
     from dask import config
 
@@ -153,6 +156,7 @@ def test_a_worker_that_dask_has_given_up_is_replaced() -> None:
         assert executor.submit("helpers.work:square", 3).result(PATIENCE) == Done(9)
 
 
+@pytest.mark.slow
 def test_own_modules_are_found_on_dask_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +171,7 @@ def test_own_modules_are_found_on_dask_workers(
             assert executor.submit("my_units:double", my_units.Number()).result() == Done(8)
 
 
+@pytest.mark.slow
 def test_units_raise_when_the_scheduler_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask, "_CONNECT_SECONDS", 1)
     cluster = dask.local_cluster(1)
@@ -188,6 +193,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_nothing_outlives_a_main_process_that_is_killed(tmp_path: Path) -> None:
     script, units = tmp_path / "main.py", tmp_path / "units"
     script.write_text(MAIN)

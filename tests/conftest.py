@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that uses the fixture `browser` or `slurm` has the mark of that name."""
+    """A test that uses the fixture `browser` or `slurm` has that mark; clusters are slow."""
     for item in items:
         for name in ("browser", "slurm"):
             if name in getattr(item, "fixturenames", ()):
                 item.add_marker(name)
+        if item.get_closest_marker("slurm") is not None:
+            item.add_marker("slow")
 
 
 @pytest.hookimpl(tryfirst=True)

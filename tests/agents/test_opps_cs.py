@@ -142,10 +142,13 @@ def trained(prior: str = "GC", task: Task = TASK, **given: Any) -> OppsCs:
 @pytest.mark.parametrize(
     ("strategy", "names", "kind"),
     [
-        ("epsilon-greedy", ["epsilon"], "EpsilonGreedy"), ("soft-max", ["tau"], "SoftMax"),
-        ("vdbe", ["sigma", "delta", "initial_epsilon"], "Vdbe"), (WEIGHTED, ["w"], "Formula"),
+        ("epsilon-greedy", ["epsilon"], "EpsilonGreedy"),
+        # What searches with these takes long to compile.
+        pytest.param("soft-max", ["tau"], "SoftMax", marks=pytest.mark.slow),
+        pytest.param("vdbe", ["sigma", "delta", "initial_epsilon"], "Vdbe", marks=pytest.mark.slow),
+        pytest.param(WEIGHTED, ["w"], "Formula", marks=pytest.mark.slow),
     ],
-)  # fmt: skip
+)
 def test_the_strategy_found_is_played(strategy: str, names: list[str], kind: str) -> None:
     agent = trained(strategy=strategy, evaluations=6, mdps_per_evaluation=3)
     assert agent.found["parameters"].split(", ") == names

@@ -4,15 +4,18 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from selenium.webdriver import Chrome
 
 import brlbench as bb
+from helpers.shared import made_once
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -47,9 +50,13 @@ class Page(HTMLParser):
                 (self.links if tag == "a" else self.loaded).append(value)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("docs") / "site"
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documentation as a site, built once; only for reading."""
+    return made_once(tmp_path_factory, "site", build_site)
+
+
+def build_site(folder: Path) -> None:
     command = ["-W", "ignore", "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     done = subprocess.run(
         [sys.executable, *command],
@@ -59,7 +66,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    yield folder
 
 
 def test_links_and_anchors_lead_somewhere(site: Path) -> None:
@@ -109,7 +115,7 @@ def test_every_algorithm_problem_and_public_name_is_documented(site: Path) -> No
     ("width", "scheme", "palette"), [(400, "dark", "slate"), (1400, "light", "default")]
 )
 def test_pages_fit_the_screen(
-    site: Path, browser: Chrome, width: int, scheme: str, palette: str
+    site: Path, browser: "Chrome", width: int, scheme: str, palette: str
 ) -> None:
     size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
     preferred = [{"name": "prefers-color-scheme", "value": scheme}]

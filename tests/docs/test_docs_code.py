@@ -2,16 +2,13 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from helpers.run_page import blocks, run
-from helpers.slurm_cluster import needs_slurm, running_slurm
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -41,30 +38,33 @@ SMALLER = {
 }  # fmt: skip
 
 
+def marked(name: str) -> object:
+    """A page with the marks of what its code needs."""
+    page, marks = (DOCS / name).read_text(), []
+    if "latexmk" in page:
+        marks.append(pytest.mark.latex)
+    if name == "tutorials/slurm.md":
+        marks.append(pytest.mark.slurm)
+    return pytest.param(name, marks=marks)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=needs_slurm) if name == "tutorials/slurm.md" else name
-        for name in WITH_CODE
-    ],
-)
-def test_code_runs(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", map(marked, WITH_CODE))
+def test_code_runs(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     page = (DOCS / name).read_text()
-    if "latexmk" in page and shutil.which("latexmk") is None and os.environ.get("CI") != "true":
-        pytest.skip("latexmk is not installed")
     for printed, smaller in SMALLER.get(name, []):
         assert printed in page
         page = page.replace(printed, smaller)
-    with running_slurm() if name == "tutorials/slurm.md" else nullcontext():
-        done = subprocess.run(
-            [sys.executable, "-W", "error", str(ROOT / "tests/run_page.py"), name],
-            input=page,
-            cwd=tmp_path,
-            env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-            capture_output=True,
-            text=True,
-        )
+    if name == "tutorials/slurm.md":
+        request.getfixturevalue("slurm")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(ROOT / "tests/helpers/run_page.py"), name],
+        input=page,
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
 
 

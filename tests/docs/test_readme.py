@@ -44,7 +44,7 @@ def test_python_examples(tmp_path: Path) -> None:
     agent, use, gymnasium = blocks("python")
     score, seconds, test = run(use, tmp_path).splitlines()
     assert 35 < float(score.split()[0]) < 47
-    assert 0 < float(seconds) < 1
+    assert float(seconds) > 0
     assert test.startswith("ZTest(z=")
     (tmp_path / "my_agent.py").write_text(agent)
     own = "from my_agent import Thompson\n" + use.replace(

@@ -21,6 +21,7 @@ from brlbench.executors.child import Child
 from helpers.processes import (
     PATIENCE,
     Gate,
+    environment,
     is_running,
     processes_with,
     soon,
@@ -241,8 +242,7 @@ Child().perform("helpers.work:{function}", sys.argv[1])
 def test_nothing_outlives_a_parent_that_is_killed(function: str, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     code = PARENT.format(function=function)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    with subprocess.Popen([sys.executable, "-c", code, str(pids)], env=environment) as parent:
+    with subprocess.Popen([sys.executable, "-c", code, str(pids)], env=environment()) as parent:
         wait_for(pids.exists)
         started = [int(pid) for pid in pids.read_text().split()]
         assert all(map(is_running, started))
@@ -252,13 +252,10 @@ def test_nothing_outlives_a_parent_that_is_killed(function: str, tmp_path: Path)
 
 def test_nothing_outlives_a_parent_killed_at_any_moment(tmp_path: Path) -> None:
     mark = f"TEST_MARK={tmp_path}"
-    environment = dict(
-        os.environ, PYTHONPATH=str(Path(__file__).parents[1]), TEST_MARK=str(tmp_path)
-    )
     code = PARENT.format(function="start_and_hang")
     for number in range(6):
         command = [sys.executable, "-c", code, str(tmp_path / f"{number}")]
-        with subprocess.Popen(command, env=environment) as parent:
+        with subprocess.Popen(command, env=environment(TEST_MARK=str(tmp_path))) as parent:
             time.sleep(0.08 * number)  # any moment will do
             parent.kill()
     wait_for(lambda: not processes_with(mark))

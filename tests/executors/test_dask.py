@@ -11,7 +11,14 @@ import pytest
 from brlbench.errors import ExecutorError, InvalidInput
 from brlbench.executors import Dask, dask
 from brlbench.executors.base import Died, Done, Failed, Limits
-from helpers.processes import PATIENCE, Gate, descendants_of, wait_for, wait_for_the_end_of
+from helpers.processes import (
+    PATIENCE,
+    Gate,
+    descendants_of,
+    environment,
+    wait_for,
+    wait_for_the_end_of,
+)
 
 pytestmark = pytest.mark.dask
 
@@ -96,6 +103,7 @@ def test_an_interrupt_waits_until_a_cluster_has_started() -> None:
     assert steps == ["started"]
 
 
+@pytest.mark.slow
 def test_a_unit_that_always_ends_its_dask_worker_fails(executor: Dask) -> None:
     bad = executor.submit("helpers.work:end_parent", None)
     assert bad.result(PATIENCE) == Failed("its worker ended 4 times")
@@ -105,6 +113,7 @@ def test_a_unit_that_always_ends_its_dask_worker_fails(executor: Dask) -> None:
 # The following need clusters that end.
 
 
+@pytest.mark.slow
 def test_stopping_ends_units_on_dask_early_and_killing_at_once(tmp_path: Path) -> None:
     stopping, hanging, interrupting = (tmp_path / name for name in "abc")
     with dask.local_cluster(1) as cluster:
@@ -135,6 +144,7 @@ def test_stopping_ends_units_on_dask_early_and_killing_at_once(tmp_path: Path) -
             assert after.submit("helpers.work:square", 3).result(PATIENCE) == Done(9)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dask_has_given_up_is_replaced() -> None:
     from dask import config
 
@@ -146,6 +156,7 @@ def test_a_worker_that_dask_has_given_up_is_replaced() -> None:
         assert executor.submit("helpers.work:square", 3).result(PATIENCE) == Done(9)
 
 
+@pytest.mark.slow
 def test_own_modules_are_found_on_dask_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +171,7 @@ def test_own_modules_are_found_on_dask_workers(
             assert executor.submit("my_units:double", my_units.Number()).result() == Done(8)
 
 
+@pytest.mark.slow
 def test_units_raise_when_the_scheduler_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask, "_CONNECT_SECONDS", 1)
     cluster = dask.local_cluster(1)
@@ -181,12 +193,13 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_nothing_outlives_a_main_process_that_is_killed(tmp_path: Path) -> None:
     script, units = tmp_path / "main.py", tmp_path / "units"
     script.write_text(MAIN)
     units.mkdir()
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([sys.executable, str(script), str(units)], env=environment) as main:
+    command = [sys.executable, str(script), str(units)]
+    with subprocess.Popen(command, env=environment()) as main:
         wait_for(lambda: len(list(units.iterdir())) == 2)
         started = descendants_of(main.pid)
         assert len(started) >= 4

@@ -1,4 +1,3 @@
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +8,7 @@ import pytest
 from brlbench.errors import ExecutorError, InvalidInput
 from brlbench.executors import Slurm, SlurmOptions
 from brlbench.executors.base import Done, Failed, Limits
-from helpers.processes import PATIENCE, Gate, wait_for
+from helpers.processes import PATIENCE, Gate, environment, wait_for
 from helpers.slurm_cluster import jobs, run
 
 
@@ -87,9 +86,8 @@ if __name__ == "__main__":
 def test_jobs_end_after_a_main_process_that_is_killed(slurm: Path, tmp_path: Path) -> None:
     script = tmp_path / "main.py"
     script.write_text(MAIN)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(
-        [sys.executable, str(script)], env=environment, stdout=subprocess.PIPE
+        [sys.executable, str(script)], env=environment(), stdout=subprocess.PIPE
     ) as main:
         assert main.stdout is not None and main.stdout.readline() == b"ready\n"
         assert jobs()

@@ -18,6 +18,7 @@ from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.page import write_page
 from helpers.made_results import experiment, summary
+from helpers.programs import NEEDED
 
 FEATURES = {
     "mean": "mean per decision",
@@ -27,7 +28,6 @@ FEATURES = {
     "total": "total per trajectory",
     "own:feature": "own:feature",
 }
-PROGRAMS = ("chromium", "chromedriver")
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -56,7 +56,7 @@ return moves.map((places) => {
 def start(folder: Path) -> Chrome:
     """Start a browser that keeps everything in a folder, downloads too."""
     options = ChromeOptions()
-    browser, driver = (shutil.which(program) for program in PROGRAMS)
+    browser, driver = (shutil.which(program) for program in NEEDED["browser"])
     options.binary_location = str(browser)
     for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}"):
         options.add_argument(flag)

@@ -1,10 +1,17 @@
 """Watching processes, for the tests of what starts and ends them."""
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Variables for a process that imports these helpers."""
+    path = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path), **more}
 
 
 def is_running(pid: int) -> bool:
@@ -14,6 +21,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
+TESTS = Path(__file__).parents[1]
 PATIENCE = 300.0  # seconds, after which a test hangs for sure
 
 

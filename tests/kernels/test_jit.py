@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import brlbench
 
 # Twenty actions of the random agent, through a helper of a helper, and what was compiled for them.
@@ -54,6 +56,8 @@ print(json.dumps({
 OWN = """
 from typing import NamedTuple
 import numpy as np
+import pytest
+
 from brlbench.agents.base import CompiledAgent, new_rng
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.types import Words
@@ -109,6 +113,7 @@ def run(script: str, **environment: str) -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
+@pytest.mark.slow
 def test_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
     copied = tmp_path / "brlbench"
     shutil.copytree(Path(brlbench.__file__).parent, copied)
@@ -139,6 +144,7 @@ def test_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
     assert fourth["actions"] == first["actions"]
 
 
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing() -> None:
     path = search_path(Path(__file__).parents[1])
     run(PLAY, PYTHONPATH=path)
@@ -148,6 +154,7 @@ def test_a_second_process_compiles_nothing() -> None:
     assert second["hits"] > 0
 
 
+@pytest.mark.slow
 def test_agents_from_outside_leave_no_trace_and_are_never_stale(tmp_path: Path) -> None:
     cache = {"BRLBENCH_CACHE_DIR": str(tmp_path / "cache")}
     module = tmp_path / "own.py"

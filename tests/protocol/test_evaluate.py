@@ -243,27 +243,52 @@ def test_progress_adds_up(workers: int, num_mdps: int) -> None:
 # Times.
 
 
-def test_decision_times_are_those_of_the_agent() -> None:
-    result = evaluate(Sleeping(start=0.02, act=0.003, observe=0.002), build(num_mdps=2, horizon=5))
-    times = result.nanoseconds[:, 0]
-    assert (times[:, 0] >= 25 * MILLISECOND).all()
-    assert (times[:, 1:] >= 5 * MILLISECOND).all()
-    assert np.median(times[:, 1:]) < 15 * MILLISECOND
-    assert result.decision_seconds == pytest.approx(times * 1e-9)
-    # Sleeping takes no processor time.
-    assert (result.cpu_nanoseconds < times.sum(axis=1, keepdims=True)).all()
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Nanoseconds of a clock that only the test moves."""
+    now = [0]
+    monkeypatch.setattr(time, "perf_counter_ns", lambda: now[0])
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0] * 1e-9)
+    return now
 
 
-def test_decision_times_exclude_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+class Timed(Scripted):
+    """Moves a clock in each of its methods."""
+
+    def __init__(self, clock: list[int]) -> None:
+        super().__init__(name="timed")
+        self.clock = clock
+
+    def __deepcopy__(self, memo: Any) -> "Timed":
+        return Timed(self.clock)
+
+    def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
+        self.clock[0] += 7_000_000_000
+
+    def start(self, state: int, rng: np.random.Generator) -> None:
+        self.clock[0] += 100
+
+    def act(self, state: int) -> int:
+        self.clock[0] += 20
+        return 0
+
+    def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
+        self.clock[0] += 3
+
+
+def test_times_are_those_of_the_agent(clock: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without those of the environment; training is apart."""
+
     def slow(*arguments: Any) -> Any:
-        time.sleep(0.005)
+        clock[0] += 5000
         return step_once(*arguments)
 
     step_once = environment.step_once
     monkeypatch.setattr(environment, "step_once", slow)
-    result = evaluate(Scripted(), build(num_mdps=2, horizon=10))
-    assert (result.nanoseconds > 0).all()
-    assert np.median(result.nanoseconds) < MILLISECOND
+    result = evaluate(Timed(clock), build(num_mdps=2, horizon=5))
+    np.testing.assert_array_equal(result.nanoseconds, [[[123, 23, 23, 23, 23]]] * 2)
+    assert result.decision_seconds == pytest.approx(result.nanoseconds[:, 0] * 1e-9)
+    assert result.offline_seconds == pytest.approx(7)
 
 
 def test_compiled_decision_times_exclude_the_environment() -> None:
@@ -282,15 +307,20 @@ def test_compiled_decision_times_exclude_the_environment() -> None:
     assert (decisions < result.cpu_nanoseconds / 5).all()
 
 
-def test_offline_time_is_that_of_training() -> None:
+def test_sleeping_takes_no_processor_time() -> None:
+    result = evaluate(Sleeping(start=0.02, act=0.003, observe=0.002), build(num_mdps=2, horizon=5))
+    times = result.nanoseconds[:, 0]
+    assert (times[:, 0] >= 25 * MILLISECOND).all()
+    assert (times[:, 1:] >= 5 * MILLISECOND).all()
+    assert (result.cpu_nanoseconds < times.sum(axis=1, keepdims=True)).all()
+
     class Slow(Scripted):
         def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
             time.sleep(0.05)
 
     result = evaluate(Slow(name="slow"), build())
-    assert 0.05 <= result.offline_seconds < 1
-    assert 0 <= result.offline_cpu_seconds < 0.05
-    assert (result.nanoseconds < 50 * MILLISECOND).all()
+    assert result.offline_seconds >= 0.05
+    assert 0 <= result.offline_cpu_seconds < result.offline_seconds
 
 
 # Training.

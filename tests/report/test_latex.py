@@ -1,5 +1,3 @@
-import os
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +15,6 @@ SPECIAL = experiment(
     [summary(name, RNG.normal(i, 1, 40), 0.0, 1e-6) for i, name in enumerate(SPECIAL_NAMES)],
     name="50%_a&b [x] ε",
 )
-
-
-def need_latex() -> None:
-    if shutil.which("latexmk") is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("latexmk is not installed")
-        pytest.skip("latexmk is not installed")
 
 
 @pytest.mark.parametrize(
@@ -85,9 +76,9 @@ def test_honest_reports_say_so() -> None:
     assert "flatters the best" in usual
 
 
+@pytest.mark.latex
 @pytest.mark.slow
 def test_a_report_with_special_names_compiles(tmp_path: Path) -> None:
-    need_latex()
     empty = experiment([summary("optimal", RNG.normal(size=40))], name="nobody")
     one_mdp = experiment([summary("a", np.ones(1)), summary("b", np.zeros(1))], name="one MDP")
     data = ReportData([SPECIAL, empty, one_mdp], ["a note: $ % & _"])
@@ -108,8 +99,8 @@ def test_a_note_where_latex_is_missing(tmp_path: Path, monkeypatch: pytest.Monke
     assert note == "report.pdf was not made because latexmk is not installed; report.tex was"
 
 
+@pytest.mark.latex
 def test_a_note_where_latex_fails(tmp_path: Path) -> None:
-    need_latex()
     source = tmp_path / "report.tex"
     source.write_text(r"\documentclass{article}\begin{document}\nosuchcommand\end{document}")
     note = make_pdf(source, tmp_path / "report.pdf")

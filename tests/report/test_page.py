@@ -1,6 +1,5 @@
 import math
 import re
-import statistics
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -20,8 +19,11 @@ from helpers.page_browser import FEATURES, Page, awkward, expected, seconds
 
 @pytest.mark.parametrize(
     ("feature", "hidden"),
-    [*((feature, "") for feature in FEATURES), ("mean", "ab"), ("median", "bcdef"), ("p95", "c")],
-)
+    [
+        *(pytest.param(feature, "", marks=pytest.mark.slow) for feature in FEATURES),
+        ("mean", "ab"), ("median", "bcdef"), ("p95", "c"),
+    ],
+)  # fmt: skip
 def test_winners_are_those_of_python(page: Page, feature: str, hidden: str) -> None:
     seed = sum(map(ord, feature))
     rng = np.random.default_rng(seed)
@@ -174,35 +176,26 @@ def test_little_data(page: Page) -> None:
         ]  # fmt: skip
 
 
-def test_update_is_quick(page: Page, tmp_path: Path) -> None:
+def test_a_page_of_many_agents_is_small_and_can_be_used(page: Page) -> None:
     names = [f"{case}{name}" for case in ("", "wrong ") for name in ("GC", "GDL", "Grid")]
     data = ReportData([study(i, 400, 500, name).experiments[0] for i, name in enumerate(names)], [])
     page.open(data)
     moves, changes = page.run("""
-      const timed = (act) => {
-        const begin = performance.now();
-        act();
-        document.body.offsetHeight;
-        return performance.now() - begin;
-      };
-      const set = (node, value, type) => {
+      const moved = (node, value, type) => {
         node.value = value;
         node.dispatchEvent(new Event(type, { bubbles: true }));
+        return document.querySelectorAll("#agents tbody td.name").length;
       };
       const slider = document.querySelector("#online input[type=range]");
       const problem = document.getElementById("problem");
       return [
-        Array.from({ length: 40 }, () => timed(() => set(slider, 1000 * Math.random(), "input"))),
-        [...problem.options].map(({ value }) => timed(() => set(problem, value, "change"))),
+        [0, 250, 500, 750, 1000].map((value) => moved(slider, value, "input")),
+        [...problem.options].map(({ value }) => moved(problem, value, "change")),
       ];
     """)
-    size = page.path.stat().st_size
-    move, change = statistics.median(moves), statistics.median(changes)
-    print(f"400 agents, 6 experiments: {move:.0f} ms a slider move, {change:.0f} ms a change of")
-    print(f"experiment (medians); the file has {size / 1e6:.1f} MB")
-    assert move < 1000
-    assert change < 3000
-    assert size < 5e6
+    assert min(moves) >= 0 and moves[-1] == 400
+    assert changes == [400] * 6
+    assert page.path.stat().st_size < 5e6
 
 
 def test_file_needs_no_network(tmp_path: Path) -> None:

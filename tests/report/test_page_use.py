@@ -2,7 +2,6 @@ import csv
 import math
 import re
 import statistics
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from brlbench.report.data import ReportData
 from helpers.made_results import SPECIAL_NAMES, experiment, study, summary
 from helpers.page_browser import FEATURES, Page, awkward, seconds
+from helpers.processes import wait_for
 
 
 def test_keyboard(page: Page) -> None:
@@ -123,10 +123,7 @@ def test_csv_is_what_is_shown(page: Page, browser: Chrome) -> None:
     page.one("#agents th[data-key=offline] button").click()
     path = Path(browser.capabilities["chrome"]["userDataDir"]).parent / "GC_2.csv"
     page.one("#csv").click()
-    for _ in range(100):
-        if path.exists():
-            break
-        time.sleep(0.1)
+    wait_for(path.exists)
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [row["agent"] for row in rows] == page.texts("#agents tbody td.name")

@@ -54,6 +54,7 @@ check_seconds = 0.5
 END = "3 of 4 jobs done, 1 failed"
 
 
+@pytest.mark.slow
 @pytest.mark.dask
 def test_dask_with_a_worker_killed_half_way(tmp_path: Path) -> None:
     path, out = write_study(tmp_path, STUDY), tmp_path / "out"

@@ -108,6 +108,7 @@ def test_a_training_that_ends_in_time_is_what_it_took(estimated: Any) -> None:
     assert sorted(one.training_seconds for one in found.values()) == [0.0, 0.375]
 
 
+@pytest.mark.slow
 def test_a_real_search_tells_how_far_it_is(tmp_path: Path) -> None:
     """So that no more of it is made than there is time for, in processes of their own."""
     text = """
@@ -144,6 +145,7 @@ parameters.trouble = "raise"
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("probes", ["--probes", "--no-probes"])
 def test_a_dry_run_lists_the_work(tmp_path: Path, shell: Shell, probes: str) -> None:
     text = """

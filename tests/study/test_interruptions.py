@@ -120,6 +120,7 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path, shell: Shell) -> None:
     assert read_status(out).owner is None
 
 
+@pytest.mark.slow
 def test_an_interrupt_stops_cleanly(tmp_path: Path, shell: Shell) -> None:
     path, out = write_study(tmp_path, GATED), tmp_path / "out"
     with command("run", path, "-r", out) as process:
@@ -157,6 +158,7 @@ def is_stopping(folder: Path) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_a_second_interrupt_stops_at_once(tmp_path: Path) -> None:
     with command("run", write_study(tmp_path, GATED), "-r", tmp_path / "out") as process:
         wait_at_gate(tmp_path)

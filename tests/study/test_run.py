@@ -52,6 +52,7 @@ def test_a_finished_study_is_not_run_again(small: Path, shell: Shell) -> None:
     assert "10 done, 0 failed, 0 to do" in done.out
 
 
+@pytest.mark.slow
 def test_a_changed_study_uses_what_still_applies(small: Path, shell: Shell) -> None:
     path = small / "study.toml"
     path.write_text(SMALL.replace("[0.0, 0.5]", "[0.0, 0.25, 0.5]"))
@@ -61,6 +62,7 @@ def test_a_changed_study_uses_what_still_applies(small: Path, shell: Shell) -> N
     assert {len(rewards) for rewards in returns_in(small / "out").values()} == {6, 7}
 
 
+@pytest.mark.slow
 def test_results_of_another_version_of_an_agent_are_not_used(small: Path) -> None:
     agents = small / "test_agents.py"
     agents.write_text(agents.read_text().replace("self.rng.integers(self.actions)", "0"))
@@ -99,7 +101,7 @@ algorithm = "test_agents:Plain"
     assert "within 1 ns on GC: 100.0% of its decisions took longer" in done.err
 
 
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_parts_make_the_same_results(workers: int, tmp_path: Path, shell: Shell) -> None:
     """Also with states and actions, and whatever the number of workers."""
     path = write_study(tmp_path, GATED + "\n[output]\nkeep_paths = true\n")
@@ -160,6 +162,7 @@ REASONS = {
 }
 
 
+@pytest.mark.slow
 def test_failures_are_results(tmp_path: Path, shell: Shell) -> None:
     path, out = write_study(tmp_path, TROUBLE), tmp_path / "out"
     done = shell("run", path, "-r", out)

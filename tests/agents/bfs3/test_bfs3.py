@@ -32,6 +32,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learned", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("name", PRIORS)

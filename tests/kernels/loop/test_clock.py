@@ -44,4 +44,4 @@ def test_sleep_takes_wall_time_only() -> None:
     time.sleep(0.05)
     (wall_after,), (cpu_after,) = read(1)
     assert wall_after - wall_before >= 50 * MILLISECOND
-    assert cpu_after - cpu_before < 25 * MILLISECOND
+    assert cpu_after - cpu_before < (wall_after - wall_before) / 2

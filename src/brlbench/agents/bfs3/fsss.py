@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...kernels.arrays import at, copy_vector
+from ...kernels.arrays import at
 from ...kernels.jit import cold, inlined
 from ...kernels.loop.deadline import Deadline, is_over
 from ...kernels.random.rng import load, store
@@ -41,6 +41,7 @@ from .tree import (
     SKETCHES,
     Tree,
     arm_of,
+    copy_size,
     keep_words,
     set_child,
     use_words,
@@ -148,7 +149,7 @@ def descend(
         if outcome.child_kind == NOT_FOLLOWED:
             if first_new == constants.depth:
                 first_new = here + 1
-                copy_vector(path.size_before, tree.size)
+                copy_size(path.size_before, tree.size)
             keep_words(new_sketch(tree, here + 1 - first_new), rng)
             set_child(outcome, IS_NODE, expand(tree, belief, constants, outcome.next_state, rng))
         elif outcome.child_kind == IS_SKETCH:
@@ -229,7 +230,7 @@ def ascend(
         take_back(belief, edge.pair, outcome.entry)
         back_up(constants, above, edge, outcome, node.lower, node.upper)
         if level == first_new - 1:
-            copy_vector(tree.size, path.size_before)
+            copy_size(tree.size, path.size_before)
             set_child(outcome, IS_SKETCH, tree.size[SKETCHES])
             tree.size[SKETCHES] += constants.depth - first_new
         node = above

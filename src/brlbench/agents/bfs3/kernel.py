@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.arrays import at, copy_vector
+from ...kernels.arrays import at
 from ...kernels.choice import TIE, greedy
 from ...kernels.jit import cold, inlined
 from ...kernels.loop.deadline import OBSERVE, RESET, Deadline, begin, now, share, took
@@ -25,7 +25,7 @@ from .belief import reset as reset_belief
 from .bounds import Constants, make_arms
 from .fsss import Path, expand, tighten
 from .outcomes import draw_edge
-from .tree import EDGES, NO_EDGE, NODES, OUTCOMES, SKETCHES, Tree, keep_words, use_words
+from .tree import EDGES, NO_EDGE, NODES, OUTCOMES, SKETCHES, Tree, copy_size, keep_words, use_words
 
 NO_ACTION = -1
 NO_NODE = -1
@@ -91,7 +91,7 @@ def draw_roots(
                 root.upper = constants.value_max
                 drawn += 1
         roots.turn[u], roots.left[u] = 0, constants.branching
-    copy_vector(roots.tree_size, tree.size)
+    copy_size(roots.tree_size, tree.size)
 
 
 @inlined
@@ -149,7 +149,7 @@ def has_room(tree: Tree, steps: int) -> bool:
 @inlined
 def forget(roots: Roots, tree: Tree) -> None:
     """Forget the trees of all roots."""
-    copy_vector(tree.size, roots.tree_size)
+    copy_size(tree.size, roots.tree_size)
     for u in range(roots.root.shape[0]):
         for i in range(roots.root.shape[1]):
             roots.root[u, i].node = NO_NODE

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...kernels.arrays import at
+from ...kernels.arrays import at, copy_start
 from ...kernels.jit import inlined
 from ...kernels.random.rng import load, store
 from ...kernels.types import Integers, Records, ShortIntegers, Words
@@ -98,6 +98,12 @@ class Tree(NamedTuple):
     def is_work_space(self) -> bool:
         """Nothing in it outlives a decision."""
         return True
+
+
+@inlined
+def copy_size(target: Integers, source: Integers) -> None:
+    """Copy a tree's size; the constant length lets the compiler unroll the loop."""
+    copy_start(target, source, NUM_SIZES)
 
 
 @inlined

@@ -36,7 +36,7 @@ def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         bb.frozen_set("GC/accurate/v2")
     other = tmp_path / "other.parquet"
     write_experiment(other, bb.Experiment("GC", "GC", num_mdps=500, seed=1))
-    monkeypatch.setattr(frozen, "_path", lambda name: other)
+    monkeypatch.setattr("brlbench.storage.frozen.frozen_file", lambda name: other)
     with pytest.raises(StoreError, match="is not the frozen set GC/accurate/v1"):
         bb.frozen_set("GC/accurate/v1")
 

@@ -56,6 +56,7 @@ def page(browser: "Chrome", tmp_path: Path) -> "Iterator[Page]":
     page = Page(browser, tmp_path)
     page.resize(1300)
     page.prefer("light")
+    page.errors()  # forgets those of other tests' pages
     yield page
     assert page.errors() == []
     assert page.run("return performance.getEntriesByType('resource').length") == 0

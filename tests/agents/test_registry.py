@@ -44,9 +44,8 @@ def test_the_readme_has_the_table_of_agents() -> None:
 def test_listing_the_agents_loads_no_compiler() -> None:
     code = """
 import sys
-import brlbench.cli.lists
-from brlbench.agents import AGENTS
-brlbench.cli.lists.agent_table(AGENTS)
+import brlbench.cli.listings
+brlbench.cli.listings.agent_table()
 print([name for name in ("numba", "polars", "pydantic") if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

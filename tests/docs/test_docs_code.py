@@ -49,7 +49,7 @@ def marked(name: str) -> object:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", map(marked, WITH_CODE))
+@pytest.mark.parametrize("name", [marked(name) for name in WITH_CODE])
 def test_code_runs(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     page = (DOCS / name).read_text()
     for printed, smaller in SMALLER.get(name, []):

@@ -1,7 +1,7 @@
 """An agent on a clock of its own, which says exactly what it takes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,13 +19,16 @@ class Timed:
     act_seconds: float = 0.0
     step_seconds: float = 0.0
     steps: int = 0
-    progress: Callable[[int, int], None] | None = field(default=None, init=False)
+    on_progress: Callable[[int, int], None] | None = field(default=None, repr=False)
+
+    def with_progress(self, on_progress: Callable[[int, int], None]) -> "Timed":
+        return replace(self, on_progress=on_progress)
 
     def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
         for step in range(self.steps):
             NOW[0] += self.step_seconds
-            if self.progress is not None:
-                self.progress(step + 1, self.steps)
+            if self.on_progress is not None:
+                self.on_progress(step + 1, self.steps)
 
     def start(self, state: int, rng: np.random.Generator) -> None:
         NOW[0] += self.start_seconds

@@ -184,7 +184,10 @@ def test_rewards_of_impossible_transitions_do_not_lengthen_the_horizon() -> None
         ({"horizon": math.nan}, "horizon = nan: must be a whole number, at least 1"),
         ({"seed": -1}, "seed = -1: must be a whole number, at least 0"),
         ({"seed": 0.5}, "seed = 0.5: must be a whole number, at least 0"),
-        ({"trajectories_per_mdp": 0}, "trajectories_per_mdp = 0: must be a whole number, at least"),
+        (
+            {"trajectories_per_mdp": 0},
+            "trajectories_per_mdp = 0: must be a whole number, at least 1",
+        ),
         ({"discount": 1.0}, "discount = 1.0: must be between 0 and 1, both excluded"),
         ({"discount": 0}, "discount = 0: must be between 0 and 1, both excluded"),
         ({"discount": math.nan}, "discount = nan: must be between 0 and 1, both excluded"),

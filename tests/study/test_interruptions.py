@@ -131,7 +131,7 @@ def test_an_interrupt_stops_cleanly(tmp_path: Path, shell: Shell) -> None:
         open_gate(tmp_path)
         code, output = ended(process)
     assert code == 1
-    assert "stopped; the same command goes on from here" in output
+    assert "stopped; the same command resumes it" in output
     status = read_status(out)
     assert 0 < status.trajectories_done < status.trajectories
     assert status.failures == []

@@ -5,14 +5,14 @@ Training depends on the prior, the task, the seed and the agent alone.
 
 import time
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from .. import streams
 from ..agents import AGENTS, describe, make_agent
 from ..agents.base import Agent, CompiledAgent, Task
-from ..agents.policy_search import OnProgress, PolicySearch
+from ..agents.policy_search import OnProgress
 from ..errors import AgentError, InvalidInput, reason
 from ..mdps.dirichlet import FlatDirichlet
 from .experiment import Experiment
@@ -89,13 +89,19 @@ def train_new(
 ) -> TrainedAgent:
     """Make an agent and train it; one that searches for long tells `on_progress` how far it is."""
     agent = make_agent(algorithm, **parameters)
-    if isinstance(agent, PolicySearch):
-        agent = agent.with_progress(on_progress)
+    if on_progress is not None:
+        agent = with_progress(agent, on_progress)
     # The experiment only checks what it is given: its MDP is never drawn.
     checked = Experiment(
         prior, num_mdps=1, discount=discount, horizon=horizon, seed=seed, deadline=deadline
     )
     return train(agent, checked.prior, checked.task, seed)
+
+
+def with_progress(agent: Agent, on_progress: OnProgress) -> Agent:
+    """A copy that tells how far its training is, if the agent can; else the agent itself."""
+    method = getattr(agent, "with_progress", None)
+    return agent if method is None else cast(Agent, method(on_progress))
 
 
 def save(trained: TrainedAgent) -> SavedAgent:

@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 
 from ..agents import make_agent
 from ..agents.base import Agent, CompiledAgent
-from ..agents.policy_search import PolicySearch
 from ..errors import AgentError
 from ..executors import Executor
 from ..executors.base import Done, Limits, Notify
 from ..protocol.experiment import Experiment
 from ..protocol.machine import Waiting
 from ..protocol.playing import Part, play
-from ..protocol.training import train, warm_up
+from ..protocol.training import train, warm_up, with_progress
 from ..protocol.waiting import completed
 from .folder import Folder
 from .plan import Job
@@ -105,9 +104,10 @@ def probe_unit(request: ProbeRequest, notify: Notify) -> Probe:
         if elapsed > request.seconds:
             raise _EnoughError(done, total, elapsed)
 
-    watched = agent.with_progress(watch) if isinstance(agent, PolicySearch) else agent
     try:
-        trained = train(watched, experiment.prior, experiment.task, experiment.seed)
+        trained = train(
+            with_progress(agent, watch), experiment.prior, experiment.task, experiment.seed
+        )
     except AgentError as error:
         if isinstance(error.__cause__, _EnoughError):
             return error.__cause__.extrapolated()

@@ -55,6 +55,7 @@ def assert_near(values: Floats, exact: float) -> None:
     assert abs(best.mean() - 1) < 0.01, told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("discount", "horizon"), ROOTS)
 @pytest.mark.parametrize("name", PRIORS)
 def test_the_root_of_bamcp(name: str, discount: float, horizon: int) -> None:
@@ -64,13 +65,14 @@ def test_the_root_of_bamcp(name: str, discount: float, horizon: int) -> None:
     assert_near(values, bayes_optimal_value(prior, discount, horizon))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("discount", "horizon"), ROOTS)
 @pytest.mark.parametrize("name", PRIORS)
 def test_the_root_of_bfs3(name: str, discount: float, horizon: int) -> None:
     """One step and a search of one less; what all its leaves are worth is taken off."""
     prior, task = PRIORS[name], Task(discount, horizon)
     settings = {"simulations": 2001 * 300, "branching": 2001, "depth": horizon - 1}
-    values = roots("bfs3", prior, task, 20, **settings)
+    values = roots("bfs3", prior, task, 8, **settings)
     rewards = prior.rewards.mean.at(prior.counts)
     leaves = discount**horizon * rewards.max() / (1 - discount)
     assert_near(values - leaves, bayes_optimal_value(prior, discount, horizon))

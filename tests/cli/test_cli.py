@@ -284,7 +284,7 @@ def test_lists_of_problems_and_agents(shell: Shell) -> None:
             ("play", "broken.json", "short.parquet", "--workers", "1", "-o", "a"),
             ("own:Broken failed on MDP 0 at step 4: act returned None: must be a whole number",),
         ),
-        (("demo", "--output", "exists.toml"), ("exists.toml can't be made a folder: Not a dir",)),
+        (("demo", "--output", "exists.toml"), ("exists.toml can't be used as a folder: Not a",)),
     ],
 )  # fmt: skip
 def test_errors(

@@ -69,7 +69,7 @@ def test_results_of_another_version_of_an_agent_are_not_used(small: Path) -> Non
     code, output = run("run", small / "study.toml", "--results", small / "out")
     assert code == 0, output
     assert "6 done, 0 failed, 4 to do" in output
-    assert " ".join(output.split()).count("of another version of the agent's code") == 4
+    assert " ".join(output.split()).count("from another version of the agent's code") == 4
     assert len(returns_in(small / "out")) == 10
     assert len(list((small / "out/results").rglob("*.outdated"))) == 4
 
@@ -210,7 +210,7 @@ def test_a_run_in_the_background(tmp_path: Path) -> None:
 def test_folder_errors_are_sentences(tmp_path: Path, shell: Shell) -> None:
     (tmp_path / "file").write_text("")
     study = read_study(write_study(tmp_path, SMALL))
-    with pytest.raises(StoreError, match="can't be made a folder"):
+    with pytest.raises(StoreError, match="can't be used as a folder"):
         Folder(tmp_path / "file").open(study)
     assert_error(shell("status", tmp_path / "nothing"), "has no study in it")
     for results in ("file", "file/x"):

@@ -28,7 +28,7 @@ def write_experiment(path: Path, experiment: Experiment, overwrite: bool = False
 
 
 def read_experiment(path: Path) -> Experiment:
-    """Read an experiment and check that it is what was written."""
+    """Read an experiment and check its hash."""
     table, metadata = read_table(path, "experiment")
     settings = renamed_settings(metadata["settings"])
     chosen = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")

@@ -32,7 +32,7 @@ PREPARATION_SECONDS = 600.0
 
 
 class Played(NamedTuple):
-    """What came of a part: the content of a file."""
+    """A played part, as the content of a file."""
 
     part: Part
     seconds: float
@@ -77,7 +77,7 @@ class PlayRequest(NamedTuple):
     agent: bytes  # the file of a trained agent
     experiment: ExperimentRequest
     part: Part
-    part_seconds: float  # after this time the rest is left to another unit
+    part_seconds: float  # after this time, the rest is left to other units
     decision_seconds: float | None  # a decision that takes longer is a failure
     one_by_one: bool  # notify after every trajectory
     keep_paths: bool
@@ -181,7 +181,7 @@ def build_experiment(request: ExperimentRequest) -> Experiment:
     )
     if experiment.hash != request.hash:
         raise AgentError(
-            "this worker draws other MDPs than the main process: give both the same versions of "
-            "brlbench and NumPy"
+            "this worker draws other MDPs than the main process: install the same versions of "
+            "brlbench and NumPy for both"
         )
     return experiment

@@ -21,6 +21,8 @@ from ..problems import distribution
 from ..streams import Words
 
 DEFAULT_HORIZON = 250
+ARGUMENTS = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")
+"""What makes an experiment again, with its distributions and MDPs."""
 
 
 class Experiment:
@@ -85,8 +87,7 @@ class Experiment:
 
     def replace(self, **changes: Any) -> "Experiment":
         """The same experiment, with the same MDPs, but another horizon or deadline."""
-        names = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")
-        settings = {name: getattr(self, name) for name in names}
+        settings = {name: getattr(self, name) for name in ARGUMENTS}
         return Experiment(self.prior, self.test, **{**settings, **changes}, mdps=self.probabilities)
 
     def __repr__(self) -> str:

@@ -85,16 +85,13 @@ def train_new(
     horizon: int | None,
     seed: int,
     on_progress: OnProgress | None = None,
-    deadline: float | None = None,
 ) -> TrainedAgent:
     """Make an agent and train it; a long search reports its progress to `on_progress`."""
     agent = make_agent(algorithm, **parameters)
     if on_progress is not None:
         agent = with_progress(agent, on_progress)
     # The experiment only checks what it is given: its MDP is never drawn.
-    checked = Experiment(
-        prior, num_mdps=1, discount=discount, horizon=horizon, seed=seed, deadline=deadline
-    )
+    checked = Experiment(prior, num_mdps=1, discount=discount, horizon=horizon, seed=seed)
     return train(agent, checked.prior, checked.task, seed)
 
 

@@ -17,7 +17,7 @@ from ..errors import AgentError
 from ..executors.base import Notify
 from ..problems import formats
 from ..protocol import machine
-from ..protocol.experiment import Experiment
+from ..protocol.experiment import ARGUMENTS, Experiment
 from ..protocol.playing import Part, play
 from ..protocol.result import join_records
 from ..protocol.training import TrainedAgent, load, save, train, warm_up
@@ -53,11 +53,10 @@ class ExperimentRequest(NamedTuple):
     @cache
     def of(cls, experiment: Experiment) -> "ExperimentRequest":
         """The request for an experiment, made once per experiment."""
-        names = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")
         return cls(
             formats.to_json(experiment.prior),
             formats.to_json(experiment.test),
-            tuple((name, getattr(experiment, name)) for name in names),
+            tuple((name, getattr(experiment, name)) for name in ARGUMENTS),
             experiment.hash,
             None if experiment.given_mdps is None else experiment.given_mdps.tobytes(),
         )

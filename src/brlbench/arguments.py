@@ -68,7 +68,7 @@ def parse_seconds(text: str, name: str = "duration") -> float:
 
 
 def format_seconds(seconds: float, digits: int = 3) -> str:
-    """A time in a fitting unit, with at most this many significant digits."""
+    """A time in a suitable unit, with at most this many significant digits."""
     for size, unit in _SHOWN_UNITS:
         if seconds >= 0.9995 * size:  # 999.5 ms and more round to 1 s
             return f"{float(f'{seconds / size:.{digits}g}'):g} {unit}"

@@ -145,7 +145,7 @@ def _check_script(script: str) -> None:
 
 
 def _forget_ended_jobs(cluster: Any) -> list[str]:
-    """Forget the jobs that SLURM no longer knows; return their ids."""
+    """Forget the jobs that SLURM no longer knows; return them in words."""
     jobs = dict(cluster.workers)  # copied before asking SLURM: each is known to it or has ended
     known = _known_jobs()
     if known is None:
@@ -157,7 +157,7 @@ def _forget_ended_jobs(cluster: Any) -> list[str]:
             cluster.workers.pop(name, None)
 
     cluster.sync(forget)
-    return [job.job_id or "that was refused" for job in ended.values()]
+    return [f"job {job.job_id}" if job.job_id else "refused" for job in ended.values()]
 
 
 def _known_jobs() -> set[str] | None:
@@ -174,5 +174,5 @@ def _gave_up(lost: list[str], logs: Path | None) -> str:
     where = f"see the logs in {logs}" if logs else "set log_directory to see why"
     return (
         f"{len(lost)} SLURM jobs have ended without finishing a unit, "
-        f"the last was job {lost[-1]}: {where}"
+        f"the last was {lost[-1]}: {where}"
     )

@@ -183,7 +183,7 @@ class Run:
             self._complete(open_job)
 
     def _submit(self) -> None:
-        most = 2 * self.executor.num_workers  # no worker waits for this process
+        most = 2 * self.executor.num_workers  # so that no worker waits for this process
         while self.ready and not self.stopping and len(self.pending) < most:
             unit = self.ready.popleft()
             if unit.open_jobs[0].failed:

@@ -90,5 +90,5 @@ def finished_small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small(finished_small: Path, tmp_path: Path) -> Path:
     """A copy of the finished study SMALL, which the test may change."""
     shutil.copytree(finished_small, tmp_path, dirs_exist_ok=True)
-    sys.modules.pop("test_agents", None)  # of another test
+    sys.modules.pop("study_agents", None)  # of another test
     return tmp_path

@@ -68,7 +68,7 @@ def parse_seconds(text: str, name: str = "duration") -> float:
 
 
 def format_seconds(seconds: float, digits: int = 3) -> str:
-    """A time in a fitting unit, with at most this many significant digits."""
+    """A time in a suitable unit, with at most this many significant digits."""
     for size, unit in _SHOWN_UNITS:
         if seconds >= 0.9995 * size:  # 999.5 ms and more round to 1 s
             return f"{float(f'{seconds / size:.{digits}g}'):g} {unit}"
@@ -98,7 +98,7 @@ def _parse_value(text: str) -> Any:
 
 
 def import_named(path: str, what: str) -> Any:
-    """Import what `"module:name"` names; its module may lie in the current folder.
+    """Import `"module:name"`; the module may be in the current folder.
 
     Args:
         path: the module and the name in it.
@@ -111,13 +111,13 @@ def import_named(path: str, what: str) -> Any:
         return getattr(importlib.import_module(module), name)
     except Exception as error:  # a user's module can raise anything
         raise InvalidInput(
-            f'{what} "{path}" can\'t be imported ({error}): its module must lie in the current '
-            "folder, in the study's, or be installed"
+            f'{what} "{path}" can\'t be imported ({error}): its module must be in the current '
+            "folder or the study's, or installed"
         ) from error
 
 
 def require(extra: str, *modules: str) -> None:
-    """Raise unless the modules that an extra of the package installs can be imported."""
+    """Raise unless the modules of one of the package's extras can be imported."""
     for module in modules:
         try:
             importlib.import_module(module)

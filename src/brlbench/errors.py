@@ -38,7 +38,7 @@ def reason(error: BaseException) -> str:
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """A hint at the choice most like a word; empty if none is."""
+    """A hint that names the choice most like a word; empty if none is close."""
     by_lower = {choice.lower(): choice for choice in choices}
     close = difflib.get_close_matches(word.lower(), by_lower, n=1)
     return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""

@@ -20,7 +20,7 @@ def read_bytes(path: Path) -> bytes:
 def check_free(path: Path, overwrite: bool = False) -> None:
     """Raise if a file exists and must not be overwritten, or if its folder does not exist.
 
-    Called before long work, so that the work is not in vain.
+    Called before long work, so that the work is not wasted.
     """
     if not overwrite and path.exists():
         raise StoreError(f"{path} exists already: choose another name, or allow overwriting")

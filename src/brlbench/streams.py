@@ -1,8 +1,8 @@
 """Random streams keyed by names.
 
 A stream is a Philox generator whose key is a digest of the names, so it depends on its purpose and
-never on what was drawn before. Compiled code starts its own generators from
-the stream's first four words, which `first_words` computes without building a generator.
+never on what was drawn before. Compiled code starts its own generators from the stream's first four
+words, which `first_words` computes without building a generator.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ def key(*names: object) -> Words:
 
 
 def keys(names: Iterable[object], numbers: Iterable[Iterable[int]]) -> Words:
-    """The keys [n, 2] of the streams with these names, followed by each of the numbers."""
+    """The keys [n, 2] of the streams named by `names` and then by each of `numbers`."""
     start = hashlib.blake2b("".join(f"{name}\x1f" for name in names).encode(), digest_size=16)
     digests = []
     for last_names in numbers:
@@ -43,7 +43,7 @@ def generator(*names: object) -> np.random.Generator:
 
 
 def first_words(keys: Sequence[Words] | Words) -> Words:
-    """The first four words [n, 4] of each keyed stream, equal to what its generator draws first."""
+    """The first four words [n, 4] of each keyed stream: what its generator draws first."""
     key0, key1 = np.array(keys, dtype=np.uint64).reshape(-1, 2).T.copy()
     counter = [np.full(len(key0), word, dtype=np.uint64) for word in (1, 0, 0, 0)]
     for _ in range(_ROUNDS):

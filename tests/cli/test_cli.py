@@ -183,7 +183,7 @@ def test_lists_of_problems_and_agents(shell: Shell) -> None:
         (("distribution",), ("give one of SOURCE and --from-gym",)),
         (("distribution", "GC", "--from-gym", "Taxi"), ("give one of SOURCE and --from-gym",)),
         (("distribution", "DeepSea", "--set", "size=0"), ("DeepSea: size = 0: must be a whole",)),
-        (("distribution", "Maze", "-o", "maze.dat"), ("maze.dat: one MDP in place of",)),
+        (("distribution", "Maze", "-o", "maze.dat"), ("maze.dat: the original library's",)),
         (("distribution", "GC", "-o", "no/gc.toml"), ("no/gc.toml can't be written: No such",)),
         (("distribution", "GC", "-o", "exists.toml"), ("exists.toml exists already",)),
         (
@@ -284,7 +284,7 @@ def test_lists_of_problems_and_agents(shell: Shell) -> None:
             ("play", "broken.json", "short.parquet", "--workers", "1", "-o", "a"),
             ("own:Broken failed on MDP 0 at step 4: act returned None: must be a whole number",),
         ),
-        (("demo", "--output", "exists.toml"), ("exists.toml can't be made a folder: Not a dir",)),
+        (("demo", "--output", "exists.toml"), ("exists.toml can't be used as a folder: Not a",)),
     ],
 )  # fmt: skip
 def test_errors(

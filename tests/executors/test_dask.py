@@ -179,7 +179,7 @@ def test_units_raise_when_the_scheduler_goes(monkeypatch: pytest.MonkeyPatch) ->
         future = executor.submit("helpers.work:hang", None)
         wait_for(lambda: executor._units.client.processing())
         cluster.close()
-        with pytest.raises(ExecutorError, match=r"^the Dask scheduler has gone: "):
+        with pytest.raises(ExecutorError, match=r"^the Dask scheduler is gone: "):
             future.result()
 
 

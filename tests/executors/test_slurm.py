@@ -96,7 +96,7 @@ def test_jobs_end_after_a_main_process_that_is_killed(slurm: Path, tmp_path: Pat
 
 
 def test_a_job_that_slurm_refuses_is_an_error(slurm: Path) -> None:
-    expected = r"^SLURM would not run such a job: .*[Ii]nvalid partition"
+    expected = r"^SLURM refuses such a job: .*[Ii]nvalid partition"
     with pytest.raises(InvalidInput, match=expected), Slurm(options(partition="absent"), 1):
         pass
 

@@ -103,7 +103,7 @@ algorithm = "opps-ds"
 parameters.draws = 20
 
 [[agents]]
-algorithm = "test_agents:Plain"
+algorithm = "study_agents:Plain"
 parameters.luck = [1, 2]
 """
 
@@ -117,11 +117,11 @@ horizon = 10
 test = "GC"
 
 [[agents]]
-algorithm = "test_agents:Gated"
+algorithm = "study_agents:Gated"
 parameters.gate = "GATE"
 
 [[agents]]
-algorithm = "test_agents:Plain"
+algorithm = "study_agents:Plain"
 parameters.luck = [1, 2, 3]
 
 [[agents]]
@@ -137,8 +137,8 @@ workers = 2
 def write_study(folder: Path, text: str, name: str = "study.toml") -> Path:
     """A study file with the agents above beside it; GATE is the place of its gate, closed."""
     (folder / "gate").mkdir(parents=True, exist_ok=True)
-    sys.modules.pop("test_agents", None)  # of another test
-    (folder / "test_agents.py").write_text(AGENTS)
+    sys.modules.pop("study_agents", None)  # of another test
+    (folder / "study_agents.py").write_text(AGENTS)
     path = folder / name
     path.write_text(text.replace("GATE", str(folder / "gate")))
     return path

@@ -90,7 +90,7 @@ def test_files(tmp_path: Path, suffix: str) -> None:
 
 
 def test_the_original_format_has_distributions_only(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"one MDP in place of .* write \.toml or \.json"):
+    with pytest.raises(InvalidInput, match=r"can.t hold a single MDP: write \.toml or \.json"):
         write(single(), tmp_path / "small.dat")
     write(single().as_prior(), tmp_path / "small.dat")
 

@@ -215,7 +215,7 @@ def test_rewards_of_impossible_transitions_do_not_lengthen_the_horizon() -> None
         (
             {"test": FlatDirichlet(distribution("GC").counts, [2, 0, 0, 0, 9])},
             "the reward at (state 3, action 0, next state 4) is 10.0 in the prior and 9.0 in the "
-            "test distribution: agents know rewards, they must agree",
+            "test distribution: agents know rewards, so both must be equal",
         ),
         ({"prior": "GCC"}, "unknown distribution 'GCC' (did you mean 'GC'?): must be one of "
          f"{', '.join(PROBLEMS)}, a file (.toml, .json, .dat, .dat.z), gym: and an environment's "

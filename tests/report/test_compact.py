@@ -61,7 +61,7 @@ def test_own_results_join_those_of_a_compact_file(tmp_path: Path) -> None:
     }  # fmt: skip
     # Once in the file, once as a result: the first one counts, and that is told.
     again = made(tmp_path / "again", "random")
-    assert any("random on GC once more" in note for note in load(others, again).notes)
+    assert any("repeats random on GC" in note for note in load(others, again).notes)
     # In one folder they are found together.
     others.rename(both / "others.parquet")
     assert len(load(both).experiments[0].summaries) == 3

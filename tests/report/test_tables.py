@@ -104,7 +104,7 @@ def test_the_sentence() -> None:
     none = sentence(answer(GC, Question(offline=1e-6)))
     assert none == (
         "GC within offline ≤ 1 µs: no agent is within the bounds; "
-        "the least times are 100 µs offline and 100 ns online."
+        "the shortest times are 100 µs offline and 100 ns online."
     )
     assert "there is no other algorithm" in sentence(answer(experiment(GC.summaries[:1])))
     assert "there are no agents to compare" in sentence(answer(experiment(GC.summaries[-1:])))

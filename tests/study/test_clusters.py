@@ -31,11 +31,11 @@ horizon = 10
 test = "GC"
 
 [[agents]]
-algorithm = "test_agents:Gated"
+algorithm = "study_agents:Gated"
 parameters.gate = "GATE"
 
 [[agents]]
-algorithm = "test_agents:Troubled"
+algorithm = "study_agents:Troubled"
 parameters.trouble = ["none", "raise"]
 
 [[agents]]

@@ -134,7 +134,7 @@ def test_jobs_whose_probe_fails_are_told(tmp_path: Path, shell: Shell) -> None:
         STUDY
         + """
 [[agents]]
-algorithm = "test_agents:Troubled"
+algorithm = "study_agents:Troubled"
 parameters.trouble = "raise"
 """
     )

@@ -64,12 +64,12 @@ def test_a_changed_study_uses_what_still_applies(small: Path, shell: Shell) -> N
 
 @pytest.mark.slow
 def test_results_of_another_version_of_an_agent_are_not_used(small: Path) -> None:
-    agents = small / "test_agents.py"
+    agents = small / "study_agents.py"
     agents.write_text(agents.read_text().replace("self.rng.integers(self.actions)", "0"))
     code, output = run("run", small / "study.toml", "--results", small / "out")
     assert code == 0, output
     assert "6 done, 0 failed, 4 to do" in output
-    assert " ".join(output.split()).count("of another version of the agent's code") == 4
+    assert " ".join(output.split()).count("from another version of the agent's code") == 4
     assert len(returns_in(small / "out")) == 10
     assert len(list((small / "out/results").rglob("*.outdated"))) == 4
 
@@ -87,12 +87,12 @@ deadline = "0.001us"
 algorithm = "bamcp"
 parameters.simulations = 10_000_000
 [[agents]]
-algorithm = "test_agents:Plain"
+algorithm = "study_agents:Plain"
 """
     done = shell("run", write_study(tmp_path, text), "-r", tmp_path / "out")
     assert done.code == 0, done
     found = {r.algorithm: r for r in map(read_result, (tmp_path / "out").rglob("results/*/*"))}
-    assert found["test_agents:Plain"].overruns == 1.0
+    assert found["study_agents:Plain"].overruns == 1.0
     assert found["bamcp"].overruns == 1.0
     assert found["bamcp"].label.endswith(" within 1 ns")
     assert not found["bamcp"].reproducible
@@ -127,21 +127,21 @@ test = "GC"
 memory = "600MB"
 
 [[agents]]
-algorithm = "test_agents:Troubled"
+algorithm = "study_agents:Troubled"
 parameters.trouble = ["none", "training", "raise", "nonsense", "memory", "exit"]
 
 [[agents]]
-algorithm = "test_agents:Troubled"
+algorithm = "study_agents:Troubled"
 parameters.trouble = "long training"
 limits.training = "0.5s"
 
 [[agents]]
-algorithm = "test_agents:Troubled"
+algorithm = "study_agents:Troubled"
 parameters.trouble = "hang"
 limits.trajectory = "0.5s"
 
 [[agents]]
-algorithm = "test_agents:Troubled"
+algorithm = "study_agents:Troubled"
 parameters.trouble = "slow"
 limits.decision = "0.1s"
 
@@ -151,7 +151,7 @@ workers = 2
 
 
 REASONS = {
-    "training": "training: test_agents:Troubled failed while training: RuntimeError: no idea",
+    "training": "training: study_agents:Troubled failed while training: RuntimeError: no idea",
     "long training": "training: took more than 0.5 s",
     "raise": "failed on MDP 0 at step 0: ValueError: lost",
     "nonsense": "failed on MDP 0 at step 0: act returned 99: must be from 0 to 2",
@@ -210,7 +210,7 @@ def test_a_run_in_the_background(tmp_path: Path) -> None:
 def test_folder_errors_are_sentences(tmp_path: Path, shell: Shell) -> None:
     (tmp_path / "file").write_text("")
     study = read_study(write_study(tmp_path, SMALL))
-    with pytest.raises(StoreError, match="can't be made a folder"):
+    with pytest.raises(StoreError, match="can't be used as a folder"):
         Folder(tmp_path / "file").open(study)
     assert_error(shell("status", tmp_path / "nothing"), "has no study in it")
     for results in ("file", "file/x"):

@@ -111,7 +111,7 @@ test = "mine.toml"
 test = "mine.toml"
 prior = "uniform:mine.toml"
 [[agents]]
-algorithm = "test_agents:Plain"
+algorithm = "study_agents:Plain"
 parameters.luck = [1, 2]
 """
     path = write_study(tmp_path / "elsewhere", text)
@@ -121,7 +121,7 @@ parameters.luck = [1, 2]
     study = read_study(path)
     assert len(study.jobs) == 4
     before = study.jobs[0]
-    agents = path.parent / "test_agents.py"
+    agents = path.parent / "study_agents.py"
     agents.write_text(agents.read_text() + "\n# another version\n")
     after = read_study(path).jobs[0]
     assert after.agent.code != before.agent.code

@@ -146,7 +146,7 @@ class Comparison:
         return Regions(offline, online, numbers[cells.reshape(shape)], answers)
 
     def sequence(self, offline: float = math.inf) -> list[tuple[float, list[str]]]:
-        """Each set of winning algorithms as the online bound grows, after the time it begins at."""
+        """The sets of winning algorithms as the online bound grows, each after where it begins."""
         steps: list[tuple[float, list[str]]] = []
         for online in np.unique(self._online).tolist():
             answer = self.within(offline, online)

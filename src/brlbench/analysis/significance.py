@@ -45,7 +45,7 @@ def permutation_test(
     permutation, so the p-value is never zero.
     """
     difference = paired_differences(first, second)
-    # Keeps rounding from making a permutation equal to the observed one look smaller.
+    # The margin keeps permutations that equal the observed one from rounding below it.
     observed = difference.sum() - 1e-12 * np.abs(difference).sum()
     as_large = 1
     for start in range(0, permutations, 1000):

@@ -55,7 +55,7 @@ def time_of(feature: Feature, name: str, offline: float, decisions: Floats) -> f
 
 
 def summarise(result: Result, features: Mapping[str, Feature] = FEATURES) -> Summary:
-    """What reports need of a result, with the given time features."""
+    """What reports need from a result, with the given time features."""
     nanoseconds = result.nanoseconds.reshape(-1, result.nanoseconds.shape[2])
     decisions = nanoseconds.astype(np.float64) * 1e-9
     return Summary(

@@ -30,7 +30,7 @@ _OTHER_COLUMNS = 52  # characters of a study's bar beside its description
 def trajectories_bar(
     console: Console, total: int, description: str = "playing", transient: bool = False
 ) -> Iterator[Advance]:
-    """A bar with the time left, for work counted in trajectories; a transient one goes away."""
+    """A bar with the time left, for work counted in trajectories; a transient one disappears."""
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),

@@ -16,7 +16,7 @@ STUDY = Path(__file__).parent / "shipped" / "demo.toml"
 
 
 def run_demo(output: Path, mdps: int, seed: int, workers: int | None) -> bool:
-    """Run the study and show what came of it; returns whether it is complete."""
+    """Run the study and show its results; returns True if it is complete."""
     study, execution = prepare(STUDY, {"workers": workers}, num_mdps=mdps, seed=seed)
     if not run(study, execution, output):
         return False

@@ -15,6 +15,6 @@ def say(text: object) -> None:
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """Print what should be known about results."""
+    """Print notes on results."""
     for note in notes:
         errors.print(Text(f"note: {note}"), soft_wrap=True)

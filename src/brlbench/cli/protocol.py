@@ -63,7 +63,7 @@ def distribution(
 
 
 def _source(source: str | None, from_gym: str | None, parameters: list[str] | None) -> str:
-    """What is asked for, as `problems.distribution` takes it."""
+    """The source in the form that `problems.distribution` takes."""
     if (source is None) == (from_gym is None):
         raise InvalidInput("give one of SOURCE and --from-gym")
     name = source if source is not None else f"gym:{from_gym}"

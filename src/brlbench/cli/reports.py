@@ -52,7 +52,7 @@ def compare(
 def report(
     results: Results,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The folder to write; RESULTS/report.")
+        Path | None, typer.Option("--output", "-o", help="A folder; by default RESULTS/report.")
     ] = None,
     format: Annotated[
         list[str] | None,

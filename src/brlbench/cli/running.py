@@ -50,7 +50,7 @@ def prepare(
 
 
 def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bool = False) -> bool:
-    """Run the jobs of a study that have no result yet; returns whether all have one now."""
+    """Run the jobs of a study that have no result yet; returns True if all have one now."""
     folder = Folder(results)
     folder.open(study)
     try:
@@ -90,7 +90,7 @@ def dry_run(study: Study, execution: ExecutionTable, results: Path, probes: bool
 
 
 def detach(path: Path, results: Path, arguments: Sequence[str]) -> None:
-    """Start the same command once more, in the background."""
+    """Start the same command again, in the background."""
     read_study(path)  # fail before detaching
     log = results / "run.log"
     try:

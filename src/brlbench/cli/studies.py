@@ -33,7 +33,7 @@ def run(
     study: Annotated[Path, typer.Argument(help="A study file (TOML); see studies/quick.toml.")],
     results: Annotated[
         Path | None,
-        typer.Option("--results", "-r", help="The folder for results; ./STUDY-results."),
+        typer.Option("--results", "-r", help="The folder for results; by default ./STUDY-results."),
     ] = None,
     dry: Annotated[
         bool, typer.Option("--dry-run", help="List the jobs and estimate their time.")
@@ -46,13 +46,13 @@ def run(
         str | None, typer.Option(help="local, dask or slurm; the study's by default.")
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(help="The address of a Dask scheduler; a local one by default.")
+        str | None, typer.Option(help="The address of a Dask scheduler; a new one by default.")
     ] = None,
     profile: Annotated[
         Path | None, typer.Option(help="A TOML file with the keys of a study's execution table.")
     ] = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try jobs again that failed before.")
+        bool, typer.Option("--retry-failed", help="Retry jobs that failed before.")
     ] = False,
     detach: Annotated[
         bool, typer.Option("--detach", help="Run in the background; see brlbench status.")
@@ -82,7 +82,7 @@ def run(
 def status(
     results: Annotated[Path, typer.Argument(help="A folder with a study, from brlbench run.")],
 ) -> None:
-    """Say what is done, running, failed and left of a study.
+    """Show what is done, running, failed and left in a study.
 
     Example: [bold]brlbench status quick[/bold]
     """

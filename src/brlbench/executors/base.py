@@ -1,4 +1,4 @@
-"""What all executors share: units, their limits, and what becomes of them.
+"""What all executors share: units, their limits and their outcomes.
 
 A unit is what a worker is given at once: a function, named as "module:function", and its argument.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
 Notify = Callable[[Any], bool]
-"""Sends a message from a unit to its parent, which restarts the clock; True means: stop early."""
+"""Sends a message to the parent and restarts the unit's clock; returns True to stop early."""
 
 
 class Done(NamedTuple):
@@ -37,7 +37,7 @@ Outcome = Done | Failed | Died
 class Limits:
     """What a unit may use: seconds between messages, bytes of resident memory (on Linux).
 
-    Until its first message, while it may have to compile, it has `preparation` seconds more.
+    It has `preparation` seconds more for its first message, since it may have to compile.
     """
 
     seconds: float | None = None
@@ -58,10 +58,10 @@ class Executor(Protocol):
     def submit(
         self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
     ) -> Future[Outcome]:
-        """Have a unit performed: `function(argument, notify)`, the function as "module:name"."""
+        """Perform a unit: `function(argument, notify)`, the function named as "module:function"."""
 
     def stop(self) -> None:
-        """Ask running units to stop early; no other starts."""
+        """Ask running units to stop early; start no others."""
 
     def kill(self) -> None:
         """End all units at once."""

@@ -1,7 +1,7 @@
 """Units in a supervised process, which may fail, hang, grow or die.
 
 A `Child` is a process that performs units one after the other and is replaced when it ends. It is
-no `multiprocessing.Process`, so that a daemonic process can have one as well.
+not a `multiprocessing.Process`: daemonic processes could not start one.
 """
 
 import os
@@ -23,7 +23,7 @@ from ..errors import reason
 from .base import NO_LIMITS, Died, Failed, Limits, Outcome
 from .serving import END, MESSAGE, STOP
 
-# A process that has not started its unit by then, with all its imports, never will.
+# A process that has not imported all and started its unit by then never will.
 _START_SECONDS = 120.0
 _EXIT_SECONDS = 1.0
 _MEMORY_CHECK_SECONDS = 0.05
@@ -70,7 +70,7 @@ class Child:
         on_message: Callable[[Any], None] | None = None,
         attempts: int = 3,
     ) -> Outcome:
-        """Call `function(argument, notify)` in the process, again if the process ends by itself.
+        """Call `function(argument, notify)` in the process; retry if the process ends by itself.
 
         `Died` is returned only after `stop` or `kill`: the unit neither finished nor failed.
         """
@@ -138,7 +138,7 @@ class Child:
 
     def _send(self, message: bytes) -> None:
         if self._connection is not None:
-            with suppress(OSError):  # an ended process is noticed when it is read from
+            with suppress(OSError):  # reading will notice that the process has ended
                 self._connection.send_bytes(message)
 
     def _supervise(self, limits: Limits, on_message: Callable[[Any], None] | None) -> Outcome:
@@ -185,7 +185,7 @@ class Child:
         return int(pages) * resource.getpagesize()
 
     def _end(self, patience: float = 0) -> str:
-        """End the process after some patience, and say how it ended."""
+        """End the process, after `patience` seconds at the latest; return how it ended."""
         if self._process is None or self._connection is None:
             return "not running"
         with suppress(subprocess.TimeoutExpired):

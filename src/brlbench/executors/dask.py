@@ -27,7 +27,7 @@ from .serving import Pickled
 _CONNECT_SECONDS = 10
 _CHECK_SECONDS = 1.0
 _UNABLE = "a Dask worker can't perform units: {}: install the same version of brlbench there"
-# How often a unit is started again after the end of its worker.
+# How often a unit is retried after its worker ended.
 REPEATS = 3
 
 
@@ -41,11 +41,11 @@ class Cluster:
     def submit(
         self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
     ) -> Future[Outcome]:
-        """Have a unit performed by the next free worker."""
+        """Perform a unit on the next free worker."""
         return self._units.submit(function_name, argument, limits)
 
     def stop(self) -> None:
-        """Ask running units to stop early; no other starts."""
+        """Ask running units to stop early; start no others."""
         self._units.stop()
 
     def kill(self) -> None:
@@ -58,11 +58,11 @@ class Cluster:
 
 
 class Dask(Cluster):
-    """A Dask cluster: the one of a scheduler, or one of its own on this machine.
+    """A Dask cluster: a running one, or a new one on this machine.
 
     Args:
-        scheduler: the address, such as "tcp://10.0.0.1:8786"; None for a cluster of its own.
-        workers: how many units its own cluster performs at once; None means one per core.
+        scheduler: the address, such as "tcp://10.0.0.1:8786"; None starts a new cluster.
+        workers: how many units a new cluster performs at once; None means one per core.
     """
 
     def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
@@ -81,7 +81,7 @@ class Dask(Cluster):
             if self._scheduler is None:
                 cluster = stack.enter_context(local_cluster(self._workers))
                 self._units.connect(cluster, stack, is_own=True)
-                # Dask gives up workers that don't come back soon: this starts them anew.
+                # Dask gives up workers that don't come back soon: this replaces them.
                 repeat(lambda: cluster.scale(self._workers), _CHECK_SECONDS, stack)
             else:
                 self._units.connect(self._scheduler, stack, is_own=False)
@@ -171,7 +171,7 @@ class Units:
             raise InvalidInput(_UNABLE.format(reason(error))) from None
 
     def num_threads(self) -> int:
-        """How many units the workers of now perform at once, but no less than one."""
+        """How many units the current workers perform at once, at least one."""
         if time.monotonic() > self._counted + _CHECK_SECONDS:
             threads: dict[str, int] = self.client.nthreads()
             self._num_threads = max(1, sum(threads.values()))
@@ -179,9 +179,9 @@ class Units:
         return self._num_threads
 
     def submit(self, function_name: str, argument: Any, limits: Limits) -> Future[Outcome]:
-        """Have a unit performed."""
+        """Perform a unit."""
         future: Future[Outcome] = Future()
-        future.set_running_or_notify_cancel()  # only `stop` knows what has not started
+        future.set_running_or_notify_cancel()  # so that only `stop` can cancel it
         try:
             pickled = Pickled(pickle.dumps(argument))
         except Exception as error:
@@ -200,7 +200,7 @@ class Units:
         return future
 
     def stop(self) -> None:
-        """Ask running units to stop early; no other starts."""
+        """Ask running units to stop early; start no others."""
         self._stopped = True
         # In a thread of its own: a signal may have interrupted what holds the lock.
         threading.Thread(target=self._stop, daemon=True).start()
@@ -213,7 +213,7 @@ class Units:
         self._on_workers(kill_here)
 
     def fail(self, error: ExecutorError) -> None:
-        """Let all units raise an error, without performing them."""
+        """Give up: the futures of all units raise this error."""
         with self._lock:
             self._stopped = True
             futures = [future for future, _ in self._futures.values()]
@@ -247,7 +247,7 @@ class Units:
             self.client.run(function, self._run, on_error="ignore")
 
     def _finish(self, key: str, unit: Future[Outcome]) -> None:
-        """Hand on what became of a unit, and let the cluster forget it."""
+        """Complete the future of a unit with its outcome, and forget the unit."""
         with self._lock:
             future, _ = self._futures.pop(key, (None, None))
         if future is None:
@@ -269,14 +269,14 @@ class Units:
             if self._stopped:
                 return Died("stopped before it was finished")
             raise ExecutorError(
-                "the Dask scheduler has gone: start the run again to go on"
+                "the Dask scheduler is gone: run the same command again to resume"
             ) from None
         except Exception as error:
             raise ExecutorError(_UNABLE.format(reason(error))) from None
 
 
 def _own_path() -> tuple[str, ...]:
-    """Where a user's own modules may be: outside this Python, and in this folder."""
+    """Where a user's own modules may be: import paths outside this Python, and this folder."""
     installed = (sys.prefix, sys.base_prefix)
     own = [entry for entry in sys.path if entry and not entry.startswith(installed)]
     return (*own, os.getcwd())

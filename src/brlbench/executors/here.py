@@ -42,7 +42,7 @@ def perform_here(
 
 
 def stop_here(run: str = "") -> None:
-    """Ask all units of a run in this process to stop early; no other starts."""
+    """Ask all units of a run in this process to stop early; start no others."""
     with _lock:
         _stopped_runs.add(run)
         for child in _children.get(run, []):
@@ -50,7 +50,7 @@ def stop_here(run: str = "") -> None:
 
 
 def kill_here(run: str = "") -> None:
-    """End all units of a run in this process at once; no other starts."""
+    """End all units of a run in this process at once; start no others."""
     _stopped_runs.add(run)
     close_here(run)
 

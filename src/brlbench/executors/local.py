@@ -17,7 +17,7 @@ class Local:
         workers = num_workers(workers)
         self.num_workers = workers
         self._children = [Child(core) for core in _cores(workers)]
-        # The last one used comes first: it is running, and warm.
+        # The child used last comes first: it is running and warm.
         self._idle: LifoQueue[Child] = LifoQueue()
         for child in reversed(self._children):
             self._idle.put(child)
@@ -27,11 +27,11 @@ class Local:
     def submit(
         self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
     ) -> Future[Outcome]:
-        """Have a unit performed by the next free worker."""
+        """Perform a unit on the next free worker."""
         return self._threads.submit(self._perform, function_name, argument, limits)
 
     def stop(self) -> None:
-        """Ask running units to stop early; no other starts."""
+        """Ask running units to stop early; start no others."""
         self._stopped = True
         for child in self._children:
             child.stop()
@@ -62,7 +62,7 @@ class Local:
 
 
 def _cores(workers: int) -> list[int | None]:
-    """The core of each worker, or None for all if there are too few."""
+    """The core of each worker; all None if there are too few."""
     if not hasattr(os, "sched_getaffinity") or workers > num_cores():
         return [None] * workers
     return list(sorted(os.sched_getaffinity(0))[:workers])

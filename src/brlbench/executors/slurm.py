@@ -60,7 +60,7 @@ class SlurmOptions(BaseModel):
 
 
 class Slurm(Cluster):
-    """SLURM jobs, as many as the number of units at once needs.
+    """SLURM jobs, enough to perform a number of units at once.
 
     Args:
         options: what each job asks for.
@@ -95,7 +95,7 @@ class Slurm(Cluster):
         return self
 
     def _replace_jobs(self, cluster: Any) -> None:
-        """Submit SLURM jobs for those that ended, unless they never get anything done."""
+        """Replace SLURM jobs that ended; give up if they keep ending without finishing a unit."""
         if self._finished != self._units.num_finished:
             self._finished = self._units.num_finished
             self._lost.clear()
@@ -141,12 +141,12 @@ def _check_script(script: str) -> None:
         raise InvalidInput(f"SLURM did not answer within {_COMMAND_SECONDS} s") from None
     if tried.returncode:
         said = " ".join(tried.stderr.split()) or f"exit code {tried.returncode}"
-        raise InvalidInput(f"SLURM would not run such a job: {said}")
+        raise InvalidInput(f"SLURM refuses such a job: {said}")
 
 
 def _forget_ended_jobs(cluster: Any) -> list[str]:
-    """Forget the jobs that SLURM no longer knows; return their ids."""
-    jobs = dict(cluster.workers)  # copied before SLURM is asked: each is known to it or has ended
+    """Forget the jobs that SLURM no longer knows; return them in words."""
+    jobs = dict(cluster.workers)  # copied before asking SLURM: each is known to it or has ended
     known = _known_jobs()
     if known is None:
         return []
@@ -157,7 +157,7 @@ def _forget_ended_jobs(cluster: Any) -> list[str]:
             cluster.workers.pop(name, None)
 
     cluster.sync(forget)
-    return [job.job_id or "that was refused" for job in ended.values()]
+    return [f"job {job.job_id}" if job.job_id else "refused" for job in ended.values()]
 
 
 def _known_jobs() -> set[str] | None:
@@ -174,5 +174,5 @@ def _gave_up(lost: list[str], logs: Path | None) -> str:
     where = f"see the logs in {logs}" if logs else "set log_directory to see why"
     return (
         f"{len(lost)} SLURM jobs have ended without finishing a unit, "
-        f"the last was job {lost[-1]}: {where}"
+        f"the last was {lost[-1]}: {where}"
     )

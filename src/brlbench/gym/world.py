@@ -31,8 +31,8 @@ class World:
         self.horizon = whole(horizon, "horizon", least=1)
         table, rewards = self.distribution.counts, self.distribution.rewards
         self.num_states, self.num_actions = table.num_states, table.num_actions
-        self.first = table.row_start[:-1]  # [P]; the entries of a pair, from the first
-        self.last = table.row_start[1:] - 1  # [P]; to the last
+        self.first = table.row_start[:-1]  # [P]; the first entry of each pair
+        self.last = table.row_start[1:] - 1  # [P]; the last entry
         self.next_state = table.next_state  # [E]
         self.reward = rewards.mean.at(table)  # [E]
         self.deviation = np.sqrt(rewards.variance.at(table))  # [E]

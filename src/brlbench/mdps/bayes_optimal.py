@@ -1,6 +1,6 @@
 """The exact value of acting Bayes-optimally in tiny problems: the yardstick of planners.
 
-A Bayes-adaptive MDP has as its states the pairs (state, counts seen so far). Over a finite horizon
+The states of a Bayes-adaptive MDP are pairs (state, counts seen so far). Over a finite horizon
 there are finitely many, and dynamic programming over them is exact. Their number grows with the
 horizon to the power of the number of possible transitions, so only tiny problems can be solved.
 """

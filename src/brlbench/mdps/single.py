@@ -33,8 +33,8 @@ class SingleMDP(FlatDirichlet):
         untold = np.flatnonzero((table.values > 0) & (self.counts.at(table) == 0))
         if len(untold):
             raise InvalidInput(
-                f"the transition {table.locate(int(untold[0]))} has no count: the prior must hold "
-                "it possible"
+                f"the transition {table.locate(int(untold[0]))} has no count: the prior must allow "
+                "it"
             )
         self.probabilities = table.at(self.counts)  # [E]
 
@@ -60,7 +60,7 @@ class SingleMDP(FlatDirichlet):
 
 
 def alike_actions(transitions: SparseTable, count: float = 1.0) -> SparseTable:
-    """Counts of a prior that knows which states can follow a state, but not by which action."""
+    """The counts of a prior that knows which states follow each other, but not by which action."""
     actions = transitions.num_actions
     moves = np.unique(transitions.pair // actions * transitions.num_states + transitions.next_state)
     states, following = np.divmod(moves, transitions.num_states)

@@ -131,9 +131,8 @@ class SparseTable:
     def row_sums(self) -> Floats:
         """The sum [S * A] of each row."""
         sums = np.bincount(self.pair, self.values, minlength=self.num_pairs)
-        return sums.astype(
-            np.float64, copy=False
-        )  # NumPy counts in integers if there are no entries
+        # Without entries, NumPy returns integers.
+        return sums.astype(np.float64, copy=False)
 
     def locate(self, entry: int) -> str:
         """The place of an entry, in words."""

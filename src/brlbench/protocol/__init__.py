@@ -1,1 +1,1 @@
-"""The protocol: experiments are drawn, agents trained and played, and results made of it."""
+"""The protocol: draw experiments, train agents, let them play, and make results."""

@@ -108,14 +108,14 @@ def _play_parts(
         except BrokenProcessPool as error:
             raise AgentError(
                 f"{describe(agent)[0]}: a process that played it ended early: use workers=1 to see "
-                'why, and begin the work of a script with if __name__ == "__main__"'
+                'why; a script must start its work under if __name__ == "__main__"'
             ) from error
         finally:
             executor.shutdown(cancel_futures=True)
 
 
 def _packed(trained: TrainedAgent, untrained: Agent | None) -> bytes:
-    """An agent for another process: untrained beside what it saved, or as it is."""
+    """An agent for another process: as it is, or untrained with what the trained one saved."""
     if untrained is None:
         content: tuple[Any, ...] = (trained.agent, None, True)
     else:

@@ -21,6 +21,8 @@ from ..problems import distribution
 from ..streams import Words
 
 DEFAULT_HORIZON = 250
+ARGUMENTS = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")
+"""What makes an experiment again, with its distributions and MDPs."""
 
 
 class Experiment:
@@ -85,8 +87,7 @@ class Experiment:
 
     def replace(self, **changes: Any) -> "Experiment":
         """The same experiment, with the same MDPs, but another horizon or deadline."""
-        names = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")
-        settings = {name: getattr(self, name) for name in names}
+        settings = {name: getattr(self, name) for name in ARGUMENTS}
         return Experiment(self.prior, self.test, **{**settings, **changes}, mdps=self.probabilities)
 
     def __repr__(self) -> str:
@@ -97,7 +98,7 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """The test distribution, and the prior where it is another one."""
+        """The test distribution's name, and the prior's if it differs."""
         prior, test = self.prior.name or "unnamed", self.test.name or "unnamed"
         accurate = self.prior.digest == self.test.as_prior().digest
         return test if accurate else f"{test} from {prior}"
@@ -153,13 +154,13 @@ class Experiment:
 
     @cached_property
     def hash(self) -> str:
-        """A SHA-256 digest of the settings and the MDPs; names don't count, nor does the deadline.
+        """A SHA-256 digest of the settings and the MDPs, without names and deadline.
 
-        So agents with and without a deadline can be compared.
+        Leaving the deadline out makes agents with and without one comparable.
         """
         left_out = ("name", "prior", "test", "deadline")
         settings = {key: value for key, value in self.settings().items() if key not in left_out}
-        # The key's first name, so that hashes stay what they were.
+        # The setting's former name keeps hashes unchanged.
         settings["trajectories"] = settings.pop("trajectories_per_mdp")
         text = json.dumps(settings, sort_keys=True)
         return hashlib.sha256(text.encode() + self.probabilities.tobytes()).hexdigest()
@@ -197,5 +198,6 @@ def _check_same_world(prior: FlatDirichlet, test: FlatDirichlet) -> None:
     if len(wrong):
         raise InvalidInput(
             f"the reward at {test.counts.locate(int(wrong[0]))} is {known[wrong[0]]} in the prior "
-            f"and {real[wrong[0]]} in the test distribution: agents know rewards, they must agree"
+            f"and {real[wrong[0]]} in the test distribution: agents know rewards, so both must be "
+            "equal"
         )

@@ -104,7 +104,7 @@ def _play_one(
     record: Any,
     i: int,
 ) -> None:
-    """The trajectory loop of `kernels.trajectory`, for an agent in Python."""
+    """The trajectory loop of `kernels.loop.trajectory`, for an agent in Python."""
     from ..kernels.loop import environment
 
     state = environment.first_state_once(env, noise)

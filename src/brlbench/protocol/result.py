@@ -1,4 +1,4 @@
-"""What came of a job: one agent in one experiment."""
+"""The result of a job: of one agent in one experiment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -55,7 +55,7 @@ class Result:
 
     @property
     def reproducible(self) -> bool:
-        """False if the clock had a say: a second run could differ."""
+        """False if the clock decided when agents stopped: a second run could differ."""
         return self.deadline is None
 
     @property
@@ -98,7 +98,7 @@ def join_records(
     records: "Sequence[Record]",
     made_on: dict[str, Any],
 ) -> Result:
-    """The result made of the records of all parts, which come in order."""
+    """Join the records of all parts, given in order, to a result."""
     algorithm, parameters = describe(agent)
     shape = (experiment.num_mdps, experiment.trajectories_per_mdp)
 

@@ -1,4 +1,4 @@
-"""What reports need of a result: returns per MDP and time features, no single decisions."""
+"""What reports need from a result: returns per MDP and time features, no single decisions."""
 
 from dataclasses import dataclass
 from typing import Any

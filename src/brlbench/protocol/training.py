@@ -1,6 +1,6 @@
-"""Train agents, and save and load what training gave.
+"""Train agents; save and load trained ones.
 
-Training depends on the prior, the task, the seed and the agent alone.
+Training depends only on the prior, the task, the seed and the agent.
 """
 
 import time
@@ -85,21 +85,18 @@ def train_new(
     horizon: int | None,
     seed: int,
     on_progress: OnProgress | None = None,
-    deadline: float | None = None,
 ) -> TrainedAgent:
-    """Make an agent and train it; one that searches for long tells `on_progress` how far it is."""
+    """Make an agent and train it; a long search reports its progress to `on_progress`."""
     agent = make_agent(algorithm, **parameters)
     if on_progress is not None:
         agent = with_progress(agent, on_progress)
     # The experiment only checks what it is given: its MDP is never drawn.
-    checked = Experiment(
-        prior, num_mdps=1, discount=discount, horizon=horizon, seed=seed, deadline=deadline
-    )
+    checked = Experiment(prior, num_mdps=1, discount=discount, horizon=horizon, seed=seed)
     return train(agent, checked.prior, checked.task, seed)
 
 
 def with_progress(agent: Agent, on_progress: OnProgress) -> Agent:
-    """A copy that tells how far its training is, if the agent can; else the agent itself."""
+    """A copy that reports the progress of its training; the agent itself if it can't report any."""
     method = getattr(agent, "with_progress", None)
     return agent if method is None else cast(Agent, method(on_progress))
 
@@ -127,7 +124,7 @@ def save(trained: TrainedAgent) -> SavedAgent:
 
 
 def load(saved: SavedAgent) -> TrainedAgent:
-    """The trained agent again; one that can't save itself is retrained from the same stream."""
+    """Restore a trained agent; one that can't save itself is retrained from the same stream."""
     try:
         agent = make_agent(saved.agent, **saved.parameters)
     except InvalidInput as error:
@@ -140,7 +137,7 @@ def load(saved: SavedAgent) -> TrainedAgent:
 
 
 def load_into(agent: Any, saved: dict[str, Any]) -> None:
-    """Hand an untrained agent what a trained one saved."""
+    """Load into an untrained agent what a trained one saved."""
     try:
         agent.load(saved)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Waits for futures and still notices interrupts."""
+"""Wait for futures without missing interrupts."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait

@@ -24,7 +24,7 @@ Write = Callable[[Path, bool], str | None]
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """What came of building a report: its answers, its files, and notes on both."""
+    """A report that was built: its answers, its files, and notes on both."""
 
     answers: list[Answer]
     files: list[Path]
@@ -85,7 +85,7 @@ def slugs(answers: Sequence[Answer]) -> list[str]:
 def _products(
     data: ReportData, answers: list[Answer], wanted: set[str]
 ) -> Iterator[tuple[str, Write]]:
-    """The names of the report's files, each with what writes it."""
+    """The names of the report's files, each with the function that writes it."""
     if wanted & {"figures", "latex"}:  # the LaTeX report includes the figures
         yield from _figures(answers)
     if "latex" in wanted:
@@ -139,7 +139,7 @@ def _write_page(data: ReportData, path: Path, overwrite: bool) -> None:
 
 
 def _content(make: Callable[[], bytes | str]) -> Write:
-    """A writer of what a function makes."""
+    """Make a function that writes what another one returns."""
 
     def write(path: Path, overwrite: bool) -> None:
         made = make()

@@ -63,7 +63,7 @@ def write_title(axes: Axes, text: str) -> None:
 
 
 def settle(figure: Figure) -> None:
-    """Lay a figure out, so that nothing moves afterwards."""
+    """Fix the layout of a figure, so that nothing moves afterwards."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
 

@@ -17,9 +17,10 @@ from ..storage.compact import ExperimentHeader, read_summaries
 from ..study.failures import failures_in
 from .data import ExperimentData, ReportData
 
-_UNLIKE_SPEEDS = 1.5  # ratio of two machines' calibrations from which on a note is given
-_MANY_OVERRUNS = 0.01  # share of decisions past the deadline, likewise
-_OVERLOADED = 0.1  # share of a thread's time spent waiting for a core, likewise
+# Notes are given above these:
+_UNLIKE_SPEEDS = 1.5  # ratio of two machines' calibrations
+_MANY_OVERRUNS = 0.01  # share of decisions past the deadline
+_OVERLOADED = 0.1  # share of a thread's time spent waiting for a core
 
 
 def load(*places: Path, feature: str = ONLINE) -> ReportData:
@@ -40,7 +41,7 @@ def load(*places: Path, feature: str = ONLINE) -> ReportData:
         for header, summary in read:
             name = headers.setdefault(header.hash, header).name
             if found.setdefault(header.hash, {}).setdefault(summary.label, summary) is not summary:
-                notes.append(f"left out: {path} has {summary.label} on {name} once more")
+                notes.append(f"left out: {path} repeats {summary.label} on {name}")
     if not found:
         what = f"no results that can be read ({_some(notes)})" if notes else "no results"
         where = " and ".join(map(str, places))
@@ -90,7 +91,7 @@ def _read(
 
 
 def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]:
-    """Experiments with accurate priors first; to equal names a part of the hash is added."""
+    """Experiments with accurate priors first; equal names get a part of the hash."""
     experiments.sort(key=lambda e: (not e.accurate, e.name, e.hash))
     names = [experiment.name for experiment in experiments]
     return [

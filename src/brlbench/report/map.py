@@ -43,12 +43,11 @@ class Rectangle(NamedTuple):
 
 
 def rectangles(found: Answer) -> list[Rectangle]:
-    """The plane of all bounds as few rectangles; left out where no agent is allowed."""
+    """The plane of all bounds as few rectangles, without the bounds that allow no agent."""
     regions, summaries = found.regions, found.comparison.summaries
     sets: dict[tuple[str, ...], int] = {}
-    numbers = np.full(
-        len(regions.answers) + 1, -1, dtype=np.int64
-    )  # the last one serves cells of -1
+    # The last number stays -1, for cells that allow no agent.
+    numbers = np.full(len(regions.answers) + 1, -1, dtype=np.int64)
     for i, best in enumerate(regions.answers):
         names = tuple(sorted(summaries[winner].algorithm for winner in best.winners))
         numbers[i] = sets.setdefault(names, len(sets))

@@ -55,7 +55,7 @@ def sentence(found: Answer) -> str:
             "online": min(summary.seconds[found.question.feature] for summary in summaries),
         }
         times = " and ".join(f"{format_seconds(time)} {name}" for name, time in least.items())
-        return start + f"no agent is within the bounds; the least times are {times}."
+        return start + f"no agent is within the bounds; the shortest times are {times}."
     first = found.rows[0]
     score = format_score(*first.score)
     best = f"{first.summary.label} is best with {score}"

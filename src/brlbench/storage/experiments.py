@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import StoreError
 from ..files import atomic_write
 from ..problems import formats
-from ..protocol.experiment import Experiment
+from ..protocol.experiment import ARGUMENTS, Experiment
 from .results import renamed_settings
 from .tables import pack_table, read_table
 
@@ -28,14 +28,13 @@ def write_experiment(path: Path, experiment: Experiment, overwrite: bool = False
 
 
 def read_experiment(path: Path) -> Experiment:
-    """Read an experiment and check that it is what was written."""
+    """Read an experiment and check its hash."""
     table, metadata = read_table(path, "experiment")
     settings = renamed_settings(metadata["settings"])
-    chosen = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")
     experiment = Experiment(
         formats.from_json(metadata["prior"]),
         formats.from_json(metadata["test"]),
-        **{name: settings[name] for name in chosen if name in settings},
+        **{name: settings[name] for name in ARGUMENTS if name in settings},
         mdps=table["probabilities"].to_numpy(),
     )
     if experiment.hash != metadata["hash"]:

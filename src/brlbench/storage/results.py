@@ -88,7 +88,7 @@ def read_part(path: Path) -> tuple[Any, Training, dict[str, Any]]:
 
 
 def renamed_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings of an experiment under the names of today; older files have `trajectories`."""
+    """Settings of an experiment under their current names; older files say `trajectories`."""
     if "trajectories" not in settings:
         return settings
     rest = {key: value for key, value in settings.items() if key != "trajectories"}

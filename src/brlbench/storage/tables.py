@@ -1,7 +1,7 @@
 """Parquet tables with metadata, sealed by a digest.
 
-The metadata is a JSON text. A digest of all other bytes is kept inside, and a file that does not
-match it is refused unread.
+The metadata is a JSON text. Each file holds a digest of its other bytes. A file that does not match
+its digest is not parsed.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ def pack_table(kind: str, columns: dict[str, Any], metadata: dict[str, Any]) -> 
 
 
 def read_table(path: Path, kind: str) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Read a table of a kind, and its metadata."""
+    """Read a table of the given kind and its metadata."""
     data = read_bytes(path)
     damaged = f"{path} is damaged, or not a file of brlbench: make it again"
     if not is_intact(data):  # Polars can crash on a damaged file
@@ -54,7 +54,7 @@ def read_table(path: Path, kind: str) -> tuple[pl.DataFrame, dict[str, Any]]:
 
 
 def check_kind(path: Path, content: dict[str, Any], kind: str) -> None:
-    """Raise unless metadata is of a kind, in the format that this version reads."""
+    """Raise unless metadata names this kind, and the format that this version reads."""
     if content["kind"] != kind:
         raise WrongKind(f"{path} is a file with kind {content['kind']!r}: must be {kind!r}")
     if content["format"] != FORMAT:

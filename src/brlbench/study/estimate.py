@@ -124,12 +124,12 @@ class _EnoughError(Exception):
         self.done, self.total, self.elapsed = done, total, elapsed
 
     def extrapolated(self) -> Probe:
-        """What the whole search takes, and a trajectory: a search counts the ones it plays."""
+        """Times of the whole search and of a trajectory; progress is counted in trajectories."""
         return Probe(self.elapsed * self.total / self.done, self.elapsed / self.done)
 
 
 def _trajectory_seconds(agent: Agent, experiment: Experiment, seconds: float) -> float:
-    """Seconds per trajectory: a mean, or extrapolated from the decisions that there is time for."""
+    """Seconds per trajectory: a mean, or extrapolated from the first decisions of one."""
     before, took_before = 0, 0.0
     _time(agent, experiment.replace(horizon=1), Part(0, 1))  # compiles what is not compiled yet
     for decisions in _doubling(experiment.horizon):

@@ -30,7 +30,7 @@ def read_failure(path: Path) -> Failure:
     try:
         return Failure(**read_json(path))
     except TypeError:
-        raise StoreError(f"{path} is damaged: run the study again, which makes it anew") from None
+        raise StoreError(f"{path} is damaged: run the study again to replace it") from None
 
 
 def is_failure(path: Path) -> bool:
@@ -52,4 +52,4 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(read_bytes(path))
     except ValueError:
-        raise StoreError(f"{path} is damaged: run the study again, which makes it anew") from None
+        raise StoreError(f"{path} is damaged: run the study again to replace it") from None

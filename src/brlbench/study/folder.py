@@ -1,7 +1,7 @@
 """The folder in which a study is run: one process writes it, and every file is whole or absent.
 
 study.toml      the study as it was last run
-plan.json       its jobs, which is all that `status` needs
+plan.json       its jobs: all that `status` needs
 now.json        what is running
 experiments/    the MDPs of every experiment
 agents/         trained agents, by what their training depends on
@@ -47,7 +47,7 @@ class Folder:
             for name in ("experiments", "agents", "parts", "results", "failures"):
                 (self.path / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(f"{self.path} can't be made a folder: {error.strerror}") from None
+            raise StoreError(f"{self.path} can't be used as a folder: {error.strerror}") from None
         self._lock = _locked(self.path / ".lock")
         for leftover in self.path.rglob(".*.tmp"):  # of a run that was killed while writing
             leftover.unlink()
@@ -87,7 +87,7 @@ class Folder:
     # What there is.
 
     def set_aside_damaged(self) -> list[str]:
-        """Rename all damaged files, so that what was in them is made again; say which."""
+        """Rename all damaged files, so that they are made again; return messages."""
         paths = [
             path
             for name, kind in (("results", "parquet"), ("parts", "parquet"),
@@ -106,7 +106,7 @@ class Folder:
         return [f"{path} is damaged: set aside as {path.name}.damaged" for path in damaged]
 
     def set_aside_outdated(self, study: Study) -> list[str]:
-        """Rename results and failures of other versions of users' own agents; say which."""
+        """Rename results and failures of other versions of users' agents; return messages."""
         outdated = []
         for job in study.jobs:
             if job.agent.code is None:
@@ -119,7 +119,7 @@ class Folder:
         for path in outdated:
             path.rename(path.with_name(path.name + ".outdated"))
         return [
-            f"{path} is of another version of the agent's code: set aside as {path.name}.outdated"
+            f"{path} is from another version of the agent's code: set aside as {path.name}.outdated"
             for path in outdated
         ]
 
@@ -175,7 +175,7 @@ class Folder:
         self.drop_parts(job)
 
     def join_parts(self, job: Job) -> None:
-        """Make a result of its parts, which have no gaps."""
+        """Join all parts of a job, which have no gaps, to its result."""
         paths = sorted(self._parts(job).glob("*.parquet"), key=part_of)
         records, trainings, machines = zip(*map(read_part, paths), strict=True)
         agent, experiment = job.agent.agent, job.experiment
@@ -192,7 +192,7 @@ class Folder:
         write_failure(self.failure(job), failure)
 
     def has_failed(self, job: Job) -> bool:
-        """Whether a job failed within the limits that it still has."""
+        """True if a job failed under its current limits."""
         path = self.failure(job)
         return path.exists() and read_failure(path).limits == str(job.agent.limits)
 
@@ -239,7 +239,7 @@ def owner_of(folder: Path) -> str | None:
 
 
 def _one_machine(machines: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The machine of a result's parts, with the longest waiting; several are listed too."""
+    """The machine that parts were played on, with the largest waiting share; lists several."""
     descriptions = list(machines)
     waited = max(machine.get("waiting_share", 0.0) for machine in descriptions)
     kinds = {machine["processor"]: machine for machine in descriptions}
@@ -248,13 +248,13 @@ def _one_machine(machines: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def part_of(path: Path) -> Part:
-    """The trajectories in a part's file."""
+    """The part that a file holds, from the file's name."""
     first, _, end = path.stem.partition("-")
     return Part(int(first), int(end))
 
 
 def _versioned(job: Job) -> str:
-    """What a result depends on, ending with the code of a user's own agent."""
+    """The key of a job, followed by the digest of the code of a user's own agent."""
     return job.key if job.agent.code is None else f"{job.key}-{job.agent.code}"
 
 

@@ -42,7 +42,7 @@ class PlannedAgent:
 
     @cached_property
     def identity(self) -> str:
-        """A text that differs between agents of different results."""
+        """A text that differs between agents whose results can differ."""
         if self.code is None:
             return identity(self.agent)
         return f"{identity(self.agent)} {self.algorithm} {json.dumps(self.parameters, default=str)}"
@@ -117,7 +117,7 @@ def read_study(path: str | Path, **defaults: Any) -> Study:
             job = Job(agent, experiments[name], name, table.output.keep_paths)
             jobs.setdefault(job.key, job)
     if not jobs:
-        raise InvalidInput(f"{path}: no agent is left to play: {skipped[0].reason}")
+        raise InvalidInput(f"{path}: every agent is skipped: {skipped[0].reason}")
     _check_labels(path, jobs.values())
     return Study(path, table, experiments, list(jobs.values()), skipped, defaults)
 
@@ -161,7 +161,7 @@ def _experiment(path: Path, table: StudyTable, entry: ExperimentTable) -> Experi
 
 
 def _source(path: Path, source: str) -> str:
-    """A distribution's name, or its file relative to the study's folder."""
+    """The source of a distribution; a file in the study's folder gets its full path."""
     prefix, colon, rest = source.rpartition(":")
     if rest in PROBLEMS or Path(rest).is_absolute():
         return source
@@ -210,7 +210,7 @@ def _check_labels(path: Path, jobs: Iterable[Job]) -> None:
             raise InvalidInput(
                 f"{path}: {other.agent.algorithm} with {other.agent.parameters} and "
                 f"{job.agent.algorithm} with {job.agent.parameters} are both called {job.label}: "
-                "give their classes different names, and let their parameters be their own"
+                "give their classes different names, or show what differs in their parameters"
             )
 
 

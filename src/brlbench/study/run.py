@@ -1,4 +1,4 @@
-"""Run a study in a folder: train and play what is missing, and write down what comes of it.
+"""Run a study in a folder: train and play what is missing, and write the results.
 
 Only this process writes to the folder. Workers are given units and return the content of files, so
 killing any process at any moment loses no more than the units it was performing.
@@ -23,7 +23,7 @@ from .plan import Job, Study
 from .schema import LimitsTable
 from .units import PREPARATION_SECONDS, ExperimentRequest, Played, PlayRequest, TrainRequest
 
-_LONG_SECONDS = 30 * 86400.0
+_LONG_SECONDS = 30 * 86400.0  # instead of no limit
 _NOW_SECONDS = 1.0  # how often `now.json` is written
 
 
@@ -136,7 +136,7 @@ class Run:
         return not self.stopping
 
     def stop(self) -> None:
-        """Start nothing new, and end soon what has started."""
+        """Start nothing new, and end running units early."""
         self.stopping = True
         self.executor.stop()
         for future in [future for future in self.pending if future.cancel()]:
@@ -183,7 +183,7 @@ class Run:
             self._complete(open_job)
 
     def _submit(self) -> None:
-        most = 2 * self.executor.num_workers  # no worker waits for this process
+        most = 2 * self.executor.num_workers  # so that no worker waits for this process
         while self.ready and not self.stopping and len(self.pending) < most:
             unit = self.ready.popleft()
             if unit.open_jobs[0].failed:
@@ -212,7 +212,7 @@ class Run:
         return self.executor.submit(name, play, _limits(seconds, limits, limits.training))
 
     def _finish(self, unit: Unit, outcome: Outcome) -> None:
-        """Write down what came of a unit, and line up what follows."""
+        """Write the outcome of a unit to the folder, and line up what follows."""
         if isinstance(outcome, Done):
             if unit.part is None:
                 self.folder.write_agent(unit.open_jobs[0].job, outcome.value)
@@ -276,7 +276,7 @@ class Run:
             self.folder.write_now({**vars(progress), "at": time.time()})
 
     def _seconds_left(self) -> float | None:
-        """Seconds for the rest; a job of unknown speed has its algorithm's mean, or that of all."""
+        """Seconds left; for jobs of unknown speed, the mean of their algorithm or of all counts."""
         known: dict[str, list[float]] = {}
         for open_job in self.open_jobs:
             if open_job.seconds_each is not None:
@@ -295,6 +295,6 @@ class Run:
 
 
 def _limits(seconds: float | None, table: LimitsTable, training: float | None = 0.0) -> Limits:
-    """Limits that count from the first message; before it, an agent may have to be retrained."""
+    """Limits that count from the first message; until then, an agent may have to be retrained."""
     preparation = PREPARATION_SECONDS + (_LONG_SECONDS if training is None else training)
     return Limits(seconds, table.memory, preparation)

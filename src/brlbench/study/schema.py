@@ -70,7 +70,7 @@ class _Table(BaseModel):
     """A table of the file: no unknown keys, no silent conversions."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-    renamed: ClassVar[dict[str, str]] = {}  # former keys, and what they are called now
+    renamed: ClassVar[dict[str, str]] = {}  # current name by former name
 
     @model_validator(mode="before")
     @classmethod
@@ -96,7 +96,7 @@ class LimitsTable(_Table):
     memory: Bytes | None = None
 
     def over(self, defaults: "LimitsTable") -> "LimitsTable":
-        """These limits, and the defaults where one is not given."""
+        """These limits, with the defaults for those that are not given."""
         return defaults.model_copy(update=self.model_dump(exclude_none=True))
 
     def trajectory_seconds(self, horizon: int) -> float | None:
@@ -146,7 +146,7 @@ class AgentTable(_Table):
 
 
 class OutputTable(_Table):
-    """What is kept of the trajectories that are played from now on."""
+    """What is kept of trajectories; applies to those played from now on."""
 
     renamed: ClassVar[dict[str, str]] = {"trajectories": "keep_paths"}
     keep_paths: bool = False  # states and actions too

@@ -17,7 +17,7 @@ from ..errors import AgentError
 from ..executors.base import Notify
 from ..problems import formats
 from ..protocol import machine
-from ..protocol.experiment import Experiment
+from ..protocol.experiment import ARGUMENTS, Experiment
 from ..protocol.playing import Part, play
 from ..protocol.result import join_records
 from ..protocol.training import TrainedAgent, load, save, train, warm_up
@@ -32,7 +32,7 @@ PREPARATION_SECONDS = 600.0
 
 
 class Played(NamedTuple):
-    """What came of a part: the content of a file."""
+    """A played part, as the content of a file."""
 
     part: Part
     seconds: float
@@ -53,11 +53,10 @@ class ExperimentRequest(NamedTuple):
     @cache
     def of(cls, experiment: Experiment) -> "ExperimentRequest":
         """The request for an experiment, made once per experiment."""
-        names = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")
         return cls(
             formats.to_json(experiment.prior),
             formats.to_json(experiment.test),
-            tuple((name, getattr(experiment, name)) for name in names),
+            tuple((name, getattr(experiment, name)) for name in ARGUMENTS),
             experiment.hash,
             None if experiment.given_mdps is None else experiment.given_mdps.tobytes(),
         )
@@ -77,7 +76,7 @@ class PlayRequest(NamedTuple):
     agent: bytes  # the file of a trained agent
     experiment: ExperimentRequest
     part: Part
-    part_seconds: float  # after this time the rest is left to another unit
+    part_seconds: float  # after this time, the rest is left to other units
     decision_seconds: float | None  # a decision that takes longer is a failure
     one_by_one: bool  # notify after every trajectory
     keep_paths: bool
@@ -181,7 +180,7 @@ def build_experiment(request: ExperimentRequest) -> Experiment:
     )
     if experiment.hash != request.hash:
         raise AgentError(
-            "this worker draws other MDPs than the main process: give both the same versions of "
-            "brlbench and NumPy"
+            "this worker draws other MDPs than the main process: install the same versions of "
+            "brlbench and NumPy for both"
         )
     return experiment

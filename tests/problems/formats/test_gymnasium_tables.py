@@ -170,7 +170,8 @@ def test_a_state_that_ends_only_sometimes_can_not_be_absorbing() -> None:
     table = {0: {0: [(1.0, 0, 1.0, True)], 1: [(1.0, 0, 0.0, False)]}}
     assert from_gym(Small(table, [1.0])).mean().solve(0.5).value.tolist() == [2]
     with pytest.raises(
-        InvalidInput, match=r"'Small' can be in state 0 without having .*: use terminal=restart"
+        InvalidInput,
+        match=r"'Small' can pass through its end state 0 without .*: use terminal=restart",
     ):
         from_gym(Small(table, [1.0]), terminal="absorb")
 

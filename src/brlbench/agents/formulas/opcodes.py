@@ -4,7 +4,6 @@ Plain numbers, so that reading a formula doesn't load the compiler. A code below
 feature: the Q-value in the model with that number.
 """
 
-MAX_FEATURES = 3
 NUMBER = 3
 
 ABS = 4

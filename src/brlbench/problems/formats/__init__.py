@@ -23,7 +23,7 @@ A `.toml` or `.json` file has these keys:
 States and actions are numbered from 0; "*" stands for all of them. What is not listed is 0; if
 several lines name one transition, the last one counts. With `transitions`, every draw is that one
 MDP, and the counts are the prior that agents are told. A `.dat` file has the original library's
-format; a `.dat.z` file is one compressed.
+format; `.dat.z` is the same, compressed.
 """
 
 import json

@@ -42,13 +42,13 @@ def from_gym(
         environment: an environment with a table `P` of transitions, or the id of one.
         terminal: what follows the end of an episode. With `restart`, transitions to the end lead
             to the start; with `absorb`, the end is never left and pays nothing.
-        counts: the prior's count for each transition that it holds possible.
+        counts: the prior's count for each transition that it allows.
         actions: which transitions those are. With `known`, the environment's own; with `alike`,
             each action may lead wherever any action leads from the same state.
         settings: further arguments of `gymnasium.make`, if an id is given.
 
-    A transition that may pay different rewards pays their mean. A transition that only other
-    actions make possible pays what they get on average, for priors that allow it.
+    A transition that may pay different rewards pays their mean. Priors may allow a transition that
+    only other actions can make; it pays the mean of theirs.
     """
     for name, value in (("terminal", terminal), ("actions", actions)):
         if value not in _CHOICES[name]:
@@ -131,8 +131,8 @@ def _absorbing(table: Table, start: Any, label: str) -> Iterator[tuple[Place, fl
         new = set().union(*(within[state] for state in new)) - reached
     if reached & ends:
         raise InvalidInput(
-            f"the environment {label!r} can be in state {min(reached & ends)} without having ended "
-            "there, which can't be absorbing: use terminal=restart"
+            f"the environment {label!r} can pass through its end state {min(reached & ends)} "
+            "without ending, so the state can't be absorbing: use terminal=restart"
         )
     for state, action, probability, next_state, reward, _ in _outcomes(table):
         if state in ends:

@@ -87,8 +87,7 @@ def format_text(distribution: FlatDirichlet) -> str:
     """Print a distribution, with as many digits as its numbers need."""
     if isinstance(distribution, SingleMDP):
         raise InvalidInput(
-            "one MDP in place of a distribution is nothing that the original library's format has: "
-            "write .toml or .json instead"
+            "the original library's format can't hold a single MDP: write .toml or .json instead"
         )
     for name in (distribution.name, distribution.description):
         if "\n" in name or "\r" in name:
@@ -109,7 +108,7 @@ def format_text(distribution: FlatDirichlet) -> str:
 
 
 def start_state(start: Floats) -> int | None:
-    """The one state that a start distribution [S] allows, if it is one."""
+    """The only state that a start distribution [S] allows; None if there are several."""
     return int(start.argmax()) if start.max() == 1 and np.count_nonzero(start) == 1 else None
 
 

@@ -1,8 +1,7 @@
 """Frozen benchmark sets: experiments whose MDPs never change, to be named in papers.
 
 A name is problem/prior/version. The MDPs are in a file of this folder. `storage.frozen_set` loads a
-set only if the SHA-256 digest of its MDPs is the one below, so results on a set of one name are
-always comparable.
+set only if its hash is the one below, so results on sets of the same name are always comparable.
 """
 
 from pathlib import Path
@@ -17,7 +16,7 @@ HASHES = {
     "GDL/inaccurate/v1": "8bc942cc7afaa3d7e2d10fd7ab65ead85c71cfede4e88051fb67a67c28e2dd9b",
     "Grid/inaccurate/v1": "106aa674ba0de98cf0fe2b0eb281fb02af92e5421ebdf53b43f87a85a55fc259",
 }
-"""The hash of the experiment by the name of the set: 500 MDPs, discount 0.95, horizon 250."""
+"""Hashes of the experiments by name; all have 500 MDPs, discount 0.95 and horizon 250."""
 
 
 def frozen_file(name: str) -> Path:

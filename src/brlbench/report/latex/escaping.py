@@ -60,7 +60,7 @@ _LIGATURES = re.compile(r"(?<=-)(?=-)|(?<=,)(?=,)")
 
 
 def escape(value: object) -> Latex:
-    """LaTeX, all in ASCII, that shows a text; what the fonts lack is shown by its code."""
+    """A text as LaTeX in ASCII; characters that the fonts lack are shown by their codes."""
     if isinstance(value, Latex):
         return value
     text = unicodedata.normalize("NFC", " ".join(str(value).split()))

@@ -1,7 +1,7 @@
 // The winners within time bounds, as brlbench.analysis.bounds finds them.
 
-// Paired Z statistics of the agents that can be the best of their algorithm, best first: of each
-// against all that are ranked below it.
+// Paired Z statistics of the agents that can be the best of their algorithm. Ranks are best first;
+// each agent is tested against all below it.
 class PairedTests {
   constructor(ranked, steps, scale) {
     this.steps = steps;

@@ -1,4 +1,4 @@
-// Unpacks what Python packed: names as JSON; numbers deflated, their bytes sorted by place.
+// Unpacks what Python packed: names as JSON; numbers deflated, all first bytes first.
 
 async function readData() {
   const text = (id) => document.getElementById(id).textContent;

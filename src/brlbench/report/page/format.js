@@ -32,14 +32,13 @@ function parseSeconds(text) {
 }
 
 const percent = (part) => `${Number((100 * part).toFixed(4))}%`;
-const formatPart = (value) => (Number.isNaN(value) ? "–" : value.toFixed(3));
+const formatNormalised = (value) => (Number.isNaN(value) ? "–" : value.toFixed(3));
 
 function scoreFormat(scores) {
   const largest = scores.reduce((most, s) => Math.max(most, Math.abs(s)), 0);
   const decimals = largest > 0 ? Math.min(8, Math.max(2, 2 - Math.floor(Math.log10(largest)))) : 2;
   return (score) => (Number.isNaN(score) ? "–" : score.toFixed(decimals));
 }
-
 
 function csv(rows) {
   const cell = (value) => {

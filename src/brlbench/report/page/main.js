@@ -119,7 +119,7 @@ function describe(i) {
   const { experiment, score } = view;
   const rows = [...experiment.parameters[i]];
   rows.push(["score", `${score(experiment.scores[i])} ± ${score(experiment.ci95[i])}`]);
-  if (experiment.normalised) rows.push(["normalised", formatPart(experiment.normalised[i])]);
+  if (experiment.normalised) rows.push(["normalised", formatNormalised(experiment.normalised[i])]);
   rows.push(["offline", formatSeconds(experiment.offline[i])]);
   for (const [feature, times] of Object.entries(experiment.features)) {
     rows.push([onlineText(feature)[0], formatSeconds(times[i])]);

@@ -23,6 +23,6 @@ class Numbers:
         return [self._length - len(array), len(array)]
 
     def packed(self) -> str:
-        """All numbers as text, sorted by the bytes' places, which deflates better."""
+        """All numbers as text; all first bytes come first, which compresses better."""
         raw = np.concatenate(self._arrays).view(np.uint8).reshape(-1, self._dtype.itemsize)
         return base64.b64encode(zlib.compress(raw.T.tobytes(), 9)).decode()

@@ -6,7 +6,7 @@ const COLUMNS = [
   { key: "online", title: "Online", format: formatSeconds },
   { key: "score", title: "Score", down: true },
   { key: "interval", title: "± 95%" },
-  { key: "normalised", title: "Normalised", down: true, format: formatPart },
+  { key: "normalised", title: "Normalised", down: true, format: formatNormalised },
   { key: "within", title: "In bounds", down: true, format: (within) => (within ? "yes" : "no") },
   { key: "winner", title: "Winner", down: true, format: (winner) => (winner ? "★ winner" : "") },
 ];

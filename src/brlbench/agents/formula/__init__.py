@@ -117,23 +117,25 @@ def build_agent(models: "Model", slots: Mapping[str, int], formula: Formula) -> 
     from ..arrays.model import copy
     from . import kernel as kernels
 
-    codes, numbers = program(formula, slots)
+    codes, numbers = instructions(formula, slots)
     num_models = len(models.q)
     return kernels.Formula(
         rng=new_rng(),
         models=copy(models),
         initial=models,
         used=uses(formula, slots, num_models),
-        codes=codes,
-        numbers=numbers,
-        length=np.array([len(codes)]),
-        stack=np.zeros((len(codes), 2)),
+        program=kernels.Program(
+            codes=codes,
+            numbers=numbers,
+            length=np.array([len(codes)]),
+            stack=np.zeros((len(codes), 2)),
+        ),
         indices=np.zeros((models.counts.num_actions, 2)),
         undefined=np.zeros(1, np.int64),
     )
 
 
-def program(formula: Formula, slots: Mapping[str, int]) -> tuple[Integers, Floats]:
+def instructions(formula: Formula, slots: Mapping[str, int]) -> tuple[Integers, Floats]:
     """The instructions [tokens] of a formula and their numbers [tokens]."""
     codes = {**slots, **UNARY, **BINARY}
     return (

@@ -31,7 +31,7 @@ from ...errors import Pointless
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats, Integers
 from ..base import CompiledAgent, Task
-from ..formula import FormulaAgent, build_agent, build_models, program, uses
+from ..formula import FormulaAgent, build_agent, build_models, instructions, uses
 from ..formulas import FEATURES, SETS, Formula, formula_set
 from ..parameters import Sweep, choice, number, whole
 from ..policy_search import PolicySearch, build_practice
@@ -187,7 +187,7 @@ def _build_arms(formulas: tuple[Formula, ...], slots: dict[str, int], models: in
     length = np.array([len(formula.tokens) for formula in formulas])
     codes = np.zeros((len(formulas), length.max()), np.int64)
     for row, formula in zip(codes, formulas, strict=True):
-        row[: len(formula.tokens)] = program(formula, slots)[0]
+        row[: len(formula.tokens)] = instructions(formula, slots)[0]
     return kernels.Arms(
         codes=codes,
         length=length,

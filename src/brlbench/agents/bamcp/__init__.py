@@ -15,7 +15,7 @@ With a deadline, `simulations` is an upper limit: a decision ends with the last 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -141,10 +141,6 @@ class Bamcp(CompiledAgent):
             learning_rate=_LEARNING_RATE,
         )
 
-    def small(self) -> "Bamcp":
-        """Few simulations."""
-        return replace(self, simulations=2, depth=2)
-
 
 def build_urn(prior: FlatDirichlet, horizon: int, background: bool, limit: int) -> "Urn":
     """The prior as an urn for at most `limit` draws at a time; its tables are still to be made."""
@@ -161,5 +157,5 @@ def build_urn(prior: FlatDirichlet, horizon: int, background: bool, limit: int) 
         tables=build_alias(len(counts.entry_count)),
         number=np.zeros(pairs),
         drawn=np.zeros(pairs * limit, np.int32),
-        log_pair=np.zeros(limit, np.int32),
+        pair_of=np.zeros(limit, np.int32),
     )

@@ -16,7 +16,7 @@ import numpy as np
 from ...kernels.arrays import at
 from ...kernels.choice import TIE, greedy
 from ...kernels.jit import cold, inlined
-from ...kernels.loop.deadline import OBSERVE, RESET, Deadline, begin, now, share, took
+from ...kernels.loop.deadline import NO_LIMIT, OBSERVE, RESET, Deadline, begin, now, share, took
 from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import keyed_word, load, next_word, store
 from ...kernels.types import Floats, Integers, Records, Words
@@ -163,9 +163,9 @@ def search_on(agent: Bfs3, u: int, key: np.uint64) -> None:
     )  # fmt: skip
     i = next_root(roots, constants.branching, u)
     root = roots.root[u, i]
-    made = root.made if root.node != NO_NODE else 0
+    in_tree = root.made if root.node != NO_NODE else 0
     goal = min(roots.rollouts, root.made + max(roots.least, root.made // 4))
-    if not has_room(tree, (goal - made) * (constants.depth - 1) + 1):
+    if not has_room(tree, (goal - in_tree) * (constants.depth - 1) + 1):
         forget(roots, tree)
         goal = roots.rollouts
     edge, outcome = tree.edge[tree.arm[u].edge], tree.outcome[root.outcome]
@@ -205,7 +205,7 @@ def search(agent: Bfs3, x: int) -> int:
     for u in range(tree.num_actions):
         agent.q[u] = value(roots, tree, constants, u)
     key, words = next_word(rng), load(rng)
-    least_lead, gives_up = TIE * scale(constants), agent.deadline.limit == 0
+    least_lead, gives_up = TIE * scale(constants), agent.deadline.limit == NO_LIMIT
     u = next_action(agent.q, roots.left, least_lead, gives_up)
     while u != NO_ACTION:
         share(agent.deadline, end, roots.left.sum())

@@ -13,7 +13,7 @@ from .clock import wall_time
 
 NO_LIMIT = 0
 RESET, OBSERVE, LOOKED, END = 0, 1, 2, 3  # slots of `times`
-SIZE = 4
+NUM_TIMES = 4
 REST = 150  # nanoseconds of a decision that pass outside of all measured parts
 
 
@@ -22,7 +22,7 @@ class Deadline(NamedTuple):
 
     limit: int  # nanoseconds, or NO_LIMIT
     stride: int  # simulations between two looks at the clock
-    times: Integers  # [SIZE]; durations of RESET and OBSERVE; times of the last look and of the END
+    times: Integers  # [NUM_TIMES]; how long RESET and OBSERVE took; when it LOOKED; the END
 
 
 @inlined

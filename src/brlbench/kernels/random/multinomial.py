@@ -27,9 +27,9 @@ from .rng import (
 )
 
 _BASE = 128
-_MOST_DIGITS = 16  # draws of which only the first digit is drawn
+_MAX_BY_DIGIT = 16  # up to this many draws have only their first digit drawn
 _NO_DIGIT = -1
-FEW = 2  # draws of which all digits are drawn
+FEW = 2  # up to this many draws have all their digits drawn
 
 
 class Draws(NamedTuple):
@@ -73,7 +73,7 @@ def new_draws(rng: Words, number: int, weight: float) -> Draws:
             second = uniform(rng) * weight
     else:
         scale = _BASE / weight
-        if number <= _MOST_DIGITS:
+        if number <= _MAX_BY_DIGIT:
             low, low_used = next_word(rng) & LOW_BITS, first_bytes(min(8, number))
             if number > 8:
                 high, high_used = next_word(rng) & LOW_BITS, first_bytes(number - 8)
@@ -96,7 +96,7 @@ def share_next(rng: Words, draws: Draws, shared: Shared, part: float) -> Shared:
     weight = shared.weight + part
     if draws.number <= FEW:
         return without_digit(int(draws.first < weight) + int(draws.second < weight), weight)
-    if draws.number > _MOST_DIGITS:
+    if draws.number > _MAX_BY_DIGIT:
         left, chance = draws.number - shared.number, part / (draws.weight - shared.weight)
         return without_digit(shared.number + binomial(rng, left, chance), weight)
     end = draws.scale * weight

@@ -27,6 +27,8 @@ MANY_DRAWS = 32
 FIRST_PROPOSALS = 16.0
 # The chance of a region that would hold every row: there is no use for it.
 EVERYWHERE = 1.0
+# Where the two extreme rows of two outcomes begin.
+LEAST, GREATEST = 0, 2
 
 
 @inlined
@@ -80,8 +82,8 @@ def draw_two_outcomes(rng: Words, shapes: Floats, number: int, extremes: Floats)
         for _ in range(number):
             draw_row(rng, shapes, extremes[:2])
             least, greatest = min(least, extremes[0]), max(greatest, extremes[0])
-    extremes[0], extremes[1] = least, 1 - least
-    extremes[2], extremes[3] = greatest, 1 - greatest
+    extremes[LEAST], extremes[LEAST + 1] = least, 1 - least
+    extremes[GREATEST], extremes[GREATEST + 1] = greatest, 1 - greatest
 
 
 @inlined

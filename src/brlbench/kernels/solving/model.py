@@ -46,7 +46,7 @@ class Model(NamedTuple):
     norms: Floats  # [2]; SUM of the values; SCALE, the largest absolute value
 
 
-@kernel
+@inlined
 def with_counts(model: Model, counts: Counts) -> Model:
     """The same arrays for other counts."""
     return Model(

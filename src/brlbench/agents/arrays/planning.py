@@ -26,7 +26,7 @@ def reward_table(prior: FlatDirichlet) -> Floats:
 
 
 def build_deadline(task: Task, simulation: float) -> Deadline:
-    """The deadline of each decision; `simulation` is the least nanoseconds that one takes."""
+    """The deadline of each decision; a simulation takes at least `simulation` nanoseconds."""
     limit = NO_LIMIT
     if task.deadline is not None:
         limit = max(1, int(min(task.deadline * 1e9, 2.0**60)))
@@ -35,7 +35,7 @@ def build_deadline(task: Task, simulation: float) -> Deadline:
 
 
 def simulations_in_time(simulations: int, simulation: float, task: Task) -> int:
-    """The simulations asked for, but no more than could be made within the deadline."""
+    """The simulations asked for, but no more than can be made within the deadline."""
     if task.deadline is None:
         return simulations
     return min(simulations, 1 + int(min(task.deadline * 1e9 / simulation, 2.0**60)))

@@ -50,7 +50,7 @@ def learn(urn: Urn, pair: int, y: int) -> None:
 def draw(urn: Urn, pair: int, word: np.uint64, other_word: np.uint64) -> int:
     """The next state that two random words draw; it counts for later draws once it is pushed.
 
-    Both a copy and a new draw are looked up, because a jump that depends on chance takes longer.
+    Both a copy and a new draw are looked up, because a random branch would take longer.
     """
     counts, row = urn.counts, at(pair)
     number = urn.number[row]

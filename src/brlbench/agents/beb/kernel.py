@@ -25,7 +25,7 @@ class Beb(NamedTuple):
 
 @inlined
 def set_bonus(model: Model, pair: int, beta: float, by_transition: bool) -> None:
-    """The expected bonus of a pair.
+    """Set the expected bonus of a pair.
 
     By pair: beta / (1 + n). By transition: the mean over y of beta / c(y), where y comes with
     probability c(y) / n, is beta / n for each possible y.
@@ -39,7 +39,7 @@ def set_bonus(model: Model, pair: int, beta: float, by_transition: bool) -> None
 
 @kernel
 def set_all_bonuses(model: Model, beta: float, by_transition: bool) -> None:
-    """The bonuses of the prior."""
+    """Set the expected bonuses of all pairs."""
     for pair in range(len(model.bonus)):
         set_bonus(model, pair, beta, by_transition)
 

@@ -4,7 +4,7 @@ A roll-out goes from the root to the full depth, along the best arms and the wid
 then tightens the bounds of all nodes on its path. The next roll-out often begins with the same
 steps. On the way down, each node on the path therefore gets floors: as long as its upper bound and
 its gap stay above them, all choices above it stay the same. The next roll-out begins at the deepest
-node that is above its floors. The nodes above it learn of the changes when it is left.
+node that is above its floors. When the path leaves it, its bounds are passed to the nodes above.
 
 New nodes that are left right after they were made become sketches. A roll-out that comes back to
 a sketch makes its node again, from the same random numbers.
@@ -61,7 +61,7 @@ class Path(NamedTuple):
 
 @inlined
 def expand(tree: Tree, belief: PathBelief, constants: Constants, x: int, rng: Words) -> int:
-    """Make a node; of its arms, draw only what their rewards need."""
+    """Make a node and return it; draw only what the rewards of its arms need."""
     state, n = belief.state[at(x)], tree.size[NODES]
     tree.size[NODES] = n + 1
     node = tree.node[at(n)]

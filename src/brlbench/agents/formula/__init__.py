@@ -4,9 +4,9 @@ In state x the agent plays the action u with the largest formula(Qmean, Qself, Q
 feature at (x, u). The features are the optimal Q-functions of three models, which all learn online
 and are solved again, exactly, after every transition:
 
-- mean: the posterior's mean, from the prior;
-- self: at first one count from each pair to its own state;
-- uniform: at first one count for every transition.
+- mean starts from the prior;
+- self starts from one count per pair, back to its own state;
+- uniform starts from one count per transition.
 
 Rewards are known in all three. Only the models that a formula uses are kept. Models that start from
 the same counts (mean and uniform, under a uniform prior) are kept once.
@@ -91,7 +91,7 @@ def _starting_point(prior: FlatDirichlet, feature: str) -> FlatDirichlet:
 
 
 def _stacked(parts: list[Any]) -> Any:
-    """Stack models (or counts) of one size: each array gets one more axis in front."""
+    """Stack models (or counts) of one size: each array gets a new first axis."""
     fields: dict[str, Any] = {}
     for field in parts[0]._fields:
         values = [getattr(part, field) for part in parts]

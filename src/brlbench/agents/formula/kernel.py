@@ -1,6 +1,6 @@
 """The action with the largest index, a formula of Q-values in up to three models.
 
-The models are stacked: a `Model` whose arrays have one more axis, the first one. Only those that
+The models are stacked: a `Model` whose arrays have one more axis, the first one. Only models that
 the formula uses are kept up to date.
 
 Ties: a Q-value is known to within TIE of its model's scale, and each operation carries this

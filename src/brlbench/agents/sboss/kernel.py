@@ -45,7 +45,7 @@ def rows_of(counts: Counts, pair: int, epsilon: float) -> int:
 
 @kernel
 def set_rows(counts: Counts, epsilon: float, rows: Integers) -> None:
-    """How many rows to sample for each pair."""
+    """Set how many rows to sample for each pair."""
     for pair in range(len(rows)):
         rows[pair] = rows_of(counts, pair, epsilon)
 
@@ -79,7 +79,7 @@ def reset(agent: Sboss, x: int) -> None:
 
 
 def act(agent: Sboss, x: int) -> int:
-    """Sample if it is time, and take a best action of the merged MDP."""
+    """Sample if it is due, and take a best action of the merged MDP."""
     merged, posterior = agent.merged, agent.merged.posterior
     if agent.due[0]:
         sampled.resample(merged, agent.rng)

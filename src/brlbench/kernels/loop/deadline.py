@@ -1,8 +1,8 @@
 """Stopping in time, for searches that can end after any simulation.
 
-A decision is `act` and `observe`; the first one includes `reset`. So `act` sets aside the time that
-`reset` took, the time that `observe` took last, and a small reserve. Reading the clock takes time
-too, so it is read only once per `stride` simulations.
+A decision is `act` and `observe`; the first decision includes `reset`. So `act` sets aside the time
+that `reset` took, the time that `observe` took last, and a small reserve. Reading the clock takes
+time too, so it is read only once per `stride` simulations.
 """
 
 from typing import NamedTuple
@@ -27,13 +27,13 @@ class Deadline(NamedTuple):
 
 @inlined
 def now(deadline: Deadline) -> int:
-    """The time; not read if there is no limit."""
+    """The time, or 0 if there is no limit."""
     return wall_time() if deadline.limit != NO_LIMIT else 0
 
 
 @inlined
 def took(deadline: Deadline, part: int, since: int) -> None:
-    """Note how long RESET or OBSERVE took."""
+    """Record how long RESET or OBSERVE took."""
     if deadline.limit != NO_LIMIT:
         deadline.times[part] = wall_time() - since
 

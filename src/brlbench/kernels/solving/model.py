@@ -9,7 +9,7 @@ symmetry stay equal.
 The same look finds the residual of the values. If rounding has raised it above RESIDUAL of their
 scale, a fresh inverse is made; when this happens depends on the trajectory alone.
 
-With too many states for an inverse (an empty `inverse` says so), Gauss-Seidel sweeps start from the
+With too many states for an inverse (`inverse` is then empty), Gauss-Seidel sweeps start from the
 last values and end within SWEEP_TOLERANCE of the values' scale.
 """
 
@@ -48,7 +48,7 @@ class Model(NamedTuple):
 
 @inlined
 def with_counts(model: Model, counts: Counts) -> Model:
-    """The same arrays for other counts."""
+    """The same model with other counts."""
     return Model(
         counts=counts,
         discount=model.discount,
@@ -211,7 +211,7 @@ def set_q_values(model: Model) -> None:
     if len(q) < _MANY_PAIRS:
         for pair in range(len(q)):
             q[at(pair)] = q_value(model, pair)
-    else:  # the same in two loops; the second one computes several pairs at once
+    else:  # the same in two loops: the second one is vectorised
         for pair in range(len(q)):
             q[at(pair)] = next_values(model, pair)
         for pair in range(len(q)):
@@ -316,7 +316,7 @@ def invert_in_place(inverse: Floats) -> None:
 
 @inlined
 def correct_values(model: Model) -> None:
-    """Add to the values what the inverse makes of their residual."""
+    """Correct the values by the inverse times their residual."""
     measure(model)
     states = len(model.policy)
     for x in range(states):

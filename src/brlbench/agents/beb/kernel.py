@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from ...kernels.choice import first_greedy, greedy
 from ...kernels.counts import add, support_size
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
@@ -46,11 +45,9 @@ def set_all_bonuses(model: Model, beta: float, by_transition: bool) -> None:
 
 def act(agent: Beb, x: int) -> int:
     """Choose a best action."""
-    model = agent.model
-    actions = model.counts.num_actions
     if agent.random_ties:
-        return greedy(model.q, x * actions, actions, models.scale(model), agent.rng)
-    return first_greedy(model.q, x * actions, actions, models.scale(model))
+        return models.best_action(agent.model, x, agent.rng)
+    return models.first_best_action(agent.model, x)
 
 
 def observe(agent: Beb, x: int, u: int, y: int, r: float) -> None:

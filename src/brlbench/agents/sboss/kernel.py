@@ -8,7 +8,6 @@ import math
 from typing import NamedTuple
 
 from ...kernels.arrays import copy_start, copy_vector
-from ...kernels.choice import greedy
 from ...kernels.counts import Counts
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
@@ -87,8 +86,7 @@ def act(agent: Sboss, x: int) -> int:
         copy_vector(agent.last_total, posterior.total)
         agent.due[0] = False
     if agent.random_ties:
-        actions, solution = posterior.num_actions, merged.solution
-        return greedy(solution.q, x * actions, actions, solution.scale[0], agent.rng)
+        return sampled.best_action(merged, x, agent.rng)
     return sampled.first_best_action(merged, x)
 
 

@@ -21,7 +21,7 @@ within SWEEP_TOLERANCE of their scale.
 import numpy as np
 
 from ..arrays import at, copy_vector
-from ..choice import first_greedy
+from ..choice import first_greedy, greedy
 from ..counts import add, reward_of
 from ..counts import reset as reset_counts
 from ..jit import cold, inlined
@@ -64,6 +64,13 @@ def learn(merged: Merged, pair: int, y: int) -> None:
         first = posterior.row_start[pair]
         for entry in range(first, first + length + 1):
             merged.entry_reward[entry] = reward_of(posterior, pair, posterior.entry_next[entry])
+
+
+@inlined
+def best_action(merged: Merged, x: int, rng: Words) -> int:
+    """A best action of the merged MDP; ties are broken at random."""
+    actions = merged.posterior.num_actions
+    return greedy(merged.solution.q, x * actions, actions, merged.solution.scale[0], rng)
 
 
 @inlined

@@ -18,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import at, copy_matrix, copy_vector
+from ..choice import first_greedy, greedy
 from ..counts import Counts, add
 from ..counts import reset as reset_counts
 from ..jit import cold, inlined, kernel
-from ..types import Floats, Integers
+from ..types import Floats, Integers, Words
 from .tolerances import SWEEP_TOLERANCE, SWITCH
 
 SUM, SCALE = 0, 1  # slots of `norms`
@@ -79,6 +80,20 @@ def reset(model: Model, initial: Model) -> None:
 def scale(model: Model) -> float:
     """The size of the values, to which tolerances are relative."""
     return model.norms[SCALE]
+
+
+@inlined
+def best_action(model: Model, x: int, rng: Words) -> int:
+    """A best action; ties are broken at random."""
+    actions = model.counts.num_actions
+    return greedy(model.q, x * actions, actions, scale(model), rng)
+
+
+@inlined
+def first_best_action(model: Model, x: int) -> int:
+    """The lowest-numbered best action."""
+    actions = model.counts.num_actions
+    return first_greedy(model.q, x * actions, actions, scale(model))
 
 
 @inlined

@@ -44,21 +44,23 @@ def index(formula: Formula, point: tuple[float, float, float]) -> float:
     arrays = kernels_with(agent.arrays, formula)
     for slot, feature in enumerate(formula.features):
         arrays.models.q[slot, 2] = point[FEATURES.index(feature)]
-    value, tolerance = kernels.evaluate_once(arrays, 2)
+    value, tolerance = kernels.evaluate_once(arrays.program, arrays.models, 2)
     assert tolerance >= 0
     return float(value)
 
 
 def kernels_with(arrays: Any, formula: Formula) -> Any:
-    from brlbench.agents.formula import program
+    from brlbench.agents.formula import instructions
 
     slots = {feature: slot for slot, feature in enumerate(formula.features)}
-    codes, numbers = program(formula, slots)
+    codes, numbers = instructions(formula, slots)
     return arrays._replace(
-        codes=codes,
-        numbers=numbers,
-        length=np.array([len(codes)]),
-        stack=np.zeros((len(codes), 2)),
+        program=arrays.program._replace(
+            codes=codes,
+            numbers=numbers,
+            length=np.array([len(codes)]),
+            stack=np.zeros((len(codes), 2)),
+        ),
         models=arrays.models._replace(q=np.zeros((3, 4)), norms=np.ones((3, 2))),
     )
 

@@ -156,7 +156,7 @@ def test_the_strategy_found_is_played(strategy: str, names: list[str], kind: str
     assert type(agent.arrays).__name__ == kind
     values = dict(zip(names, agent.found["values"], strict=True))
     if kind == "Formula":
-        assert values["w"] in agent.arrays.numbers
+        assert values["w"] in agent.arrays.program.numbers
     else:
         for name, value in values.items():
             assert getattr(agent.arrays, name) == value

@@ -26,7 +26,7 @@ class Agent(Protocol):
         """The offline phase: learn from the prior. Timed."""
 
     def start(self, state: int, rng: np.random.Generator) -> None:
-        """A new, unknown MDP begins: forget the last one. Counts in the first decision's time."""
+        """A new, unknown MDP begins: forget the last one. Timed, with the first decision."""
 
     def act(self, state: int) -> int:
         """Choose an action. Timed."""
@@ -87,7 +87,7 @@ class CompiledAgent:
         self.arrays.rng[:] = rng.integers(0, 2**64, size=4, dtype=np.uint64)
 
     def code(self) -> object:
-        """The key under which compiled code is shared: most often the class."""
+        """The key under which compiled code is shared: the class, unless overridden."""
         return type(self)
 
     def small(self) -> Self:

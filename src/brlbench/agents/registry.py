@@ -1,7 +1,7 @@
 """The built-in agents, and how an agent is made from its name.
 
-To add an agent, import its class and list it: everything else that is needed of it, by tests,
-benchmarks, documentation and README, is an attribute of the class (see `CompiledAgent`).
+To add an agent, import its class and list it. Tests, benchmarks, documentation and README take all
+else from the attributes of the class (see `CompiledAgent`).
 """
 
 import dataclasses
@@ -103,7 +103,7 @@ def _kept_parameters(agent: Agent) -> dict[str, Any]:
     """The constructor's parameters that are plain data and attributes of the same name."""
     try:
         known = inspect.signature(type(agent)).parameters
-    except (TypeError, ValueError):  # a class that is not written in Python may have none
+    except (TypeError, ValueError):  # a class that is not written in Python may have no signature
         return {}
     kept = {name: _to_plain(getattr(agent, name)) for name in known if hasattr(agent, name)}
     return {name: value for name, value in kept.items() if _is_plain(value)}

@@ -1,8 +1,8 @@
 """The speed of a machine in one number: the time of one plain value iteration.
 
-A dense MDP with 25 states and 4 actions is solved from zero until no value changes by 1e-2, which
-is what a straightforward implementation does for one decision. Times measured on different machines
-can be compared as multiples of it.
+A dense MDP with 25 states and 4 actions is solved from zero until no value changes by 1e-2 or more,
+as a straightforward implementation does for each decision. Times measured on different machines can
+be compared as multiples of it.
 """
 
 import numpy as np

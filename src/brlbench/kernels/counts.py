@@ -48,7 +48,7 @@ def reset(counts: Counts, initial: Counts) -> None:
 
 @inlined
 def reward_of(counts: Counts, pair: int, y: int) -> float:
-    """The known reward of a transition, searched for in its row."""
+    """The known reward of a transition, by binary search in its row."""
     low, high = counts.reward_start[pair], counts.reward_start[pair + 1]
     while low < high:
         middle = (low + high) // 2
@@ -104,7 +104,7 @@ def append(counts: Counts, pair: int, y: int) -> None:
 
 @cold
 def support_size(counts: Counts, pair: int) -> int:
-    """How many next states are possible."""
+    """The number of possible next states."""
     if counts.background[pair] > 0:
         return counts.num_states
     return counts.row_length[pair]

@@ -1,1 +1,1 @@
-"""Makes the arrays that compiled agents work on, from a prior."""
+"""Make the arrays that compiled agents work on, from a prior."""

@@ -50,7 +50,7 @@ def build_merged(
 def _build_sample(counts: Counts, most_rows: Floats) -> Sample:
     pairs, pool = len(counts.total), len(counts.entry_count)
     several = (most_rows > 1) & (counts.row_length > 2)
-    # Twice, because the rows of a pair may move when there are more of them.
+    # Twice, because a pair's rows move when more of them are kept.
     room = min(2 * float(most_rows[several] @ counts.row_length[several]), MAX_KEPT)
     return Sample(
         first_entry=np.zeros(pairs, np.int64),

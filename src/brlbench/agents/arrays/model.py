@@ -20,7 +20,7 @@ Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
 
 def copy(arrays: Arrays) -> Arrays:
-    """A deep copy of a NamedTuple; of work space only the shape is copied."""
+    """A deep copy of a NamedTuple; work space gets the same shape but no contents."""
     copied = np.empty_like if getattr(arrays, "is_work_space", False) else np.copy
     return type(arrays)(
         *(
@@ -37,8 +37,9 @@ def build_counts(
 ) -> Counts:
     """The prior's counts, with room for the next states that `horizon` transitions can add.
 
-    With `background`, a full row of equal counts has no entries, except for those of the prior's
-    transitions that are `listed`, which begin at zero. In all rows, listed entries come first.
+    With `background`, a full row of equal counts becomes background. Its only entries are those of
+    the prior's transitions that are `listed`; they begin at zero. Listed entries come first in all
+    rows.
     """
     table, rewards = prior.counts, prior.rewards.mean
     lengths = np.diff(table.row_start)
@@ -104,7 +105,7 @@ def solved_model(prior: FlatDirichlet, task: Task) -> Model:
 
 
 def build_environment(mdp: MDP | FlatDirichlet) -> Environment:
-    """An environment for compiled code; that of a distribution still needs its probabilities."""
+    """An environment for compiled code; made from a distribution, it still lacks probabilities."""
     table = mdp.transitions if isinstance(mdp, MDP) else mdp.counts
     return Environment(
         num_actions=table.num_actions,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...kernels.loop.deadline import NO_LIMIT, SIZE, Deadline
+from ...kernels.loop.deadline import NO_LIMIT, NUM_TIMES, Deadline
 from ...kernels.random.alias import Alias
 from ...kernels.types import Floats
 from ...mdps.dirichlet import FlatDirichlet
@@ -26,16 +26,16 @@ def reward_table(prior: FlatDirichlet) -> Floats:
 
 
 def build_deadline(task: Task, simulation: float) -> Deadline:
-    """The deadline of each decision; `simulation` is the least nanoseconds that one takes."""
+    """The deadline of each decision; a simulation takes at least `simulation` nanoseconds."""
     limit = NO_LIMIT
     if task.deadline is not None:
         limit = max(1, int(min(task.deadline * 1e9, 2.0**60)))
     stride = max(1, int(_BETWEEN_LOOKS / simulation))
-    return Deadline(limit=limit, stride=stride, times=np.zeros(SIZE, np.int64))
+    return Deadline(limit=limit, stride=stride, times=np.zeros(NUM_TIMES, np.int64))
 
 
 def simulations_in_time(simulations: int, simulation: float, task: Task) -> int:
-    """The simulations asked for, but no more than could be made within the deadline."""
+    """The simulations asked for, but no more than can be made within the deadline."""
     if task.deadline is None:
         return simulations
     return min(simulations, 1 + int(min(task.deadline * 1e9 / simulation, 2.0**60)))

@@ -9,13 +9,14 @@ when the action above it is taken for the second time; the roll-out policy is ra
 probability `rollout_epsilon` and otherwise greedy in a Q-function learned, at the rate 0.2, from
 real transitions; tree and roll-out together are `depth` steps long, and later rewards count as 0.
 The paper's pseudo-code, in contrast, stops a roll-out when the discount is small enough and makes a
-node at the first visit. Guez et al. keep the part of the tree below what happened (`reuse_tree`).
+node at the first visit. Guez et al. keep the subtree of the observed transition
+(`reuse_tree`).
 
 With a deadline, `simulations` is an upper limit: a decision ends with the last one in time.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from .urn import Urn
 
 _LEARNING_RATE = 0.2
-_STEP = 8.0  # nanoseconds that a step of a simulation takes at least
+_STEP = 8.0  # least nanoseconds per step of a simulation
 # Up to this many transitions, uniform rows have tables like other rows, which is faster. Beyond,
 # making and storing these tables would cost more than they save.
 _SMALL = 1 << 16
@@ -39,8 +40,8 @@ _MAX_DRAWS = 1 << 28  # 1 GB
 _MAX_VISITS = 2**31 - 1
 _MAX_NODES = 50_000_000
 _MAX_EDGES = 1 << 27  # about 3 GB, beside 24 bytes per node
-# Nodes per simulation of a tree that is kept, which outgrows one decision's simulations. Once it is
-# full, no nodes are added.
+# Nodes per simulation in a tree that is kept, which outgrows one decision. Once it is full, no
+# nodes are added.
 _KEPT_NODES = 4
 
 
@@ -66,7 +67,7 @@ class Bamcp(CompiledAgent):
     rollout_epsilon: float = number(
         0.5, "probability of a random action in roll-outs", least=0, most=1
     )
-    reuse_tree: bool = flag(False, "keep the part of the tree below what happened")
+    reuse_tree: bool = flag(False, "keep the subtree of the observed transition")
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for the tree and the draws."""
@@ -114,7 +115,7 @@ class Bamcp(CompiledAgent):
     def _build_tree(self, actions: int, nodes: int) -> "Tree":
         from .tree import EDGE, NODE, Tree
 
-        # Visits to a tree that is kept can grow beyond the tables, which then end flat.
+        # Visits to a tree that is kept can exceed the tables; their last numbers are used then.
         visits = np.arange(nodes * (2 if self.reuse_tree else 1) + 1)
         return Tree(
             num_actions=actions,
@@ -141,13 +142,9 @@ class Bamcp(CompiledAgent):
             learning_rate=_LEARNING_RATE,
         )
 
-    def small(self) -> "Bamcp":
-        """Few simulations."""
-        return replace(self, simulations=2, depth=2)
-
 
 def build_urn(prior: FlatDirichlet, horizon: int, background: bool, limit: int) -> "Urn":
-    """The prior as an urn for at most `limit` draws at a time; its tables are still to be made."""
+    """The prior as an urn for at most `limit` draws at a time; its tables are not made yet."""
     from ..arrays.model import build_counts, copy
     from ..arrays.planning import build_alias, reward_table
     from .urn import Urn
@@ -161,5 +158,5 @@ def build_urn(prior: FlatDirichlet, horizon: int, background: bool, limit: int) 
         tables=build_alias(len(counts.entry_count)),
         number=np.zeros(pairs),
         drawn=np.zeros(pairs * limit, np.int32),
-        log_pair=np.zeros(limit, np.int32),
+        pair_of=np.zeros(limit, np.int32),
     )

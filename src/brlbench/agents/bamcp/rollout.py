@@ -23,7 +23,7 @@ class RolloutPolicy(NamedTuple):
 
 @inlined
 def reset_policy(policy: RolloutPolicy) -> None:
-    """All actions alike."""
+    """Forget all Q-values: all actions are equally likely."""
     policy.q[:] = 0.0
     for x in range(len(policy.q) // policy.num_actions):
         set_table(policy, x)

@@ -16,9 +16,9 @@ from ...kernels.types import Floats, Integers, Words
 
 NO_NODE = -1
 NO_EDGE = -1
-ROOT = 0
+ROOT = 0  # its edges are numbered like the actions
 
-# Numbers that are used together lie together.
+# Fields that are used together share a record, and so a cache line.
 NODE = np.dtype(
     [
         ("root_log", np.float64),  # exploration * sqrt(ln(visits + 1))
@@ -94,7 +94,7 @@ def next_node(tree: Tree, edge: int, y: int) -> int:
 
 @inlined
 def select(tree: Tree, number: int, rng: Words) -> int:
-    """Visit a node: an untried action at random, or one with the highest confidence bound."""
+    """Visit a node; return a random untried action, or else one with the highest bound."""
     actions = tree.num_actions
     node, first = tree.nodes[at(number)], number * actions
     visits = int(node["visits"])

@@ -29,7 +29,7 @@ class Urn(NamedTuple):
     tables: Alias  # [pool]; each row's table is at the place of its entries
     number: Floats  # [P]; draws from the pair
     drawn: ShortIntegers  # [P * L]; these draws
-    log_pair: ShortIntegers  # [L]; the pair of each draw
+    pair_of: ShortIntegers  # [L]; the pair of each draw
 
 
 @inlined
@@ -50,7 +50,7 @@ def learn(urn: Urn, pair: int, y: int) -> None:
 def draw(urn: Urn, pair: int, word: np.uint64, other_word: np.uint64) -> int:
     """The next state that two random words draw; it counts for later draws once it is pushed.
 
-    Both a copy and a new draw are looked up, because a jump that depends on chance takes longer.
+    Both a copy and a new draw are looked up, because a random branch would take longer.
     """
     counts, row = urn.counts, at(pair)
     number = urn.number[row]
@@ -78,14 +78,14 @@ def push(urn: Urn, draws: int, pair: int, y: int) -> None:
     number = urn.number[row]
     urn.drawn[at(pair * urn.limit + int(number))] = y
     urn.number[row] = number + 1
-    urn.log_pair[at(draws)] = pair
+    urn.pair_of[at(draws)] = pair
 
 
 @inlined
 def undo(urn: Urn, draws: int) -> None:
     """Take back all draws; `draws` is their number."""
     for i in range(draws):
-        urn.number[at(urn.log_pair[i])] = 0.0
+        urn.number[at(urn.pair_of[i])] = 0.0
 
 
 @inlined

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from ...kernels.choice import first_greedy, greedy
 from ...kernels.counts import add, support_size
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
@@ -25,7 +24,7 @@ class Beb(NamedTuple):
 
 @inlined
 def set_bonus(model: Model, pair: int, beta: float, by_transition: bool) -> None:
-    """The expected bonus of a pair.
+    """Set the expected bonus of a pair.
 
     By pair: beta / (1 + n). By transition: the mean over y of beta / c(y), where y comes with
     probability c(y) / n, is beta / n for each possible y.
@@ -39,18 +38,16 @@ def set_bonus(model: Model, pair: int, beta: float, by_transition: bool) -> None
 
 @kernel
 def set_all_bonuses(model: Model, beta: float, by_transition: bool) -> None:
-    """The bonuses of the prior."""
+    """Set the expected bonuses of all pairs."""
     for pair in range(len(model.bonus)):
         set_bonus(model, pair, beta, by_transition)
 
 
 def act(agent: Beb, x: int) -> int:
     """Choose a best action."""
-    model = agent.model
-    actions = model.counts.num_actions
     if agent.random_ties:
-        return greedy(model.q, x * actions, actions, models.scale(model), agent.rng)
-    return first_greedy(model.q, x * actions, actions, models.scale(model))
+        return models.best_action(agent.model, x, agent.rng)
+    return models.first_best_action(agent.model, x)
 
 
 def observe(agent: Beb, x: int, u: int, y: int, r: float) -> None:

@@ -24,7 +24,7 @@ turn comes, and at least one roll-out.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -43,14 +43,14 @@ if TYPE_CHECKING:  # importing kernels takes long
     from .kernel import Roots
     from .tree import Tree
 
-_STEP = 25.0  # nanoseconds that a step of a roll-out takes, or more
+_STEP = 25.0  # least nanoseconds per step of a roll-out
 _MAX_ENTRIES = 16  # with more states, the rows of a uniform prior are a background
 _MAX_SPECIAL = 8  # with more special next states, a pair's next states are all drawn at once
 _ROUNDING = 1e-12  # of bounds, relative to their range
-_LOOKS = 32  # a root gets at least this part of its roll-outs at a time
+_TURNS = 32  # a root gets at least 1 / _TURNS of its roll-outs per turn
 _MAX_KEPT = 1 << 23  # outcomes in the trees of all roots, about 170 MB; sketches: a quarter
-_MAX_NUMBERS = 1 << 27  # about 6 GB in the tree's arrays
-_MAX_IN_TIME = 1 << 24  # the same with a deadline, where more roll-outs than fit are cut off
+_MAX_NUMBERS = 1 << 27  # about 6.5 GB in the tree's arrays
+_MAX_IN_TIME = 1 << 24  # the same with a deadline: roll-outs that do not fit are left out
 
 
 class _Sizes(NamedTuple):
@@ -103,7 +103,7 @@ class Bfs3(CompiledAgent):
         )
 
     def _sizes(self, prior: FlatDirichlet, task: Task) -> _Sizes:
-        """Room for the tree of one root in any case, for those of all if they are not too large."""
+        """Room for one root's tree in any case, and for all roots' if they are small enough."""
         from ..arrays.planning import simulations_in_time
 
         actions = prior.num_actions
@@ -168,12 +168,8 @@ class Bfs3(CompiledAgent):
             left=np.zeros(actions, np.int64),
             tree_size=np.zeros(NUM_SIZES, np.int64),
             rollouts=rollouts,
-            least=max(1, rollouts // _LOOKS) if task.deadline is None else rollouts,
+            least=max(1, rollouts // _TURNS) if task.deadline is None else rollouts,
         )
-
-    def small(self) -> "Bfs3":
-        """Few roll-outs."""
-        return replace(self, simulations=1, branching=1, depth=2)
 
 
 def _build_tree(sizes: _Sizes, actions: int, most_special: int) -> "Tree":

@@ -44,7 +44,7 @@ STATE = np.dtype(
     [
         ("reward", "f8"),  # the highest common reward of its pairs
         ("rival_reward", "f8"),  # the highest of all actions but the best
-        ("best", "i4"),  # the first action with the highest
+        ("best", "i4"),  # the first action with the highest reward
         ("is_plain", "i4"),  # whether no pair has special next states
     ]
 )
@@ -70,7 +70,7 @@ class PathBelief(NamedTuple):
     rewards: Floats  # [P * S], or empty where that is too much
     num_special: Integers  # [P]; or ALL_AT_ONCE
     initial_num_special: Integers  # [P]
-    most_special: int  # H: special next states per pair
+    most_special: int  # H: special next states per pair, at most
     loose: LooseDraws
 
 
@@ -99,7 +99,7 @@ def take_back(belief: PathBelief, pair: int, entry: int) -> None:
 
 @cold
 def reset(belief: PathBelief) -> None:
-    """Go back to the prior."""
+    """Back to the prior."""
     reset_counts(belief.counts, belief.initial)
     copy_vector(belief.num_special, belief.initial_num_special)
     for pair in range(len(belief.pair)):
@@ -110,7 +110,7 @@ def reset(belief: PathBelief) -> None:
 
 @cold
 def learn(belief: PathBelief, x: int, u: int, y: int) -> None:
-    """Count a real transition, even one that the prior holds to be impossible."""
+    """Count a real transition, even one that is impossible under the prior."""
     pair = x * belief.counts.num_actions + u
     length = belief.counts.row_length[pair]
     add(belief.counts, pair, y)
@@ -139,7 +139,7 @@ def refresh_pair(belief: PathBelief, pair: int) -> None:
 
 @cold
 def refresh_state(belief: PathBelief, x: int) -> None:
-    """Update what is known of a state without drawing."""
+    """Update the highest common rewards of a state, and whether it is plain."""
     state, actions = belief.state[x], belief.counts.num_actions
     state.reward = state.rival_reward = -np.inf
     state.is_plain = 1

@@ -30,12 +30,12 @@ class Constants(NamedTuple):
     stretch: Floats  # [C + 1]; one over an outcome's share, by how often it was drawn
     rounding: float  # more than rounding can change a bound
     complete: Floats  # [D + 1]; per level, the gap when only the leaves' gaps are left
-    skipped: Floats  # [D + 1]; outcomes are passed over up to this gap; -inf: none is
+    skipped: Floats  # [D + 1]; outcomes up to this gap are passed over; -inf: none are
 
 
 @inlined
 def first_bounds(constants: Constants, reward: float) -> tuple[float, float]:
-    """The bounds of an arm of which only the mean reward is known."""
+    """The bounds of an arm if only its mean reward is known."""
     lower = reward + constants.discount * constants.value_min
     return lower, reward + constants.discount * constants.value_max
 
@@ -99,7 +99,8 @@ def bounds_of(tree: Tree, constants: Constants, outcome: Any) -> tuple[float, fl
 def choose_outcome(tree: Tree, constants: Constants, edge: Any, level: int) -> None:
     """Choose the outcome to follow, and keep what is needed while it stays the widest.
 
-    It is the widest of those not passed over; of several, up to rounding, the lowest next state.
+    It is the widest of those not passed over. Among equals, up to rounding, it is the lowest next
+    state.
     """
     lower, upper, skipped = 0.0, 0.0, constants.skipped[at(level + 1)]
     best, best_state = edge.first, 0
@@ -125,7 +126,7 @@ def choose_outcome(tree: Tree, constants: Constants, edge: Any, level: int) -> N
 
 @inlined
 def choose_first(constants: Constants, edge: Any, added: Added, level: int) -> None:
-    """The same on a new edge, where the outcome drawn most often is the widest."""
+    """`choose_outcome` for a new edge, where the outcome drawn most often is the widest."""
     weight, gap = constants.share * added.times, constants.value_max - constants.value_min
     edge.rest_lower = edge.lower - weight * constants.value_min
     edge.rest_upper = edge.upper - weight * constants.value_max

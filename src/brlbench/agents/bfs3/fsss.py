@@ -4,7 +4,7 @@ A roll-out goes from the root to the full depth, along the best arms and the wid
 then tightens the bounds of all nodes on its path. The next roll-out often begins with the same
 steps. On the way down, each node on the path therefore gets floors: as long as its upper bound and
 its gap stay above them, all choices above it stay the same. The next roll-out begins at the deepest
-node that is above its floors. The nodes above it learn of the changes when it is left.
+node that is above its floors. When the path leaves it, its bounds are passed to the nodes above.
 
 New nodes that are left right after they were made become sketches. A roll-out that comes back to
 a sketch makes its node again, from the same random numbers.
@@ -47,6 +47,8 @@ from .tree import (
     use_words,
 )
 
+ROOT_LEVEL = 0
+
 
 class Path(NamedTuple):
     """The nodes from the root to the full depth D, one per level."""
@@ -59,7 +61,7 @@ class Path(NamedTuple):
 
 @inlined
 def expand(tree: Tree, belief: PathBelief, constants: Constants, x: int, rng: Words) -> int:
-    """Make a node; of its arms, draw only what their rewards need."""
+    """Make a node and return it; draw only what the rewards of its arms need."""
     state, n = belief.state[at(x)], tree.size[NODES]
     tree.size[NODES] = n + 1
     node = tree.node[at(n)]
@@ -219,7 +221,7 @@ def ascend(
     """Back up the bounds from the full depth; return the level where the next roll-out begins."""
     level = constants.depth - 1
     node = tree.node[at(path.node[at(level)])]
-    while level > 0 and (to_root or not is_above_floors(path, level, node)):
+    while level > ROOT_LEVEL and (to_root or not is_above_floors(path, level, node)):
         if level >= first_new:
             sketch = new_sketch(tree, level - first_new)
             sketch.lower, sketch.upper = node.lower, node.upper
@@ -252,9 +254,10 @@ def tighten(
 
     A final root is one whose bounds further roll-outs would not change.
     """
-    path.node[0] = root
-    path.upper_floor[0], path.gap_floor[0] = -np.inf, constants.complete[0]
-    node, level, is_final, made = tree.node[at(root)], 0, False, 0
+    complete = constants.complete[ROOT_LEVEL]
+    path.node[ROOT_LEVEL] = root
+    path.upper_floor[ROOT_LEVEL], path.gap_floor[ROOT_LEVEL] = -np.inf, complete
+    node, level, is_final, made = tree.node[at(root)], ROOT_LEVEL, False, 0
     while made < rollouts:
         first_new = descend(tree, belief, path, constants, level, rng)
         made += 1
@@ -263,7 +266,7 @@ def tighten(
         is_last = is_final or made == rollouts or is_over(deadline, made)
         level = ascend(tree, belief, path, constants, first_new, is_last)
         # All paths have the full depth: if only the leaves' gap is left, nothing can change.
-        is_final = is_final or (level == 0 and node.upper - node.lower <= constants.complete[0])
+        is_final = is_final or (level == ROOT_LEVEL and node.upper - node.lower <= complete)
         if is_last or is_final:
             break
     return is_final, made

@@ -1,10 +1,10 @@
 """BFS3's decisions: C next states for each action, and the upper bounds that FSSS finds for them.
 
-The drawn next states are the roots of searches. An upper bound never rises. So the action with the
-highest upper bound is searched on, and others only while they may still be the best: most never
-get all their roll-outs. The roots of an action take turns. Their trees are kept side by side. When
-there is no room left, all trees are forgotten, and one root gets all its roll-outs at once. Each
-root has random numbers of its own, so that its tree is made again as it was.
+The drawn next states are the roots of searches. An upper bound never rises. So the search always
+continues with the action that has the highest upper bound, and most others never get all their
+roll-outs. The roots of an action take turns. Their trees are kept side by side. When there is no
+room left, all trees are forgotten, and one root gets all its roll-outs at once. Each root has
+random numbers of its own, so that a forgotten tree is made again as it was.
 
 With a deadline all roots are searched, for equal shares of the time.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from ...kernels.arrays import at
 from ...kernels.choice import TIE, greedy
 from ...kernels.jit import cold, inlined
-from ...kernels.loop.deadline import OBSERVE, RESET, Deadline, begin, now, share, took
+from ...kernels.loop.deadline import NO_LIMIT, OBSERVE, RESET, Deadline, begin, now, share, took
 from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import keyed_word, load, next_word, store
 from ...kernels.types import Floats, Integers, Records, Words
@@ -37,7 +37,7 @@ ROOT = np.dtype(
         ("word1", "u8"),
         ("word2", "u8"),
         ("word3", "u8"),
-        ("made", "i8"),  # roll-outs, also if its tree was forgotten
+        ("made", "i8"),  # roll-outs, even if its tree was forgotten since
         ("outcome", "i4"),  # the next state
         ("node", "i4"),  # or NO_NODE if it has no tree
         ("is_final", "i4"),  # whether the bound stays as it is
@@ -74,7 +74,7 @@ class Bfs3(NamedTuple):
 def draw_roots(
     roots: Roots, tree: Tree, belief: PathBelief, constants: Constants, x: int, rng: Words
 ) -> None:
-    """Draw C next states for each action."""
+    """Draw C next states for each action; the arms of the tree's first node are the actions."""
     tree.size[:] = 0
     n = expand(tree, belief, constants, x, rng)
     make_arms(tree, belief, n)
@@ -96,7 +96,7 @@ def draw_roots(
 
 @inlined
 def value(roots: Roots, tree: Tree, constants: Constants, u: int) -> float:
-    """The upper bound of an action's value: its reward and the discounted mean of its roots'."""
+    """The upper bound of an action's value: its reward plus the roots' discounted mean."""
     total = 0.0
     for i in range(constants.branching):
         total += roots.root[at(u), at(i)].upper
@@ -105,16 +105,16 @@ def value(roots: Roots, tree: Tree, constants: Constants, u: int) -> float:
 
 @inlined
 def scale(constants: Constants) -> float:
-    """The largest absolute value, which decides what is a tie."""
+    """The largest absolute value, to which ties are relative."""
     return max(abs(constants.value_min), abs(constants.value_max))
 
 
 @inlined
 def next_action(q: Floats, left: Integers, least_lead: float, gives_up: bool) -> int:
-    """The action to search on: the highest bound of those with roots left, or NO_ACTION.
+    """The action to search next: the one with the highest bound among those with roots left.
 
-    If the agent gives actions up, it must also not be below an action without roots left, by more
-    than what is a tie.
+    NO_ACTION if there is none or, with `gives_up`, if an action without roots left is better by
+    more than `least_lead`.
     """
     chosen, least = NO_ACTION, -np.inf
     for u in range(len(q)):
@@ -163,9 +163,9 @@ def search_on(agent: Bfs3, u: int, key: np.uint64) -> None:
     )  # fmt: skip
     i = next_root(roots, constants.branching, u)
     root = roots.root[u, i]
-    made = root.made if root.node != NO_NODE else 0
+    in_tree = root.made if root.node != NO_NODE else 0
     goal = min(roots.rollouts, root.made + max(roots.least, root.made // 4))
-    if not has_room(tree, (goal - made) * (constants.depth - 1) + 1):
+    if not has_room(tree, (goal - in_tree) * (constants.depth - 1) + 1):
         forget(roots, tree)
         goal = roots.rollouts
     edge, outcome = tree.edge[tree.arm[u].edge], tree.outcome[root.outcome]
@@ -205,7 +205,7 @@ def search(agent: Bfs3, x: int) -> int:
     for u in range(tree.num_actions):
         agent.q[u] = value(roots, tree, constants, u)
     key, words = next_word(rng), load(rng)
-    least_lead, gives_up = TIE * scale(constants), agent.deadline.limit == 0
+    least_lead, gives_up = TIE * scale(constants), agent.deadline.limit == NO_LIMIT
     u = next_action(agent.q, roots.left, least_lead, gives_up)
     while u != NO_ACTION:
         share(agent.deadline, end, roots.left.sum())
@@ -217,7 +217,7 @@ def search(agent: Bfs3, x: int) -> int:
 
 
 def reset(agent: Bfs3, x: int) -> None:
-    """Go back to the prior."""
+    """Back to the prior."""
     began = now(agent.deadline)
     reset_belief(agent.belief)
     took(agent.deadline, RESET, began)

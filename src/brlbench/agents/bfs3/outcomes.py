@@ -27,7 +27,7 @@ class Added(NamedTuple):
     widest: int  # the one drawn most often; of several, the lowest next state
     rank: int  # of the widest: orders outcomes by times drawn, then by next state
     times: int  # how often the widest was drawn
-    rival_times: int  # how often any other was drawn, at most
+    rival_times: int  # how often the runner-up was drawn
 
 
 class Left(NamedTuple):

@@ -27,7 +27,7 @@ def reset(agent: Boss, x: int) -> None:
 
 
 def act(agent: Boss, x: int) -> int:
-    """Sample if it is time, and take the first best action of the merged MDP."""
+    """Sample if it is due, and take the first best action of the merged MDP."""
     if agent.due[0]:
         sampled.resample(agent.merged, agent.rng)
         agent.due[0] = False

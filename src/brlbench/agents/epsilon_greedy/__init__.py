@@ -1,8 +1,8 @@
 """Epsilon-greedy on the mean MDP of the posterior (algorithm 1 of the benchmark's paper).
 
 The model is solved again, exactly, after every transition; ties are broken at random. Deviation:
-the original does not solve where it explores; here solving costs less than the bookkeeping to catch
-up later.
+the original does not solve in steps that explore; here solving costs less than the bookkeeping to
+catch up later.
 """
 
 from dataclasses import dataclass

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from ...kernels.choice import greedy
 from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import below, uniform
 from ...kernels.solving import model as models
@@ -22,10 +21,9 @@ class EpsilonGreedy(NamedTuple):
 
 def act(agent: EpsilonGreedy, x: int) -> int:
     """Take a random action with probability epsilon, and else a best one."""
-    actions = agent.model.counts.num_actions
     if uniform(agent.rng) < agent.epsilon:
-        return below(agent.rng, actions)
-    return greedy(agent.model.q, x * actions, actions, models.scale(agent.model), agent.rng)
+        return below(agent.rng, agent.model.counts.num_actions)
+    return models.best_action(agent.model, x, agent.rng)
 
 
 register(EpsilonGreedy, reset=reset, act=act, observe=learn)

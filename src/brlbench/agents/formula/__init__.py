@@ -4,9 +4,9 @@ In state x the agent plays the action u with the largest formula(Qmean, Qself, Q
 feature at (x, u). The features are the optimal Q-functions of three models, which all learn online
 and are solved again, exactly, after every transition:
 
-- mean: the posterior's mean, from the prior;
-- self: at first one count from each pair to its own state;
-- uniform: at first one count for every transition.
+- mean starts from the prior;
+- self starts from one count per pair, back to its own state;
+- uniform starts from one count per transition.
 
 Rewards are known in all three. Only the models that a formula uses are kept. Models that start from
 the same counts (mean and uniform, under a uniform prior) are kept once.
@@ -91,7 +91,7 @@ def _starting_point(prior: FlatDirichlet, feature: str) -> FlatDirichlet:
 
 
 def _stacked(parts: list[Any]) -> Any:
-    """Stack models (or counts) of one size: each array gets one more axis in front."""
+    """Stack models (or counts) of one size: each array gets a new first axis."""
     fields: dict[str, Any] = {}
     for field in parts[0]._fields:
         values = [getattr(part, field) for part in parts]
@@ -117,23 +117,25 @@ def build_agent(models: "Model", slots: Mapping[str, int], formula: Formula) -> 
     from ..arrays.model import copy
     from . import kernel as kernels
 
-    codes, numbers = program(formula, slots)
+    codes, numbers = instructions(formula, slots)
     num_models = len(models.q)
     return kernels.Formula(
         rng=new_rng(),
         models=copy(models),
         initial=models,
         used=uses(formula, slots, num_models),
-        codes=codes,
-        numbers=numbers,
-        length=np.array([len(codes)]),
-        stack=np.zeros((len(codes), 2)),
+        program=kernels.Program(
+            codes=codes,
+            numbers=numbers,
+            length=np.array([len(codes)]),
+            stack=np.zeros((len(codes), 2)),
+        ),
         indices=np.zeros((models.counts.num_actions, 2)),
         undefined=np.zeros(1, np.int64),
     )
 
 
-def program(formula: Formula, slots: Mapping[str, int]) -> tuple[Integers, Floats]:
+def instructions(formula: Formula, slots: Mapping[str, int]) -> tuple[Integers, Floats]:
     """The instructions [tokens] of a formula and their numbers [tokens]."""
     codes = {**slots, **UNARY, **BINARY}
     return (

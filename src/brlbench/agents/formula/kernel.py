@@ -1,6 +1,6 @@
 """The action with the largest index, a formula of Q-values in up to three models.
 
-The models are stacked: a `Model` whose arrays have one more axis, the first one. Only those that
+The models are stacked: a `Model` whose arrays have one more axis, the first one. Only models that
 the formula uses are kept up to date.
 
 Ties: a Q-value is known to within TIE of its model's scale, and each operation carries this
@@ -28,6 +28,15 @@ VALUE, TOLERANCE = 0, 1  # columns of `stack` and `indices`
 NO_ACTION = -1
 
 
+class Program(NamedTuple):
+    """A formula's instructions, in reverse Polish order, and the stack that they work on."""
+
+    codes: Integers  # [tokens]; see `opcodes`
+    numbers: Floats  # [tokens]; the number that a NUMBER pushes
+    length: Integers  # [1]; number of instructions in use
+    stack: Floats  # [tokens, 2]; work space: VALUE and TOLERANCE
+
+
 class Formula(NamedTuple):
     """The agent's state, with M models."""
 
@@ -35,10 +44,7 @@ class Formula(NamedTuple):
     models: Model  # each array [M, …], except the reward table
     initial: Model  # the same, solved for the prior
     used: Booleans  # [M]; which models are kept up to date
-    codes: Integers  # [tokens]; instructions, see `opcodes`
-    numbers: Floats  # [tokens]; the number that a NUMBER pushes
-    length: Integers  # [1]; number of instructions in use
-    stack: Floats  # [depth, 2]; work space: VALUE and TOLERANCE
+    program: Program
     indices: Floats  # [A, 2]; VALUE and TOLERANCE of each action in the present state
     undefined: Integers  # [1]; number of undefined indices since the last reset
 
@@ -110,17 +116,17 @@ def binary(code: int, a: float, s: float, b: float, t: float) -> tuple[float, fl
 
 
 @inlined
-def evaluate(agent: Formula, pair: int) -> tuple[float, float]:
+def evaluate(program: Program, stacked: Model, pair: int) -> tuple[float, float]:
     """The index of a pair and its tolerance; NaN if it is undefined."""
-    stack, top = agent.stack, -1
-    for i in range(agent.length[0]):
-        code = agent.codes[i]
+    stack, top = program.stack, -1
+    for i in range(program.length[0]):
+        code = program.codes[i]
         if code == opcodes.NUMBER:
             top += 1
-            value, tolerance = agent.numbers[i], 0.0
+            value, tolerance = program.numbers[i], 0.0
         elif code < opcodes.NUMBER:
             top += 1
-            value, tolerance = agent.models.q[code, pair], TIE * agent.models.norms[code, SCALE]
+            value, tolerance = stacked.q[code, pair], TIE * stacked.norms[code, SCALE]
         elif code <= opcodes.LAST_UNARY:
             value, tolerance = unary(code, stack[top, VALUE], stack[top, TOLERANCE])
         else:
@@ -158,7 +164,8 @@ def act(agent: Formula, x: int) -> int:
     actions = agent.models.counts.num_actions
     indices, best = agent.indices, NO_ACTION
     for u in range(actions):
-        indices[u, VALUE], indices[u, TOLERANCE] = evaluate(agent, x * actions + u)
+        index = evaluate(agent.program, agent.models, x * actions + u)
+        indices[u, VALUE], indices[u, TOLERANCE] = index
         if math.isnan(indices[u, VALUE]):
             agent.undefined[0] += 1
         elif best == NO_ACTION or indices[u, VALUE] > indices[best, VALUE]:
@@ -186,6 +193,6 @@ register(Formula, reset=reset, act=act, observe=observe)
 
 
 @kernel
-def evaluate_once(agent: Formula, pair: int) -> tuple[float, float]:
+def evaluate_once(program: Program, stacked: Model, pair: int) -> tuple[float, float]:
     """`evaluate`, for callers in Python."""
-    return evaluate(agent, pair)
+    return evaluate(program, stacked, pair)

@@ -100,7 +100,7 @@ class OppsCs(PolicySearch):
         return FormulaAgent(str(parse(self.strategy, weights=True).with_weights(values)))
 
     def code(self) -> object:
-        """The class, and that of the strategy."""
+        """This class and the strategy's."""
         return type(self), AGENTS.get(self.strategy, (FormulaAgent,))[0]
 
     def player(self) -> CompiledAgent:

@@ -117,4 +117,4 @@ def stosoo(function: Callable[[Floats], float], dimensions: int, evaluations: in
                 tree.split[depth].append(box)
                 for part in box.split(depth % dimensions):
                     tree.add(depth + 1, part)
-    return Found(tree.best().centre, np.array(points), np.array(values))
+    return Found(best=tree.best().centre, points=np.array(points), values=np.array(values))

@@ -11,8 +11,8 @@ Where this differs from the benchmark's paper or adds to it:
   suits returns in a range of about 18.
 - An MDP is not drawn as a whole: next states come from an urn (see `policy_search.kernel`). Where
   rewards are Gaussian, returns are summed from their means, which changes no expectation.
-- A formula whose index is undefined for any action that is looked at is discarded, as in the
-  original library. That draw counts, but has no return.
+- A formula whose index is undefined for any action, even once, is discarded, as in the original
+  library. That draw counts, but has no return.
 - Of formulas drawn equally often, the one with the higher mean is played, then the first.
 - `batch` (not in the paper): the draws of a batch are chosen at once and then made on several
   cores. Each choice counts the draws chosen before it in b and n; their returns are still unknown.
@@ -31,7 +31,7 @@ from ...errors import Pointless
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats, Integers
 from ..base import CompiledAgent, Task
-from ..formula import FormulaAgent, build_agent, build_models, program, uses
+from ..formula import FormulaAgent, build_agent, build_models, instructions, uses
 from ..formulas import FEATURES, SETS, Formula, formula_set
 from ..parameters import Sweep, choice, number, whole
 from ..policy_search import PolicySearch, build_practice
@@ -187,12 +187,12 @@ def _build_arms(formulas: tuple[Formula, ...], slots: dict[str, int], models: in
     length = np.array([len(formula.tokens) for formula in formulas])
     codes = np.zeros((len(formulas), length.max()), np.int64)
     for row, formula in zip(codes, formulas, strict=True):
-        row[: len(formula.tokens)] = program(formula, slots)[0]
+        row[: len(formula.tokens)] = instructions(formula, slots)[0]
     return kernels.Arms(
         codes=codes,
         length=length,
         used=np.array([uses(formula, slots, models) for formula in formulas]),
-        draws=np.ones(len(formulas), np.int64),  # each is drawn once to begin with
+        draws=np.ones(len(formulas), np.int64),  # each is drawn once at first
         returns=np.zeros(len(formulas), np.int64),
         mean=np.zeros(len(formulas)),
         width=np.ones(len(formulas)),

@@ -100,9 +100,9 @@ def mean_return(agent: Any, practice: Practice, first: int, trajectories: int) -
 @inlined
 def try_arm(agent: Formula, practice: Practice, arms: Arms, arm: int, number: int) -> float:
     """The return of one trajectory with an arm's formula; NaN if the formula was ever undefined."""
-    copy_vector(agent.codes, arms.codes[arm])
+    copy_vector(agent.program.codes, arms.codes[arm])
     copy_vector(agent.used, arms.used[arm])
-    agent.length[0] = arms.length[arm]
+    agent.program.length[0] = arms.length[arm]
     total = simulate(agent, practice, number)
     return total if agent.undefined[0] == 0 else np.nan
 
@@ -114,7 +114,7 @@ def choose(arms: Arms, exploration: float, number: int) -> int:
     Looking at every arm takes a few per cent of a trajectory's time with the largest set.
     """
     spread = math.sqrt(exploration * math.log(number))
-    best, highest = -1, -np.inf
+    best, highest = 0, -np.inf
     for arm in range(len(arms.mean)):
         bound = arms.mean[arm] + spread * arms.width[arm]
         if bound > highest:

@@ -8,8 +8,8 @@ from ...kernels.solving import merged as sampled
 from ...kernels.solving.merged_state import Initial, Merged
 from ...kernels.types import Integers, Words
 
-NOT_SAMPLED = -1  # an age
-BY_CHANCE = 0  # a number of steps
+NOT_SAMPLED = -1  # instead of an age
+BY_CHANCE = 0  # instead of a number of steps
 
 
 class Psrl(NamedTuple):
@@ -30,7 +30,7 @@ def reset(agent: Psrl, x: int) -> None:
 
 
 def act(agent: Psrl, x: int) -> int:
-    """Sample an MDP if it is time, and take its first best action."""
+    """Sample an MDP if one is due, and take its first best action."""
     age = agent.age[0]
     due = age == agent.every if agent.every != BY_CHANCE else uniform(agent.rng) < agent.chance
     if age == NOT_SAMPLED or due:

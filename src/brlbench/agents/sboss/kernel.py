@@ -8,7 +8,6 @@ import math
 from typing import NamedTuple
 
 from ...kernels.arrays import copy_start, copy_vector
-from ...kernels.choice import greedy
 from ...kernels.counts import Counts
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
@@ -45,7 +44,7 @@ def rows_of(counts: Counts, pair: int, epsilon: float) -> int:
 
 @kernel
 def set_rows(counts: Counts, epsilon: float, rows: Integers) -> None:
-    """How many rows to sample for each pair."""
+    """Set how many rows to sample for each pair."""
     for pair in range(len(rows)):
         rows[pair] = rows_of(counts, pair, epsilon)
 
@@ -79,7 +78,7 @@ def reset(agent: Sboss, x: int) -> None:
 
 
 def act(agent: Sboss, x: int) -> int:
-    """Sample if it is time, and take a best action of the merged MDP."""
+    """Sample if it is due, and take a best action of the merged MDP."""
     merged, posterior = agent.merged, agent.merged.posterior
     if agent.due[0]:
         sampled.resample(merged, agent.rng)
@@ -87,8 +86,7 @@ def act(agent: Sboss, x: int) -> int:
         copy_vector(agent.last_total, posterior.total)
         agent.due[0] = False
     if agent.random_ties:
-        actions, solution = posterior.num_actions, merged.solution
-        return greedy(solution.q, x * actions, actions, solution.scale[0], agent.rng)
+        return sampled.best_action(merged, x, agent.rng)
     return sampled.first_best_action(merged, x)
 
 

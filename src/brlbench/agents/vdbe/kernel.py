@@ -3,7 +3,6 @@
 import math
 from typing import NamedTuple
 
-from ...kernels.choice import greedy
 from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import below, uniform
 from ...kernels.solving import model as models
@@ -31,10 +30,9 @@ def reset(agent: Vdbe, x: int) -> None:
 
 def act(agent: Vdbe, x: int) -> int:
     """Epsilon-greedy with the state's own epsilon."""
-    actions = agent.model.counts.num_actions
     if uniform(agent.rng) < agent.epsilon[x]:
-        return below(agent.rng, actions)
-    return greedy(agent.model.q, x * actions, actions, models.scale(agent.model), agent.rng)
+        return below(agent.rng, agent.model.counts.num_actions)
+    return models.best_action(agent.model, x, agent.rng)
 
 
 def observe(agent: Vdbe, x: int, u: int, y: int, r: float) -> None:

@@ -1,8 +1,8 @@
 """Stopping in time, for searches that can end after any simulation.
 
-A decision is `act` and `observe`; the first one includes `reset`. So `act` sets aside the time that
-`reset` took, the time that `observe` took last, and a small reserve. Reading the clock takes time
-too, so it is read only once per `stride` simulations.
+A decision is `act` and `observe`; the first decision includes `reset`. So `act` sets aside the time
+that `reset` took, the time that `observe` took last, and a small reserve. Reading the clock takes
+time too, so it is read only once per `stride` simulations.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from .clock import wall_time
 
 NO_LIMIT = 0
 RESET, OBSERVE, LOOKED, END = 0, 1, 2, 3  # slots of `times`
-SIZE = 4
+NUM_TIMES = 4
 REST = 150  # nanoseconds of a decision that pass outside of all measured parts
 
 
@@ -22,18 +22,18 @@ class Deadline(NamedTuple):
 
     limit: int  # nanoseconds, or NO_LIMIT
     stride: int  # simulations between two looks at the clock
-    times: Integers  # [SIZE]; durations of RESET and OBSERVE; times of the last look and of the END
+    times: Integers  # [NUM_TIMES]; how long RESET and OBSERVE took; when it LOOKED; the END
 
 
 @inlined
 def now(deadline: Deadline) -> int:
-    """The time; not read if there is no limit."""
+    """The time, or 0 if there is no limit."""
     return wall_time() if deadline.limit != NO_LIMIT else 0
 
 
 @inlined
 def took(deadline: Deadline, part: int, since: int) -> None:
-    """Note how long RESET or OBSERVE took."""
+    """Record how long RESET or OBSERVE took."""
     if deadline.limit != NO_LIMIT:
         deadline.times[part] = wall_time() - since
 

@@ -14,7 +14,7 @@ from ..jit import inlined, kernel
 from ..random.rng import keyed_word, unit
 from ..types import Floats, Integers
 
-# One visit uses up to three random numbers: the next state, and two for a Gaussian reward.
+# A visit uses up to three random numbers: one for the next state, two for a Gaussian reward.
 _NUMBERS_PER_VISIT = 3
 
 

@@ -2,7 +2,7 @@
 
 A compiled agent is a NamedTuple of arrays with a generator `rng`, and three functions on it.
 `register` names them; Numba picks them by the NamedTuple's type and compiles a copy of the loop for
-it. Passed as arguments instead, they would keep the machine code from being stored on disk.
+it. If they were arguments instead, the machine code could not be stored on disk.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """Alias tables (Walker, 1977): a draw from weighted values in constant time.
 
 A table has one cell per value. A cell holds its own value and one other; a limit says which part of
-the cell belongs to its own. One random word chooses a cell uniformly, and one of its two values.
-40 bits of the word are used, so probabilities are exact to about 2**-40.
+the cell belongs to its own value. One random word chooses a cell uniformly, and one of its two
+values. 40 bits of the word are used, so probabilities are exact to about 2**-40.
 """
 
 from typing import NamedTuple
@@ -25,7 +25,7 @@ class Alias(NamedTuple):
     """The cells of tables that share a pool; values are below 2**31."""
 
     limit: Words  # [pool]; the part of WHOLE that belongs to the cell's own value
-    values: Integers  # [pool]; own + other * 2**32: one number, so that no jump depends on chance
+    values: Integers  # [pool]; own + other * 2**32: packed, so that no branch is random
 
 
 @inlined
@@ -48,7 +48,7 @@ def set_cell(alias: Alias, cell: int, part: float, own: int, other: int) -> None
 def build(alias: Alias, values: Integers, weights: Floats, first: int, cells: int) -> None:
     """Make the table at `first` from the values and weights at the same place.
 
-    A light cell, one below the mean, is filled up from a heavy cell. Once that has become light
+    A light cell, one below the mean, is filled up from a heavy cell. Once that becomes light
     itself, the next heavy cell fills it. Cells that rounding leaves unfilled weigh about as much as
     the mean, so none of them has a weight of zero.
     """
@@ -76,7 +76,7 @@ def build(alias: Alias, values: Integers, weights: Floats, first: int, cells: in
 
 @inlined
 def following(weights: Floats, cell: int, end: int, mean: float, heavy: bool) -> int:
-    """The first cell from `cell` on that is heavy, or light; `end` if there is none."""
+    """The first heavy (or light) cell, from `cell` on; `end` if there is none."""
     while cell < end and (weights[cell] > mean) != heavy:
         cell += 1
     return cell

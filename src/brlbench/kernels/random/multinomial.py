@@ -1,8 +1,8 @@
 """Multinomial numbers: draws from a row, shared among its parts, one part after another.
 
-Up to 16 draws are made at once, as uniform numbers in [0, 1) of which only the first digit to the
-base 128 is drawn. Counting draws below each part's end gives its multiplicity. A draw with the
-same first digit as such an end is decided only then. More than 16 draws are shared by binomial
+A draw is a uniform number in [0, 1). Up to 16 draws are made at once, but only their first digits
+in base 128. Counting draws below each part's end gives its multiplicity. A draw with the same first
+digit as an end is decided when that end is reached. More than 16 draws are shared by binomial
 numbers. One or two draws are made with all their digits.
 
 A digit fills the low bits of a byte; the high bit receives the result of a comparison.
@@ -27,9 +27,9 @@ from .rng import (
 )
 
 _BASE = 128
-_MOST_DIGITS = 16  # draws of which only the first digit is drawn
+_MAX_BY_DIGIT = 16  # up to this many draws have only their first digit drawn
 _NO_DIGIT = -1
-FEW = 2  # draws of which all digits are drawn
+FEW = 2  # up to this many draws have all their digits drawn
 
 
 class Draws(NamedTuple):
@@ -62,7 +62,7 @@ NOTHING_SHARED = Shared(number=0, weight=0.0, digit=_NO_DIGIT, inside=0, undecid
 
 @inlined
 def new_draws(rng: Words, number: int, weight: float) -> Draws:
-    """Draw the digits that are needed at first."""
+    """Draw what is needed at first: all digits of FEW draws, the first digits, or nothing."""
     low = high = low_used = high_used = np.uint64(0)
     first = second = np.inf
     scale = 0.0
@@ -73,7 +73,7 @@ def new_draws(rng: Words, number: int, weight: float) -> Draws:
             second = uniform(rng) * weight
     else:
         scale = _BASE / weight
-        if number <= _MOST_DIGITS:
+        if number <= _MAX_BY_DIGIT:
             low, low_used = next_word(rng) & LOW_BITS, first_bytes(min(8, number))
             if number > 8:
                 high, high_used = next_word(rng) & LOW_BITS, first_bytes(number - 8)
@@ -92,11 +92,11 @@ def new_draws(rng: Words, number: int, weight: float) -> Draws:
 
 @inlined
 def share_next(rng: Words, draws: Draws, shared: Shared, part: float) -> Shared:
-    """Add the row's next part, of this weight."""
+    """Add the row's next part, which has weight `part`."""
     weight = shared.weight + part
     if draws.number <= FEW:
         return without_digit(int(draws.first < weight) + int(draws.second < weight), weight)
-    if draws.number > _MOST_DIGITS:
+    if draws.number > _MAX_BY_DIGIT:
         left, chance = draws.number - shared.number, part / (draws.weight - shared.weight)
         return without_digit(shared.number + binomial(rng, left, chance), weight)
     end = draws.scale * weight

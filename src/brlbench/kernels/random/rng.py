@@ -67,7 +67,7 @@ def next_word(rng: Words) -> np.uint64:
 
 @inlined
 def signed(word: np.uint64) -> int:
-    """A word as a signed integer: mixed with unsigned ones, Numba would calculate in floats."""
+    """A word as a signed integer: Numba adds signed to unsigned ones in floats."""
     return np.int64(word)  # type: ignore[return-value]
 
 
@@ -103,10 +103,10 @@ def two_below(rng: Words, end: int) -> tuple[int, int]:
 
 @inlined
 def binomial(rng: Words, trials: int, probability: float) -> int:
-    """How many of some trials succeed.
+    """The number of trials that succeed.
 
     A trial compares a random number with the probability, digit by digit to the base 128, until
-    they differ. A random word has one digit for each of eight trials, in the low bits of its bytes;
+    they differ. A random word has a digit for each of eight trials, in the low bits of its bytes;
     the high bits show the results of all eight comparisons.
     """
     if probability >= 1.0:
@@ -134,20 +134,20 @@ def repeated(byte: int) -> np.uint64:
 
 @inlined
 def first_bytes(number: int) -> np.uint64:
-    """The high bits of the first bytes of a word."""
+    """A word with the high bits of its first `number` bytes set."""
     half = np.uint64(4 * (8 - number))
     return (_HIGH_BITS >> half) >> half
 
 
 @inlined
 def is_less(word: np.uint64, digits: np.uint64, used: np.uint64) -> np.uint64:
-    """A word with 1 in each used byte in which the word's digit is less than the other."""
+    """A word with 1 in each used byte where the word's digit is less than the other."""
     return (~((word | _HIGH_BITS) - digits) & used) >> _7
 
 
 @inlined
 def is_equal(word: np.uint64, digits: np.uint64, used: np.uint64) -> np.uint64:
-    """A word with 1 in each used byte in which the digits are equal."""
+    """A word with 1 in each used byte where the digits are equal."""
     return (~((word ^ digits) + LOW_BITS) & used) >> _7
 
 

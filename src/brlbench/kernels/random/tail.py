@@ -1,4 +1,4 @@
-"""Of many rows of one Dirichlet distribution, draw those of high value and no others.
+"""Draw only the rows of high value among many rows of one Dirichlet distribution.
 
 A row p is G / sum(G), with independent gamma variates G(y) of shapes a(y). A region is the set of
 rows with a positive sum of c(y) p(y), for some c(y) < 1. Call e the sum of c(y) G(y). Draw the
@@ -7,10 +7,9 @@ Dirichlet's variates relative to these is M exp(-e), where M is the product of (
 the region this is less than M.
 
 So propose each of K rows with chance M, and accept it with chance exp(-e) if it is in the region.
-The accepted rows are those of K Dirichlet rows that are in the region: their number and their
-probabilities have the exact law. With several regions, propose each row with the sum of the
-chances, for one of the regions. If it is in any, accept it with chance 1 / sum(exp(e)), where the
-sum is over all regions.
+The accepted rows have exactly the law, in number and probabilities, of those in the region among K
+Dirichlet rows. With several regions, propose each row with the sum of the chances, for one of the
+regions. If it is in any, accept it with chance 1 / sum(exp(e)), where the sum is over all regions.
 
 Rows with a value, the sum of p(y) w(y), above a level t are the region c = h (w - t), for any h.
 The least M for a level has h = 1 / (s - t) for some s above all w(y). It is simplest to choose s:
@@ -34,7 +33,7 @@ _LEAST_DISTANCE = 1e-9
 def find_region(
     shapes: Floats, worth: Floats, chance: float, distance: float, region: Floats
 ) -> tuple[float, float]:
-    """Set `region` to high values, such that its chance is about the one asked for.
+    """Set `region` to rows of high value, with about the given chance.
 
     Return the chance, and the distance of s from the greatest worth as a fraction of the worths'
     range, which must not be empty. Newton's method in the logarithm of the distance starts from the
@@ -81,7 +80,7 @@ def is_in(region: Floats, row: Floats) -> bool:
 def draw_region(
     rng: Words, shapes: Floats, regions: Floats, chances: Floats, number: int, rows: Floats
 ) -> int:
-    """Of a number of rows, draw those in the last region; return how many they are.
+    """Draw those among `number` rows that are in the last region; return how many they are.
 
     The rows are known to be in none of the other regions: a row that would be in one is drawn
     again.
@@ -133,7 +132,7 @@ def propose(rng: Words, shapes: Floats, region: Floats, row: Floats) -> float:
 
 @inlined
 def exponents(regions: Floats, row: Floats, number: int) -> tuple[float, float, float]:
-    """The sum of exp(e) over all regions, the highest e or 0, and the same without the last one."""
+    """The sum of exp(e) over all regions; the highest e, or 0; the same without the last region."""
     ratio, highest, highest_other = 0.0, 0.0, 0.0
     for j in range(number):
         highest_other = highest

@@ -5,23 +5,23 @@ values of the states, the value of a row p is the sum over y of p(y) (reward(y) 
 value(y)). Policy iteration: every pair takes its best row, every state its best action, and the
 values of that policy are computed exactly, until nothing improves.
 
-No more rows are drawn than are needed. A row's value is linear in p. So of a pair with two
-outcomes, only the rows with the least and the greatest probability of the first outcome can be
-best. Of many rows of another pair, those with the highest values under the last solution are drawn
-first, see `tail`. Once the MDP of these is solved, a bound tells which pairs may have better rows;
-there more rows are drawn, now with the highest values under this solution. The values, the best
+No more rows are drawn than are needed. A row's value is linear in p. So if a pair has two outcomes,
+only its rows with the least and the greatest probability of the first outcome can be best. If
+another pair has many rows, those with the highest values under the last solution are drawn first,
+see `tail`. Once the MDP of these rows is solved, a bound tells which pairs may have better ones.
+For these pairs the highest rows under the new solution are drawn too. The values, the best
 actions and their values are those of the merged MDP of all rows, with the same law as if all had
 been drawn; the values of other actions may be too low. When the room for rows is used up, a pair's
 remaining rows come from a stream of its own and are drawn again whenever they are needed.
 
-With too many states for a matrix (an empty `matrix` says so), values are computed by sweeps, to
+With too many states for a matrix (`matrix` is then empty), values are computed by sweeps, to
 within SWEEP_TOLERANCE of their scale.
 """
 
 import numpy as np
 
 from ..arrays import at, copy_vector
-from ..choice import first_greedy
+from ..choice import first_greedy, greedy
 from ..counts import add, reward_of
 from ..counts import reset as reset_counts
 from ..jit import cold, inlined
@@ -42,7 +42,7 @@ from .merged_state import (
 from .tolerances import SWEEP_TOLERANCE, SWITCH
 
 FIRST_DISTANCE = 0.01
-_ROUNDING = 1e-14  # relative change below which a sweep can't get
+_ROUNDING = 1e-14  # sweeps can't make the relative change smaller
 _MAX_TURNS = 1000
 
 
@@ -64,6 +64,13 @@ def learn(merged: Merged, pair: int, y: int) -> None:
         first = posterior.row_start[pair]
         for entry in range(first, first + length + 1):
             merged.entry_reward[entry] = reward_of(posterior, pair, posterior.entry_next[entry])
+
+
+@inlined
+def best_action(merged: Merged, x: int, rng: Words) -> int:
+    """A best action of the merged MDP; ties are broken at random."""
+    actions = merged.posterior.num_actions
+    return greedy(merged.solution.q, x * actions, actions, merged.solution.scale[0], rng)
 
 
 @inlined
@@ -98,7 +105,7 @@ def solve(merged: Merged) -> None:
 
 @inlined
 def improve(merged: Merged) -> bool:
-    """Take the best rows and actions under the present values; return if that is an improvement."""
+    """Take the best rows and actions under the present values; return whether values improve."""
     solution, q = merged.solution, merged.solution.q
     largest = 0.0
     for value in solution.value:
@@ -140,7 +147,7 @@ def find_best_row(merged: Merged, pair: int) -> float:
 
 @cold
 def find_best_redrawn(merged: Merged, pair: int, worth: Floats, greatest: float) -> float:
-    """Draw the remaining rows again, keep the best if it is a better one, return the best value."""
+    """Draw the remaining rows again; keep one if it is better; return the best value."""
     sample, regions = merged.sample, merged.regions
     first, spare = sample.first_entry[pair], len(merged.entry_reward)
     shapes = merged.posterior.entry_count[entries_of(sample, pair)]

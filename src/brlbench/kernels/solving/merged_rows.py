@@ -23,10 +23,12 @@ from .tolerances import SWITCH
 
 # From this many draws on, drawing their extremes is cheaper than drawing them all.
 MANY_DRAWS = 32
-# The first region is chosen to get about this many proposals; each further one gets twice as many.
+# The first region gets about this many proposals; each further one gets twice as many.
 FIRST_PROPOSALS = 16.0
-# The chance of a region that would hold every row: there is no use for it.
+# Instead of a chance: no region is added, and all remaining rows are drawn.
 EVERYWHERE = 1.0
+# Where the two extreme rows of two outcomes begin.
+LEAST, GREATEST = 0, 2
 
 
 @inlined
@@ -80,13 +82,13 @@ def draw_two_outcomes(rng: Words, shapes: Floats, number: int, extremes: Floats)
         for _ in range(number):
             draw_row(rng, shapes, extremes[:2])
             least, greatest = min(least, extremes[0]), max(greatest, extremes[0])
-    extremes[0], extremes[1] = least, 1 - least
-    extremes[2], extremes[3] = greatest, 1 - greatest
+    extremes[LEAST], extremes[LEAST + 1] = least, 1 - least
+    extremes[GREATEST], extremes[GREATEST + 1] = greatest, 1 - greatest
 
 
 @inlined
 def draw_more(merged: Merged, pair: int, rng: Words) -> None:
-    """Draw those of the remaining rows that have high values, or all if they are few."""
+    """Draw the remaining rows of high value, or all remaining rows if they are few."""
     sample, regions = merged.sample, merged.regions
     length, left = sample.length[pair], sample.left[pair]
     shapes = merged.posterior.entry_count[entries_of(sample, pair)]
@@ -126,7 +128,7 @@ def move_to_end(sample: Sample, pair: int) -> None:
 
 @inlined
 def add_region(merged: Merged, pair: int, shapes: Floats) -> float:
-    """Add a region of high values; return the chance of all regions; EVERYWHERE: none was added."""
+    """Add a region of high values; return the chance of all, or EVERYWHERE if none is added."""
     sample, regions = merged.sample, merged.regions
     length, left, number = sample.length[pair], sample.left[pair], regions.number[pair]
     proposals = FIRST_PROPOSALS * 2.0**number
@@ -152,7 +154,7 @@ def add_region(merged: Merged, pair: int, shapes: Floats) -> float:
 
 @inlined
 def chances_of(pair: int, number: int) -> slice:
-    """Where in `chance` those of the pair's first regions are."""
+    """The slice of `chance` for the pair's first regions."""
     return slice(MAX_REGIONS * pair, MAX_REGIONS * pair + number)
 
 
@@ -183,7 +185,7 @@ def draw_outside(rng: Words, shapes: Floats, regions: Floats, rows: Floats) -> N
 
 @cold
 def draw_doubtful(merged: Merged, rng: Words) -> bool:
-    """Draw more rows of the pairs whose best row may not be known yet; return if there are any."""
+    """Draw more rows of pairs whose best row may be unknown; return whether there are any."""
     sample, doubtful = merged.sample, False
     for pair in range(len(sample.left)):
         if sample.left[pair] > 0 and not sample.redrawn[pair] and not is_certain(merged, pair):

@@ -17,9 +17,9 @@ TWO_ROWS = 4  # probabilities of two rows with two outcomes
 class Sample(NamedTuple):
     """Rows sampled for each pair.
 
-    A row has its probabilities in the order of the posterior's entries at the sampling. `rows`
-    begins with one row per pair, at the place of its entries in the posterior's pool. Then follow a
-    spare row, room for two rows with two outcomes per pair, and all rows of other pairs.
+    A row's probabilities have the order of the posterior's entries at the sampling. `rows` begins
+    with one row per pair, at the place of its entries in the posterior's pool. Then come a spare
+    row, room for two rows of two outcomes per pair, and all rows of the other pairs.
     """
 
     first_entry: Integers  # [P]; where the pair's entries were at the sampling
@@ -29,7 +29,7 @@ class Sample(NamedTuple):
     is_single: Booleans  # [P]; whether one row is all that the pair has
     first_row: Integers  # [P]; where the pair's kept rows begin
     kept: Integers  # [P]; how many rows are kept
-    left: Integers  # [P]; how many rows are not
+    left: Integers  # [P]; how many rows are not kept
     redrawn: Booleans  # [P]; whether the rows not kept are drawn again whenever they are needed
     key: Words  # [P]; of the stream of a pair whose rows are redrawn
     stream: Words  # [4]; work space: that stream
@@ -78,19 +78,19 @@ class Initial(NamedTuple):
 
 @inlined
 def best_of(sample: Sample, pair: int) -> slice:
-    """Where in `rows` the pair's best known row is."""
+    """The slice of `rows` that is the pair's best known row."""
     return slice(sample.best[pair], sample.best[pair] + sample.length[pair])
 
 
 @inlined
 def entries_of(sample: Sample, pair: int) -> slice:
-    """Where in the posterior's pool the pair's outcomes were at the sampling."""
+    """The slice of the posterior's pool where the pair's outcomes were at the sampling."""
     return slice(sample.first_entry[pair], sample.first_entry[pair] + sample.length[pair])
 
 
 @inlined
 def regions_of(merged: Merged, pair: int, number: int) -> slice:
-    """Where in `region` the pair's first regions are."""
+    """The slice of `region` for the pair's first regions."""
     start = MAX_REGIONS * merged.sample.first_entry[pair]
     return slice(start, start + number * merged.sample.length[pair])
 

@@ -9,7 +9,7 @@ symmetry stay equal.
 The same look finds the residual of the values. If rounding has raised it above RESIDUAL of their
 scale, a fresh inverse is made; when this happens depends on the trajectory alone.
 
-With too many states for an inverse (an empty `inverse` says so), Gauss-Seidel sweeps start from the
+With too many states for an inverse (`inverse` is then empty), Gauss-Seidel sweeps start from the
 last values and end within SWEEP_TOLERANCE of the values' scale.
 """
 
@@ -18,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import at, copy_matrix, copy_vector
+from ..choice import first_greedy, greedy
 from ..counts import Counts, add
 from ..counts import reset as reset_counts
 from ..jit import cold, inlined, kernel
-from ..types import Floats, Integers
+from ..types import Floats, Integers, Words
 from .tolerances import SWEEP_TOLERANCE, SWITCH
 
 SUM, SCALE = 0, 1  # slots of `norms`
@@ -46,9 +47,9 @@ class Model(NamedTuple):
     norms: Floats  # [2]; SUM of the values; SCALE, the largest absolute value
 
 
-@kernel
+@inlined
 def with_counts(model: Model, counts: Counts) -> Model:
-    """The same arrays for other counts."""
+    """The same model with other counts."""
     return Model(
         counts=counts,
         discount=model.discount,
@@ -79,6 +80,20 @@ def reset(model: Model, initial: Model) -> None:
 def scale(model: Model) -> float:
     """The size of the values, to which tolerances are relative."""
     return model.norms[SCALE]
+
+
+@inlined
+def best_action(model: Model, x: int, rng: Words) -> int:
+    """A best action; ties are broken at random."""
+    actions = model.counts.num_actions
+    return greedy(model.q, x * actions, actions, scale(model), rng)
+
+
+@inlined
+def first_best_action(model: Model, x: int) -> int:
+    """The lowest-numbered best action."""
+    actions = model.counts.num_actions
+    return first_greedy(model.q, x * actions, actions, scale(model))
 
 
 @inlined
@@ -211,7 +226,7 @@ def set_q_values(model: Model) -> None:
     if len(q) < _MANY_PAIRS:
         for pair in range(len(q)):
             q[at(pair)] = q_value(model, pair)
-    else:  # the same in two loops; the second one computes several pairs at once
+    else:  # the same in two loops: the second one is vectorised
         for pair in range(len(q)):
             q[at(pair)] = next_values(model, pair)
         for pair in range(len(q)):
@@ -316,7 +331,7 @@ def invert_in_place(inverse: Floats) -> None:
 
 @inlined
 def correct_values(model: Model) -> None:
-    """Add to the values what the inverse makes of their residual."""
+    """Correct the values by the inverse times their residual."""
     measure(model)
     states = len(model.policy)
     for x in range(states):

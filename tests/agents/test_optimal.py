@@ -27,7 +27,9 @@ def problem(name: str) -> FlatDirichlet:
 def test_returns_are_those_of_the_optimal_policy(name: str) -> None:
     """In each MDP on its own, within four standard errors of its many trajectories."""
     prior = problem(name)
-    experiment = Experiment(prior.uniform(), prior, num_mdps=6, horizon=60, trajectories=1500)
+    experiment = Experiment(
+        prior.uniform(), prior, num_mdps=6, horizon=60, trajectories_per_mdp=1500
+    )
     returns = evaluate(Optimal(), experiment).trajectory_returns
     for i, played in enumerate(returns):
         mdp = experiment.mdp(i)

@@ -24,7 +24,7 @@ def test_actions_are_uniform_and_independent(num_actions: int) -> None:
 @pytest.mark.parametrize("name", ["GC", "GDL", "Grid"])
 def test_returns_are_those_of_the_uniform_policy(name: str) -> None:
     """In each MDP on its own, within four standard errors of its many trajectories."""
-    experiment = Experiment(name, name, num_mdps=6, horizon=60, trajectories=1500)
+    experiment = Experiment(name, name, num_mdps=6, horizon=60, trajectories_per_mdp=1500)
     returns = evaluate(Random(), experiment).trajectory_returns
     shape = (experiment.test.num_states, experiment.test.num_actions)
     for i, played in enumerate(returns):

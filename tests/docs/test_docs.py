@@ -14,6 +14,8 @@ import pytest
 import brlbench as bb
 from helpers.shared import made_once
 
+pytestmark = pytest.mark.slow  # the site is built first
+
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 

@@ -86,6 +86,7 @@ def test_problem_example(tmp_path: Path) -> None:
     assert "two-rooms" in run(code, tmp_path)
 
 
+@pytest.mark.slow
 def test_command_line_example(tmp_path: Path) -> None:
     _, _, commands, answers, *_ = blocks("sh")
     assert "brlbench compare" in answers

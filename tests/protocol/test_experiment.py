@@ -280,7 +280,7 @@ def test_the_prior_is_the_test_distribution_unless_another_is_given() -> None:
     assert Experiment("GC", num_mdps=3).hash == Experiment("GC", "GC", num_mdps=3).hash
 
 
-def test_trajectories_is_a_shorter_name() -> None:
+def test_trajectories_is_the_former_name() -> None:
     short, long = (Experiment("GC", **{n: 2}) for n in ("trajectories", "trajectories_per_mdp"))  # type: ignore[arg-type]
     assert short.settings() == long.settings()
 

@@ -82,7 +82,7 @@ def test_what_a_result_s_file_says_about_itself(tmp_path: Path) -> None:
 
 
 def test_plain_polars_reads_results(tmp_path: Path) -> None:
-    result = evaluate(make_agent("beb"), experiment(trajectories=2))
+    result = evaluate(make_agent("beb"), experiment(trajectories_per_mdp=2))
     storage.write_result(tmp_path / "a.parquet", result, keep_paths=True)
     table = pl.read_parquet(tmp_path / "a.parquet")
     assert table["mdp"].to_list() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]

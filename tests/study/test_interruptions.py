@@ -133,7 +133,7 @@ def test_an_interrupt_stops_cleanly(tmp_path: Path, shell: Shell) -> None:
     assert code == 1
     assert "stopped; the same command resumes it" in output
     status = read_status(out)
-    assert 0 < status.trajectories_done < status.trajectories
+    assert 0 < status.num_played < status.num_trajectories
     assert status.failures == []
     shutil.copytree(out, tmp_path / "paths")
     done = shell("run", path, "-r", out)

@@ -48,7 +48,7 @@ def print_status(status: Status, is_over: bool = False) -> None:
 
 
 def _print_details(status: Status) -> None:
-    say(f"{status.trajectories_done:,} of {status.trajectories:,} trajectories played")
+    say(f"{status.num_played:,} of {status.num_trajectories:,} trajectories played")
     for name, (done, total) in status.by_experiment.items():
         say(f"  {name}: {done} of {total}")
     if status.owner:

@@ -17,10 +17,10 @@ from ..arguments import num_workers
 from ..errors import AgentError, InvalidInput, reason
 from . import machine
 from .experiment import Experiment
+from .futures import completed
 from .playing import Part, copy_agent, play
 from .result import Result, join_records
 from .training import TrainedAgent, Training, load_into, save, train
-from .waiting import completed
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record

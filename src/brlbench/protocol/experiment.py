@@ -59,7 +59,7 @@ class Experiment:
             trajectories_per_mdp: how many trajectories are played in each MDP.
             deadline: seconds that a decision may take; agents that can stop early keep it.
             mdps: probabilities [num_mdps, E] of MDPs that were drawn before.
-            trajectories: a shorter name of `trajectories_per_mdp`.
+            trajectories: the former name of `trajectories_per_mdp`.
         """
         test = prior if test is None else test
         self.prior, self.test = distribution(prior).as_prior(), distribution(test)

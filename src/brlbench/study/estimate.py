@@ -11,10 +11,10 @@ from ..errors import AgentError
 from ..executors import Executor
 from ..executors.base import Done, Limits, Notify
 from ..protocol.experiment import Experiment
+from ..protocol.futures import completed
 from ..protocol.machine import Waiting
 from ..protocol.playing import Part, play
 from ..protocol.training import train, warm_up, with_progress
-from ..protocol.waiting import completed
 from .folder import Folder
 from .plan import Job
 from .units import PREPARATION_SECONDS, ExperimentRequest, build_experiment

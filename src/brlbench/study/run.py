@@ -16,8 +16,8 @@ from typing import Any
 from ..errors import ExecutorError
 from ..executors import Executor
 from ..executors.base import Done, Failed, Limits, Outcome
+from ..protocol.futures import LOOK_SECONDS
 from ..protocol.playing import Part
-from ..protocol.waiting import LOOK_SECONDS
 from .folder import Folder
 from .plan import Job, Study
 from .schema import LimitsTable

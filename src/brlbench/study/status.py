@@ -22,8 +22,8 @@ class Status:
     begun: int  # with some trajectories played
     failures: list[Failure]
     skipped: list[tuple[str, str]]
-    trajectories: int
-    trajectories_done: int
+    num_trajectories: int
+    num_played: int  # trajectories
     running: list[str]
     seconds_left: float | None
     by_experiment: dict[str, tuple[int, int]]  # jobs done, and jobs in total
@@ -58,8 +58,8 @@ def read_status(folder: Path) -> Status:
         begun=sum(played[job["parts"]] > 0 for job in rest if job not in failed),
         failures=[read_failure(folder / job["failure"]) for job in failed],
         skipped=[(label, reason) for label, reason in plan["skipped"]],
-        trajectories=sum(job["trajectories"] for job in jobs),
-        trajectories_done=sum(job["trajectories"] for job in done) + sum(played.values()),
+        num_trajectories=sum(job["trajectories"] for job in jobs),
+        num_played=sum(job["trajectories"] for job in done) + sum(played.values()),
         running=now.get("running", []),
         seconds_left=_seconds_left(now),
         by_experiment={name: (done_of_experiment[name], of_experiment[name])

@@ -14,6 +14,8 @@ from helpers.laws import assert_law
 from helpers.strategies import priors, reproducible, transitions
 from helpers.urn_cases import NUMBER, OBSERVED, PRIORS, SPARSE, TURNS, frequencies, probabilities
 
+pytestmark = pytest.mark.slow  # compiled code of tests is not kept on disk
+
 Transitions = list[tuple[int, int, int]]
 
 

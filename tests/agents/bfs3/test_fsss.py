@@ -24,6 +24,8 @@ from helpers.made_bfs3 import trained
 from helpers.made_planners import show
 from helpers.planner_cases import OBSERVED, PRIORS
 
+pytestmark = pytest.mark.slow  # compiled code of tests is not kept on disk
+
 History = tuple[int, ...]  # of pairs and next states
 
 

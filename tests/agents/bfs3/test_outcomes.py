@@ -19,6 +19,8 @@ from helpers.laws import assert_law, z_scores
 from helpers.made_bfs3 import trained
 from helpers.made_planners import show
 
+pytestmark = pytest.mark.slow  # compiled code of tests is not kept on disk
+
 
 def compositions(total: int, parts: int) -> list[tuple[int, ...]]:
     return [c for c in itertools.product(range(total + 1), repeat=parts) if sum(c) == total]

@@ -25,6 +25,8 @@ from helpers.compiled import draw_words, keyed_words
 from helpers.laws import assert_same_law
 from helpers.strategies import discounts, priors, reproducible, transitions
 
+pytestmark = pytest.mark.slow  # compiled code of tests is not kept on disk
+
 
 @kernel
 def resample(merged: Merged, rng: Words) -> None:

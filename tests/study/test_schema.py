@@ -154,6 +154,16 @@ algorithm = "random"
     [
         ("num_mdps = 3", "num_mpds = 3", "defaults has an unknown key 'num_mpds' (did you mean "),
         ("[limits]", "[limit]", "the file has an unknown key 'limit' (did you mean 'limits'?)"),
+        (
+            "num_mdps = 3",
+            "trajectories = 3",
+            "defaults has an unknown key 'trajectories': it is now called trajectories_per_mdp",
+        ),
+        (
+            "[limits]",
+            "[output]\ntrajectories = true\n[limits]",
+            "output has an unknown key 'trajectories': it is now called keep_paths",
+        ),
         ('memory = "2GB"', 'memory = "2"', "limits.memory = '2': must be a size like"),
         ('decision = "1s"', 'decision = "soon"', "limits.decision = 'soon': must be a duration"),
         ('decision = "1s"', "decision = 0", "must be more than 0"),

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that uses the fixture `browser` or `slurm` has that mark; clusters are slow."""
+    """A test that uses the fixture `browser` or `slurm` has that mark; both and Dask are slow."""
     for item in items:
         for name in ("browser", "slurm"):
             if name in getattr(item, "fixturenames", ()):
                 item.add_marker(name)
-        if item.get_closest_marker("slurm") is not None:
+        if any(item.get_closest_marker(name) for name in ("browser", "dask", "slurm")):
             item.add_marker("slow")
 
 

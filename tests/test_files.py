@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from brlbench import memory
 from brlbench.errors import StoreError
-from brlbench.files import atomic_write, read_bytes
+from brlbench.files import atomic_write, parse_json, read_bytes
 
 
 def test_write_and_read(tmp_path: Path) -> None:
@@ -66,3 +67,42 @@ def test_missing_folders_and_files(tmp_path: Path) -> None:
         atomic_write(tmp_path, b"one", overwrite=True)
     with pytest.raises(StoreError, match="a can't be read: No such file or directory"):
         read_bytes(tmp_path / "a")
+
+
+def test_a_file_that_does_not_fit_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "_machine_bytes", lambda: 2000)
+    (tmp_path / "a").write_bytes(bytes(100))
+    assert len(read_bytes(tmp_path / "a", growth=10)) == 100
+    with pytest.raises(StoreError, match=r"reading .*a would need 1\.1 kB of memory"):
+        read_bytes(tmp_path / "a", growth=11)
+
+
+def test_devices_and_names_that_no_file_has() -> None:
+    with pytest.raises(StoreError, match="/dev/zero can't be read: it is a device, not a file"):
+        read_bytes(Path("/dev/zero"))
+    with pytest.raises(StoreError, match=r"'a\\x00b' can't be read: embedded null byte"):
+        read_bytes(Path("a\0b"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 51 + "]" * 51, "it is nested more than 50 levels deep"),
+        ("[" * 10**6, "it is nested more than 50 levels deep"),
+        ('{"a": {"b": 1, "c": 2, "b": 3}}', "the key 'b' is given twice"),
+        ('["\\ud800"]', r"a text has half of a character, '\\ud800'"),
+        (b'["\xed\xa0\x80"]', "can't decode"),
+        ("1" * 5000, "4300 digits"),
+    ],
+)
+def test_json_that_is_refused(text: str | bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        parse_json(text)
+
+
+def test_json_that_is_read() -> None:
+    assert parse_json("[" * 50 + "]" * 50)
+    assert parse_json('{"a": ["\\ud83c\\udfb2", NaN]}')["a"][0] == "\N{GAME DIE}"
+    assert parse_json(b"\xef\xbb\xbf[1]") == [1]

@@ -11,27 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from .errors import InvalidInput
+from .errors import InvalidInput, said, short
 
 DURATION_UNITS = {
     **{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0},
     **{"m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0},
 }
+WORKERS_PER_CORE = 32  # at most; more would only fill the memory
 _SHOWN_UNITS = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 def whole(value: Any, name: str, least: int) -> int:
     """An integer ≥ least."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidInput(f"{name} = {value!r}: must be a whole number, at least {least}")
+        raise InvalidInput(f"{name} = {short(value)}: must be a whole number, at least {least}")
     return int(value)
 
 
 def positive(value: Any, name: str) -> float:
     """A finite number above zero."""
     real = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
-    if not real or not 0 < value < math.inf:
-        raise InvalidInput(f"{name} = {value!r}: must be a positive number")
+    if not real or not 0 < value <= sys.float_info.max:
+        raise InvalidInput(f"{name} = {short(value)}: must be a positive number")
     return float(value)
 
 
@@ -42,9 +43,14 @@ def between_0_and_1(value: float, name: str) -> float:
     return value
 
 
-def num_workers(workers: int | None) -> int:
-    """A number of workers; None means one per core."""
-    return num_cores() if workers is None else whole(workers, "workers", least=1)
+def num_workers(workers: int | None, most: int | None = None) -> int:
+    """A number of workers; None means one per core, and at most some per core of this machine."""
+    if workers is None:
+        return num_cores()
+    if whole(workers, "workers", least=1) > (most or WORKERS_PER_CORE * num_cores()):
+        here = f"{WORKERS_PER_CORE * num_cores()}, {WORKERS_PER_CORE} per core of this machine"
+        raise InvalidInput(f"workers = {workers}: must be at most {most or here}")
+    return int(workers)
 
 
 def num_cores() -> int:
@@ -109,10 +115,10 @@ def import_named(path: str, what: str) -> Any:
         sys.path.insert(0, str(Path.cwd()))
     try:
         return getattr(importlib.import_module(module), name)
-    except Exception as error:  # a user's module can raise anything
+    except (Exception, SystemExit) as error:  # a user's module can raise anything
         raise InvalidInput(
-            f'{what} "{path}" can\'t be imported ({error}): its module must be in the current '
-            "folder or the study's, or installed"
+            f'{what} "{path}" can\'t be imported ({said(error)}): its module must be in the '
+            "current folder or the study's, or installed"
         ) from error
 
 

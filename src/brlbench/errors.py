@@ -1,7 +1,10 @@
 """The errors that users see: one sentence with the value, its place and a remedy."""
 
 import difflib
+import reprlib
 from collections.abc import Iterable
+
+_LONGEST = 1000  # characters of a message that are shown
 
 
 class BrlbenchError(Exception):
@@ -34,7 +37,34 @@ class WrongKind(StoreError):
 
 def reason(error: BaseException) -> str:
     """What went wrong, as a part of a sentence."""
-    return str(error) if isinstance(error, BrlbenchError) else f"{type(error).__name__}: {error}"
+    kind = "" if isinstance(error, BrlbenchError) else type(error).__name__
+    return ": ".join(filter(None, [kind, said(error)]))
+
+
+def said(error: BaseException) -> str:
+    """The message of an error, cut if it is long; a user's own class may fail to tell it."""
+    try:
+        text = str(error)
+    except BaseException:
+        return "its message can't be read"
+    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
+    return encodable(shown)
+
+
+def short(value: object) -> str:
+    """A value for a message, cut if it is long; a user's own class may fail to show it."""
+    try:
+        return encodable(reprlib.repr(value))
+    except BaseException:
+        # Python prints no number of more than 4300 digits.
+        is_number = isinstance(value, int)
+        kind = type(value).__name__
+        return "a number of thousands of digits" if is_number else f"something of type {kind}"
+
+
+def encodable(text: str) -> str:
+    """A text with escapes for halves of characters (surrogates), which no file can hold."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

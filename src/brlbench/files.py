@@ -1,20 +1,95 @@
 """Reading and writing whole files."""
 
 import errno
+import json
 import os
+import re
 import secrets
+import stat
+from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from .errors import StoreError
+from .errors import InvalidInput, StoreError, short
+from .memory import check_memory
+
+PARSED_BYTES = 40  # that are made of one byte of text, about, when it is parsed
+_CHUNK = 2**24
+_MAX_DEPTH = 50  # of JSON; what the package writes is a few levels deep
 
 
-def read_bytes(path: Path) -> bytes:
-    """The content of a file."""
+def read_bytes(path: Path, growth: int = 1) -> bytes:
+    """The content of a file; `growth` is how many bytes are made of one when it is parsed."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
+                raise StoreError(f"{path} can't be read: it is a device, not a file")
+            check_memory(status.st_size * growth, f"reading {path}", "shorten it")
+            chunks, size = [], 0
+            while chunk := file.read(_CHUNK):
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > status.st_size:  # a pipe, or a file that grows
+                    check_memory(size * growth, f"reading {path}", "shorten it")
+        return b"".join(chunks)
     except OSError as error:
         raise StoreError(f"{path} can't be read: {error.strerror}") from None
+    except InvalidInput as error:
+        raise StoreError(str(error)) from None
+    except ValueError as error:  # a name with a zero byte
+        raise StoreError(f"{str(path)!r} can't be read: {error}") from None
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The content of a JSON text; ValueError if it is damaged or could not be printed or copied.
+
+    That is the case if a key is given twice, if it is nested too deeply, or if its texts have
+    halves of characters (surrogates).
+    """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8-sig")
+    try:
+        content = json.loads(text, object_pairs_hook=_without_doubles)
+    except RecursionError:
+        raise ValueError(f"it is nested more than {_MAX_DEPTH} levels deep") from None
+    _check_depth(content)
+    if re.search(r"\\u[dD]", text):
+        _check_characters(content)
+    return content
+
+
+def _check_characters(content: Any) -> None:
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start : error.end]
+        raise ValueError(f"a text has half of a character, {half!r}") from None
+
+
+def _check_depth(content: Any) -> None:
+    level = [content]
+    for _ in range(_MAX_DEPTH):
+        level = [
+            inner
+            for value in level
+            if isinstance(value, dict | list)
+            for inner in (value.values() if isinstance(value, dict) else value)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return
+    raise ValueError(f"it is nested more than {_MAX_DEPTH} levels deep")
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        (twice, _), *_ = (Counter(name for name, _ in pairs)).most_common(1)
+        raise ValueError(f"the key {short(twice)} is given twice")
+    return content
 
 
 def check_free(path: Path, overwrite: bool = False) -> None:
@@ -22,11 +97,26 @@ def check_free(path: Path, overwrite: bool = False) -> None:
 
     Called before long work, so that the work is not wasted.
     """
-    if not overwrite and path.exists():
-        raise StoreError(f"{path} exists already: choose another name, or allow overwriting")
-    if not path.parent.is_dir():
-        reason = errno.ENOTDIR if path.parent.exists() else errno.ENOENT
-        raise StoreError(f"{path} can't be written: {os.strerror(reason)}")
+    try:
+        if not overwrite and path.exists():
+            raise StoreError(f"{path} exists already: choose another name, or allow overwriting")
+        if not path.parent.is_dir():
+            reason = errno.ENOTDIR if path.parent.exists() else errno.ENOENT
+            raise StoreError(f"{path} can't be written: {os.strerror(reason)}")
+    except OSError as error:  # such as a name that is too long
+        raise StoreError(f"{path} can't be written: {error.strerror}") from None
+
+
+def files_below(
+    folder: Path, pattern: str, on_error: Callable[[OSError], object] | None = None
+) -> list[Path]:
+    """All files in and below a folder whose paths end like a pattern, sorted.
+
+    Folders that can't be read, or vanish meanwhile, are left out; `on_error` is told.
+    """
+    walked = os.walk(folder, onerror=on_error)
+    found = (Path(parent, name) for parent, _, names in walked for name in names)
+    return sorted(path for path in found if path.match(pattern))
 
 
 def atomic_write(path: Path, data: bytes, overwrite: bool = False) -> None:

@@ -1,0 +1,125 @@
+"""How much memory may be used: a size is checked before anything of that size is made.
+
+Users and files name sizes: states, MDPs, rows, bytes after decompression. Each becomes a number of
+bytes first. One thing may take half of the memory of this process, because its copies, and what
+is there already, take the rest.
+"""
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from .errors import InvalidInput
+
+SHARE = 0.5  # of the usable memory, for one thing
+_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
+_LIMITS = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
+
+
+def check_memory(needed: int, what: str, remedy: str) -> None:
+    """Raise if something would need more memory than one thing may use."""
+    usable = usable_bytes()
+    if needed > SHARE * usable:
+        raise InvalidInput(
+            f"{what} would need {format_bytes(needed)} of memory, more than half of the "
+            f"{format_bytes(usable)} that this process may use: {remedy}"
+        )
+
+
+def usable_bytes() -> int:
+    """The memory of the machine, or of the container or the process if it may use less."""
+    own, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return _machine_bytes() if own == resource.RLIM_INFINITY else min(own, _machine_bytes())
+
+
+@cache
+def _machine_bytes() -> int:
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    limits = [limit[0] for folder in _groups() if (limit := _limit_of(folder)) is not None]
+    return min([machine, *limits])
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Let allocations of more than is available raise MemoryError, where the system can do that.
+
+    Without a bound, Linux grants them, and kills the process once it uses them.
+    """
+    free, used = available(), _status("/proc/self/status", "VmData")
+    if free is None or used is None:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    bounds = [used + free, *(limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY)]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def available() -> int | None:
+    """Bytes of memory that this process can still use; None where the system does not tell."""
+    free = _status("/proc/meminfo", "MemAvailable")
+    left = [
+        limit[0] - limit[1] + _cached(folder)
+        for folder in _groups()
+        if (limit := _limit_of(folder)) is not None
+    ]
+    return None if free is None else max(0, min([free, *left]))
+
+
+def _groups() -> Iterator[Path]:
+    """The folders of the control groups that limit this process's memory."""
+    for line in _lines("/proc/self/cgroup"):
+        _, controllers, place = line.split(":", 2)
+        root = {"": "/sys/fs/cgroup", "memory": "/sys/fs/cgroup/memory"}.get(controllers)
+        if root is not None:
+            group = Path(os.path.normpath(root + place))
+            yield from (folder for folder in (group, *group.parents) if folder.is_relative_to(root))
+
+
+def _limit_of(folder: Path) -> tuple[int, int] | None:
+    """How much a control group may use, and how much it uses; None if it has no limit."""
+    for limit, usage in _LIMITS:
+        try:
+            return int((folder / limit).read_text()), int((folder / usage).read_text())
+        except (OSError, ValueError):  # absent, or "max"
+            continue
+    return None
+
+
+def _cached(folder: Path) -> int:
+    """Bytes of files that the system gives up when memory is short."""
+    numbers = dict(line.split() for line in _lines(folder / "memory.stat"))
+    return int(numbers.get("inactive_file", 0))
+
+
+def _status(path: str, name: str) -> int | None:
+    """A number of kilobytes from a file of /proc, in bytes."""
+    for line in _lines(path):
+        if line.startswith(name + ":"):
+            return 1024 * int(line.split()[1])
+    return None
+
+
+def _lines(path: str | Path) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
+def format_bytes(number: int) -> str:
+    """A number of bytes in a suitable unit, rounded."""
+    if number >= 10**18:  # a whole number can have thousands of digits
+        return "more than 1000 PB"
+    size = float(number)
+    for unit in _UNITS:
+        if size < 999.5 or unit == _UNITS[-1]:
+            break
+        size /= 1000
+    return f"{size:.3g} {unit}"

@@ -1,0 +1,61 @@
+"""What playing an experiment needs of memory, checked before it is played."""
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..memory import available, format_bytes
+from .experiment import BYTES_PER_TRAJECTORY, Experiment
+from .totals import keeps_decisions
+
+_DECISION = 32  # bytes of its state, action, reward and time
+
+
+def check(experiment: Experiment, keep_paths: bool = False, workers: int = 1) -> None:
+    """Raise if playing an experiment needs more memory than is available."""
+    needs, free = needed(experiment, keep_paths, workers), available()
+    total = sum(needs.values())
+    if free is not None and total > free:
+        most = max(needs, key=needs.__getitem__)
+        remedy = "fewer MDPs or a shorter horizon"
+        if keep_paths:
+            remedy += ", and no keep_paths"
+        raise InvalidInput(
+            f"{experiment} needs about {format_bytes(total)} of memory "
+            f"({format_bytes(needs[most])} for {most}), and {format_bytes(free)} are available: "
+            f"use {remedy}"
+        )
+
+
+def needed(experiment: Experiment, keep_paths: bool = False, workers: int = 1) -> dict[str, int]:
+    """About how many bytes playing an experiment takes, by what they are for."""
+    played = experiment.num_trajectories
+    together = min(experiment.trajectories_at_once, played)
+    numbers = len(experiment.test.counts.values)
+    drawn = experiment.num_mdps if experiment.holds_mdps else workers * together
+    needs = {
+        "its MDPs": 2 * 8 * numbers * drawn,
+        "its trajectories": BYTES_PER_TRAJECTORY * played,
+        "the decisions played at once": 2 * _DECISION * experiment.horizon * together * workers,
+    }
+    if keeps_decisions(experiment, keep_paths):
+        needs["every decision"] = 2 * _DECISION * experiment.horizon * played
+    return needs
+
+
+def check_copies(arrays: Any, copies: int) -> None:
+    """Raise if the arrays of a trained agent can't be copied this often."""
+    total, free = copies * _bytes(arrays), available()
+    if free is not None and total > free:
+        raise InvalidInput(
+            f"{copies} workers need {format_bytes(total)} of memory for copies of the agent, and "
+            f"{format_bytes(free)} are available: use fewer workers, or a shorter horizon"
+        )
+
+
+def _bytes(arrays: Any) -> int:
+    """The bytes of all arrays in nested tuples."""
+    if isinstance(arrays, np.ndarray):
+        return arrays.nbytes
+    return sum(map(_bytes, arrays)) if isinstance(arrays, tuple) else 0

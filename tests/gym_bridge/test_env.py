@@ -11,11 +11,12 @@ from gymnasium.utils.env_checker import check_env
 import brlbench.gym
 from brlbench.agents import make_agent
 from brlbench.errors import InvalidInput
-from brlbench.gym import MdpEnv
+from brlbench.gym import MdpEnv, MdpVectorEnv
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
+from helpers.vandals import vandalise
 
 IDS = [f"brlbench/{prefix}{name}-v1" for name in PROBLEMS for prefix in ("", "uniform-")]
 NOISY = FlatDirichlet(np.ones((3, 2, 3)), np.arange(3), [0.5, 0.25, 0.25], 4.0, name="noisy")
@@ -193,3 +194,24 @@ def test_names() -> None:
     assert sorted(brlbench.gym.__all__) == brlbench.gym.__all__
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         brlbench.gym.Nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("kind", [MdpEnv, lambda prior: MdpVectorEnv(3, prior)])
+def test_who_ruins_an_environment_harms_no_other(kind: Any) -> None:
+    def played(env: Any) -> Any:
+        """Observations, and the known rewards."""
+        first, info = env.reset(seed=1)
+        action = np.zeros_like(first) if np.ndim(first) else 0
+        steps = [env.step(action)[:2] for _ in range(20)]
+        return np.array([np.stack(step) for step in steps]), np.ravel(info["rewards"])[0].to_dense()
+
+    prior = distribution("GDL")
+    observed, rewards = played(kind(prior))
+    env = kind(prior)
+    vandalise(env.reset(seed=1)[1])
+    again = played(env)
+    np.testing.assert_array_equal(again[0], observed)
+    np.testing.assert_array_equal(again[1], rewards)
+    vandalise(env)
+    np.testing.assert_array_equal(played(kind(prior))[0], observed)
+    assert prior.named("GDL")._content() == distribution("GDL")._content()

@@ -87,3 +87,13 @@ def test_the_policy_is_shared_and_its_memory_is_not() -> None:
 def test_an_agent_without_a_policy() -> None:
     with pytest.raises(AgentError, match="policy failed on MDP 0 at step 0: AttributeError"):
         evaluate(PolicyAgent(), EXPERIMENT)
+
+
+@pytest.mark.parametrize("action", [1.7, np.array([0.5]), np.nan, True])
+def test_a_policy_whose_action_is_no_whole_number(action: Any) -> None:
+    class Continuous:
+        def predict(self, *_: Any, **__: Any) -> tuple[Any, None]:
+            return action, None
+
+    with pytest.raises(AgentError, match=r"act returned .*: must be a whole number from 0 to 2"):
+        evaluate(PolicyAgent(Continuous()), EXPERIMENT)

@@ -134,6 +134,18 @@ def test_there_is_room_for_one_row_to_grow_to_the_end(successors: int) -> None:
         assert counts.row_length[0] == successors + horizon
 
 
+@pytest.mark.parametrize("successors", [1, 7, 39])
+def test_a_long_horizon_takes_no_more_room_than_full_rows(successors: int) -> None:
+    states = 40
+    table = np.zeros((states, 2, states))
+    table[:, :, :successors] = 1
+    counts = build_counts(FlatDirichlet(table, 0), 10**9)
+    assert len(counts.entry_count) <= 2 * states * (successors + 4 * states)
+    every = np.array([(x, u, y) for x in range(states) for u in (0, 1) for y in range(states)])
+    count_all(counts, every)
+    assert (counts.row_length == states).all()
+
+
 def test_more_transitions_than_announced_are_refused() -> None:
     states = 500
     prior = FlatDirichlet(np.eye(states)[:, None, :], 0)

@@ -178,3 +178,54 @@ def test_a_folder_that_cannot_be_written_is_replaced(tmp_path: Path) -> None:
     folder = run(script, BRLBENCH_CACHE_DIR=str(tmp_path / "file"), TMPDIR=str(tmp_path))["folder"]
     assert Path(folder).is_dir()
     assert Path(folder).is_relative_to(tmp_path / f"brlbench-{os.getuid()}")
+
+
+WHERE = """
+import json
+import pathlib
+import tempfile
+
+def nowhere(*_):
+    raise RuntimeError("no home")
+
+pathlib.Path.home = nowhere
+tempfile.tempdir = TEMPORARY
+from brlbench.kernels import jit
+print(json.dumps({"folder": str(jit.CACHE_FOLDER)}))
+"""
+
+
+def test_a_user_without_a_home(tmp_path: Path) -> None:
+    for temporary, expected in ((tmp_path, str(tmp_path)), ("/proc/nowhere", "None")):
+        script = WHERE.replace("TEMPORARY", repr(str(temporary)))
+        folder = run(script, XDG_CACHE_HOME="", BRLBENCH_CACHE_DIR="")["folder"]
+        assert folder.startswith(expected)
+
+
+def test_a_folder_that_others_can_write_to_is_not_trusted(tmp_path: Path) -> None:
+    root = tmp_path / f"brlbench-{os.getuid()}"
+    root.mkdir()
+    root.chmod(0o777)
+    script = WHERE.replace("TEMPORARY", repr(str(tmp_path)))
+    assert run(script, XDG_CACHE_HOME="", BRLBENCH_CACHE_DIR="")["folder"] == "None"
+    root.chmod(0o700)
+    folder = run(script, XDG_CACHE_HOME="", BRLBENCH_CACHE_DIR="")["folder"]
+    assert Path(folder).is_relative_to(root)
+
+
+@pytest.mark.slow
+def test_damaged_or_lost_caches_cost_no_result(tmp_path: Path) -> None:
+    cache = {"BRLBENCH_CACHE_DIR": str(tmp_path / "cache")}
+    first = run(DRAW, **cache)
+    files = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert files
+    for path in files:
+        path.write_bytes(path.read_bytes()[:40] + b"x")
+    damaged = run(DRAW, **cache)
+    assert damaged["actions"] == first["actions"]
+    assert damaged["hits"] == 0
+    assert run(DRAW, **cache)["hits"] > 0
+    # A file in place of the folder, just before the first call: nothing can be saved any more.
+    lose = "import shutil; shutil.rmtree(jit.CACHE_FOLDER); jit.CACHE_FOLDER.touch()"
+    lost = DRAW.replace("    agent = ", f"    {lose}\n    agent = ")
+    assert run(lost, **cache)["actions"] == first["actions"]

@@ -8,7 +8,7 @@ import pytest
 from brlbench import storage
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
-from brlbench.errors import AgentError, InvalidInput
+from brlbench.errors import AgentError, InvalidInput, StoreError
 from brlbench.protocol.evaluate import play_trained
 from brlbench.protocol.training import Training, load, save, train_new
 from helpers.own_agents import BadLoading, BadSaving, Learner, Saving, Scripted
@@ -163,3 +163,13 @@ def test_deadlines_come_back(tmp_path: Path) -> None:
     play_trained(read, made, 1, lambda _: None)
     with pytest.raises(InvalidInput, match="with the same discount, horizon and deadline"):
         play_trained(read, experiment(), 1, lambda _: None)
+
+
+def test_an_agent_that_was_saved_for_another_task_is_refused(tmp_path: Path) -> None:
+    """Its arrays would be too small, and compiled code does not check."""
+    storage.write_agent(tmp_path / "a.json", save(trained(make_agent("opps-ds", draws=20))))
+    content = json.loads((tmp_path / "a.json").read_bytes())
+    text = json.dumps({**content, "horizon": content["horizon"] + 1}).encode()
+    (tmp_path / "b.json").write_bytes(resealed(text))
+    with pytest.raises(StoreError, match=r"b\.json is damaged: it was saved for another prior or"):
+        load(storage.read_agent(tmp_path / "b.json"))

@@ -2,12 +2,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from brlbench import storage
 from brlbench.agents import make_agent
 from brlbench.errors import StoreError
 from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.protocol import experiment as protocol_experiment
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.storage.results import renamed_settings
@@ -29,6 +31,18 @@ def test_experiments_come_back_bit_for_bit(tmp_path: Path, changes: dict[str, An
     np.testing.assert_array_equal(one, other)
     with pytest.raises(ValueError, match="read-only"):
         read.probabilities[0, 0] = 1
+
+
+def test_mdps_that_are_too_many_to_hold_are_not_stored_but_drawn_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = experiment(num_mdps=5)
+    monkeypatch.setattr(protocol_experiment, "_MOST_HELD", 70)
+    storage.write_experiment(tmp_path / "a", experiment(num_mdps=5))
+    assert pl.read_parquet(tmp_path / "a").columns == ["mdp"]
+    read = storage.read_experiment(tmp_path / "a")
+    assert read.hash == held.hash
+    assert read.probabilities.tobytes() == held.probabilities.tobytes()
 
 
 def test_an_experiment_s_file_has_its_distributions(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from brlbench import storage
 from brlbench.agents import make_agent
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.result import Result
+from brlbench.storage.tables import pack_table, read_table
 from helpers.own_agents import Scripted
 from helpers.stored import experiment
 
@@ -79,6 +80,21 @@ def test_what_a_result_s_file_says_about_itself(tmp_path: Path) -> None:
     assert metadata["offline_seconds"] > 0
     assert set(metadata["machine"]["versions"]) >= {"brlbench", "python", "numba", "numpy"}
     assert metadata["machine"]["calibration_microseconds"] > 0
+
+
+@pytest.mark.parametrize("decisions", [True, False])
+def test_results_of_older_versions_have_no_time_features_in_their_metadata(
+    tmp_path: Path, decisions: bool
+) -> None:
+    result = evaluate(make_agent("beb"), experiment(deadline=0.1))
+    storage.write_result(tmp_path / "a.parquet", result)
+    table, metadata = read_table(tmp_path / "a.parquet", "result")
+    del metadata["online_seconds"], metadata["overruns"]
+    (tmp_path / "b.parquet").write_bytes(pack_table("result", table.to_dict(), metadata))
+    older = storage.read_result(tmp_path / "b.parquet", decisions)
+    assert_equal(dataclasses.replace(result, states=None, actions=None), older)
+    assert older.online_seconds == result.online_seconds
+    assert older.overruns == result.overruns
 
 
 def test_plain_polars_reads_results(tmp_path: Path) -> None:

@@ -20,7 +20,10 @@ class Task:
 
 
 class Agent(Protocol):
-    """What a user writes. Optional: `save() -> dict` and `load(dict)`, and a `name`."""
+    """What a user writes. Optional: `save() -> dict` and `load(dict)`, and a `name`.
+
+    The prior and the task are the agent's own copies: changing them affects no other agent.
+    """
 
     def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
         """The offline phase: learn from the prior. Timed."""

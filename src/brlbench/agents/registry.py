@@ -6,12 +6,14 @@ else from the attributes of the class (see `CompiledAgent`).
 
 import dataclasses
 import inspect
+import json
+import re
 from typing import Any, cast
 
 import numpy as np
 
 from ..arguments import import_named
-from ..errors import InvalidInput, did_you_mean
+from ..errors import InvalidInput, did_you_mean, reason, said, short
 from .bamcp import Bamcp
 from .base import Agent, CompiledAgent
 from .beb import Beb
@@ -78,8 +80,10 @@ def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
         shown = describe(agent)[1]
         if not hasattr(agent, "parameters") and not parameters.keys() <= shown.keys():
             agent.parameters = shown | parameters  # results must show what the agent hides
-    except Exception as error:  # a user's class can raise anything
-        raise InvalidInput(f'agent "{path}" refuses its parameters: {error}') from error
+    except InvalidInput as error:
+        raise InvalidInput(f'agent "{path}": {error}') from error
+    except (Exception, SystemExit) as error:  # a user's class can raise anything
+        raise InvalidInput(f'agent "{path}" refuses its parameters: {said(error)}') from error
     return cast(Agent, agent)
 
 
@@ -89,14 +93,39 @@ def describe(agent: Agent) -> tuple[str, dict[str, Any]]:
     A user's agent may have a `name`. Its parameters are the fields of a dataclass, or its attribute
     `parameters`, or else those of its constructor that it keeps as attributes of the same name.
     """
-    own_name = f"{type(agent).__module__}:{type(agent).__qualname__}"
-    name = str(getattr(agent, "name", own_name))
+    if isinstance(agent, CompiledAgent) and AGENTS.get(agent.name) is type(agent):
+        return agent.name, _parameters(agent)
+    kind = f"{type(agent).__module__}:{type(agent).__qualname__}"
+    try:
+        name = getattr(agent, "name", kind)
+    except Exception as error:
+        raise InvalidInput(f"the name of {kind} can't be read: {reason(error)}") from error
+    if not isinstance(name, str) or not name.strip() or not _is_text(name):
+        raise InvalidInput(f"the name of {kind} is {short(name)}: must be a text")
+    try:
+        parameters = _parameters(agent)
+        shown = json.dumps(parameters, default=str, ensure_ascii=False, sort_keys=True)
+    except Exception as error:
+        raise InvalidInput(f"the parameters of {kind} can't be read: {reason(error)}") from error
+    if not _is_text(shown) or not all(isinstance(key, str) for key in parameters):
+        raise InvalidInput(
+            f"the parameters of {kind} are {short(parameters)}: must be a table of values by name"
+        )
+    return name, parameters
+
+
+def _parameters(agent: Agent) -> dict[str, Any]:
     if dataclasses.is_dataclass(agent):
         fields = [field.name for field in dataclasses.fields(agent) if field.init]
-        return name, {field: getattr(agent, field) for field in fields}
+        return {field: getattr(agent, field) for field in fields}
     if hasattr(agent, "parameters"):
-        return name, dict(agent.parameters or {})
-    return name, _kept_parameters(agent)
+        return dict({} if agent.parameters is None else agent.parameters)
+    return _kept_parameters(agent)
+
+
+def _is_text(text: str) -> bool:
+    """False if a text has halves of characters (surrogates), which no file can hold."""
+    return not re.search(r"[\ud800-\udfff]", text)
 
 
 def _kept_parameters(agent: Agent) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class PolicyAgent:
         if not self.deterministic and hasattr(self.policy, "set_random_seed"):
             self.policy.set_random_seed(int(rng.integers(2**31)))
 
-    def act(self, state: int) -> int:
+    def act(self, state: int) -> Any:
         """Ask the policy."""
         action, self._memory = self.policy.predict(
             self.observation(state, *self._last),
@@ -64,7 +64,7 @@ class PolicyAgent:
             episode_start=np.array([self._last[0] is None]),
             deterministic=self.deterministic,
         )
-        return int(np.asarray(action).item())
+        return np.asarray(action).item()
 
     def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
         """Remember what a policy may see next."""

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 
 from ..arguments import whole
 from ..errors import InvalidInput
+from ..mdps.copying import private_copy
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.single import SingleMDP
-from ..mdps.sparse import Floats
+from ..mdps.sparse import Floats, SparseTable
 from ..problems import distribution
 from ..protocol.experiment import draw_mdps
 
@@ -27,7 +28,7 @@ class World:
 
     def __init__(self, source: str | Path | FlatDirichlet, horizon: int) -> None:
         """Find the distribution and lay out its transitions."""
-        self.distribution = distribution(source)
+        self.distribution = private_copy(distribution(source))  # users can reach it
         self.horizon = whole(horizon, "horizon", least=1)
         table, rewards = self.distribution.counts, self.distribution.rewards
         self.num_states, self.num_actions = table.num_states, table.num_actions
@@ -37,10 +38,14 @@ class World:
         self.reward = rewards.mean.at(table)  # [E]
         self.deviation = np.sqrt(rewards.variance.at(table))  # [E]
         self.has_noise = bool(self.deviation.any())
-        self.known_rewards = rewards.mean  # a table [S, A, S]
         self.start = _cumulative(self.distribution.start)  # [S]
         self.block = min(self.horizon, _BLOCK)
         self._has_ones = bool((table.values == 1).all())
+
+    @property
+    def known_rewards(self) -> SparseTable:
+        """The mean rewards, a table [S, A, S], for users who may change it."""
+        return private_copy(self.distribution.rewards.mean)
 
     def draw(self, rngs: Sequence[np.random.Generator]) -> Floats:
         """Draw MDPs: the cumulative probabilities [n, E] of each pair's transitions."""

@@ -12,6 +12,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -39,16 +40,32 @@ def _sources_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    root = Path(os.environ.get("BRLBENCH_CACHE_DIR") or Path(home) / "brlbench")
-    folder = root / f"compiled-{_sources_digest()}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path(tempfile.gettempdir()) / f"brlbench-{os.getuid()}" / folder.name
-        folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def _cache_folder() -> Path | None:
+    """The first folder that can be written; None if there is none: each process compiles."""
+    name = f"compiled-{_sources_digest()}"
+    for find_root in (_chosen_root, _temporary_root):
+        with suppress(OSError, RuntimeError):  # there may be no home, or no place for files
+            folder = find_root() / name
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+    return None
+
+
+def _chosen_root() -> Path:
+    if chosen := os.environ.get("BRLBENCH_CACHE_DIR"):
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "brlbench"
+
+
+def _temporary_root() -> Path:
+    """A folder of this user's own: what Numba reads from it can run anything."""
+    root = Path(tempfile.gettempdir(), f"brlbench-{os.getuid()}")
+    root.mkdir(mode=0o700, exist_ok=True)
+    status = root.lstat()
+    if status.st_uid != os.getuid() or status.st_mode & 0o022:
+        raise PermissionError(f"{root} belongs to others")
+    return root
 
 
 CACHE_FOLDER = _cache_folder()
@@ -67,25 +84,37 @@ def _has_only_ours(kind: Any) -> bool:
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """Machine code on disk, except for types from outside this package."""
+    """Machine code on disk, except for types from outside this package.
+
+    A file that can't be written, or is damaged, costs time but no result.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # unpickling can raise anything
+            with suppress(OSError):
+                self.flush()
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         if all(map(_has_only_ours, sig)):
-            super().save_overload(sig, data)
+            with suppress(OSError):
+                super().save_overload(sig, data)
 
 
 def _compiler(**options: bool) -> Callable[[Function], Function]:
     # Without reference counts (_nrt), passing a tuple of many arrays costs nothing, but compiled
     # code can't make arrays, nor return slices of them.
     def compile_lazily(function: Function) -> Function:
-        previous = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(CACHE_FOLDER)
-        try:
-            compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, **options)(function)
-            if _is_ours(function):
+        compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, **options)(function)
+        if CACHE_FOLDER is not None and _is_ours(function):
+            previous = numba.config.CACHE_DIR
+            numba.config.CACHE_DIR = str(CACHE_FOLDER)
+            try:
                 compiled._cache = _Cache(function)  # as cache=True, with another class
-        finally:
-            numba.config.CACHE_DIR = previous
+            finally:
+                numba.config.CACHE_DIR = previous
         return cast(Function, compiled)
 
     return compile_lazily

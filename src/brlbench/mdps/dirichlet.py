@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidInput
 from .mdp import MDP, Rewards, start_distribution
-from .sparse import Floats, SparseTable, as_array
+from .sparse import Floats, SparseTable, as_array, check_dense
 
 _NUMBERS_AT_ONCE = 2**16  # fits in a processor's cache
+_LEAST_COUNT = 1e-300  # draws divide by it
 
 
 class FlatDirichlet:
@@ -149,6 +150,7 @@ class FlatDirichlet:
 
     def uniform(self) -> "FlatDirichlet":
         """A prior with one count for every transition, and the same rewards and start."""
+        check_dense(self.num_states, self.num_actions)
         name = f"uniform:{self.name}"
         return FlatDirichlet(np.ones(self.counts.shape), self.rewards, self.start, name=name)
 
@@ -178,16 +180,22 @@ class FlatDirichlet:
 
 
 def _check_counts(counts: SparseTable) -> None:
-    negative = np.flatnonzero(counts.values < 0)
-    if len(negative):
-        raise InvalidInput(
-            f"the count at {counts.locate(int(negative[0]))} is {counts.values[negative[0]]}: "
-            "must not be negative"
-        )
+    small = np.flatnonzero(counts.values < _LEAST_COUNT)
+    if len(small):
+        number = counts.values[small[0]]
+        must = "must not be negative" if number < 0 else f"must be 0 or at least {_LEAST_COUNT}"
+        raise InvalidInput(f"the count at {counts.locate(int(small[0]))} is {number}: {must}")
     empty = np.flatnonzero(np.diff(counts.row_start) == 0)
     if len(empty):
         state, action = divmod(int(empty[0]), counts.num_actions)
         raise InvalidInput(
             f"the counts of state {state}, action {action} are all zero: "
             "at least one next state must be possible"
+        )
+    large = np.flatnonzero(~np.isfinite(counts.row_sums()))
+    if len(large):
+        state, action = divmod(int(large[0]), counts.num_actions)
+        raise InvalidInput(
+            f"the counts of state {state}, action {action} are too large to be added: use smaller "
+            "ones"
         )

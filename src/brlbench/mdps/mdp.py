@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, short
 from .sparse import Floats, Integers, SparseTable, as_array, as_indices
 
 if TYPE_CHECKING:  # imported where it is used, because importing it is slow
@@ -84,13 +84,15 @@ def start_distribution(num_states: int, start: int | ArrayLike) -> Floats:
     if array.ndim == 0:
         if not np.issubdtype(array.dtype, np.integer) or not 0 <= int(array) < num_states:
             raise InvalidInput(
-                f"start = {array.item()!r}: must be a state from 0 to {num_states - 1}, "
+                f"start = {short(array.item())}: must be a state from 0 to {num_states - 1}, "
                 "or probabilities"
             )
         probabilities = np.zeros(num_states)
         probabilities[int(array)] = 1.0
+    elif array.dtype.kind not in "iuf":
+        raise InvalidInput("start must be an array of numbers, all rows of one length")
     else:
-        probabilities = as_array(array, "start", np.float64).copy()
+        probabilities = array.astype(np.float64)
         if probabilities.shape != (num_states,):
             raise InvalidInput(
                 f"start has {probabilities.size} probabilities: must have one for each of the "
@@ -102,8 +104,10 @@ def start_distribution(num_states: int, start: int | ArrayLike) -> Floats:
             raise InvalidInput(
                 f"start[{wrong[0]}] = {probabilities[wrong[0]]}: must not be negative"
             )
-        if not abs(probabilities.sum() - 1) <= PROBABILITY_TOLERANCE:
-            raise InvalidInput(f"start sums to {probabilities.sum()}: must sum to 1")
+        with np.errstate(over="ignore"):
+            total = float(probabilities.sum())
+        if not abs(total - 1) <= PROBABILITY_TOLERANCE:
+            raise InvalidInput(f"start sums to {total}: must sum to 1")
     probabilities.flags.writeable = False
     return probabilities
 
@@ -111,9 +115,9 @@ def start_distribution(num_states: int, start: int | ArrayLike) -> Floats:
 def check_discount(discount: float) -> float:
     """Refuse a discount outside (0, 1)."""
     if isinstance(discount, bool) or not isinstance(discount, int | float | np.floating):
-        raise InvalidInput(f"discount = {discount!r}: must be a number between 0 and 1")
+        raise InvalidInput(f"discount = {short(discount)}: must be a number between 0 and 1")
     if not 0 < discount < 1:
-        raise InvalidInput(f"discount = {discount}: must be between 0 and 1, both excluded")
+        raise InvalidInput(f"discount = {short(discount)}: must be between 0 and 1, both excluded")
     return float(discount)
 
 

@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, short
+from ..memory import check_memory
+
+_BYTES_PER_ENTRY = 200  # about, while a table is made
+_BYTES_PER_PAIR = 50
+_MAX_PLACES = np.iinfo(np.int64).max  # a place is numbered by a 64-bit integer
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -60,6 +65,7 @@ class SparseTable:
             raise InvalidInput(
                 f"{what}: {num_states} states and {num_actions} actions: both must be at least 1"
             )
+        check_size(num_states, num_actions)
         states = as_indices(state, num_states, f"{what}: state")
         actions = as_indices(action, num_actions, f"{what}: action")
         following = as_indices(next_state, num_states, f"{what}: next state")
@@ -114,6 +120,7 @@ class SparseTable:
 
     def to_dense(self) -> Floats:
         """The table as an array [S, A, S]."""
+        check_dense(self.num_states, self.num_actions)
         dense = np.zeros((self.num_pairs, self.num_states))
         dense[self.pair, self.next_state] = self.values
         return dense.reshape(self.shape)
@@ -144,6 +151,26 @@ class SparseTable:
         header = np.array(self.shape[:2], dtype=np.int64)
         parts = (header, self.row_start, self.next_state, self.values)
         return b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
+
+
+def check_size(num_states: int, num_actions: int) -> None:
+    """Raise if there are too many states and actions for any table of them."""
+    needed = num_states * num_actions * _BYTES_PER_PAIR
+    if num_states**2 * num_actions > _MAX_PLACES:
+        needed = max(needed, _MAX_PLACES)
+    sizes = f"{short(num_states)} states and {short(num_actions)} actions"
+    check_memory(needed, sizes, "use fewer states or actions")
+
+
+def check_entries(number: int, what: str) -> None:
+    """Raise if a table has too many entries; `what` names the table."""
+    check_memory(number * _BYTES_PER_ENTRY, what, "use fewer states or actions")
+
+
+def check_dense(num_states: int, num_actions: int) -> None:
+    """Raise if there are too many states and actions for a table with all their transitions."""
+    sizes = f"{short(num_states)} states and {short(num_actions)} actions"
+    check_entries(num_states**2 * num_actions, f"a table of all transitions between {sizes}")
 
 
 def as_array(numbers: ArrayLike, what: str, dtype: type | None = None) -> NDArray[Any]:

@@ -6,6 +6,7 @@ counts that sum to 20 per pair. `gym:FrozenLake-v1` is a tabular environment of 
 """
 
 import inspect
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -65,7 +66,7 @@ def distribution(source: str | Path | FlatDirichlet) -> FlatDirichlet:
     name, _, assignments = source.partition(":")
     if name in PROBLEMS:
         return _build(name, assignments)
-    if source.endswith(SUFFIXES) or Path(source).is_file():
+    if source.endswith(SUFFIXES) or os.path.isfile(source):
         return read(Path(source))
     raise InvalidInput(
         f"unknown distribution {source!r}{did_you_mean(name, PROBLEMS)}: must be one of "

@@ -11,9 +11,10 @@ all moves lead to the first cell, do the rewards tell the actions apart.
 import numpy as np
 
 from ..arguments import whole
+from ..errors import short
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.single import SingleMDP, alike_actions
-from ..mdps.sparse import SparseTable
+from ..mdps.sparse import SparseTable, check_entries
 
 _COST = 0.01
 
@@ -22,6 +23,7 @@ def deep_sea(size: int = 10) -> SingleMDP:
     """DeepSea."""
     size = whole(size, "size", least=2)
     num_states, num_actions = size**2, 2
+    check_entries(4 * num_states, f"size = {short(size)}")
     row, column = np.divmod(np.arange(num_states), size)
     is_last = row == size - 1
     left, right = (

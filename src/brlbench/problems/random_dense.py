@@ -8,12 +8,14 @@ import numpy as np
 
 from ..arguments import whole
 from ..mdps.dirichlet import FlatDirichlet
+from ..mdps.sparse import check_dense
 from ..streams import generator
 
 
 def random_dense(states: int = 10, actions: int = 5, seed: int = 0) -> FlatDirichlet:
     """Random dense MDPs."""
     states, actions = whole(states, "states", least=1), whole(actions, "actions", least=1)
+    check_dense(states, actions)
     rng = generator("random dense", states, actions, whole(seed, "seed", least=0))
     return FlatDirichlet(
         np.ones((states, actions, states)),

@@ -8,9 +8,9 @@ from 0 to 1, and paid on the pair's possible transitions. `seed` decides what is
 import numpy as np
 
 from ..arguments import whole
-from ..errors import InvalidInput
+from ..errors import InvalidInput, short
 from ..mdps.dirichlet import FlatDirichlet
-from ..mdps.sparse import SparseTable
+from ..mdps.sparse import SparseTable, check_entries
 from ..streams import generator
 
 
@@ -21,9 +21,10 @@ def random_sparse(
     states, actions = whole(states, "states", least=1), whole(actions, "actions", least=1)
     successors = whole(successors, "successors", least=1)
     if successors > states:
-        raise InvalidInput(f"successors = {successors}: must be at most the {states} states")
+        raise InvalidInput(f"successors = {short(successors)}: must be at most the {states} states")
     rng = generator("random sparse", states, actions, successors, whole(seed, "seed", least=0))
     pairs = states * actions
+    check_entries(pairs * successors, f"{short(states)} states and {short(actions)} actions")
     following = np.array([rng.choice(states, successors, replace=False) for _ in range(pairs)])
     state, action = np.divmod(np.repeat(np.arange(pairs), successors), actions)
     places = (states, actions, state, action, following.ravel())

@@ -1,6 +1,7 @@
 """Trained agents as JSON files."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,13 @@ import numpy as np
 
 from ..agents.base import Task
 from ..errors import InvalidInput, StoreError
-from ..files import atomic_write, read_bytes
+from ..files import PARSED_BYTES, atomic_write, parse_json, read_bytes
+from ..memory import check_memory
 from ..problems import formats
 from ..protocol import machine
+from ..protocol.experiment import check_horizon
 from ..protocol.training import SavedAgent, Training
+from .checks import DAMAGE, Rule, check, is_number, is_table, is_text, is_time, optional, whole
 from .tables import FORMAT, OPEN_SEAL, check_kind, is_intact, sealed
 
 
@@ -50,14 +54,16 @@ def pack_agent(agent: SavedAgent) -> bytes:
 
 def read_agent(path: Path) -> SavedAgent:
     """Read a trained agent."""
-    return unpack_agent(read_bytes(path), str(path))
+    return unpack_agent(read_bytes(path, PARSED_BYTES), str(path))
 
 
 def unpack_agent(data: bytes, source: str) -> SavedAgent:
     """A trained agent from the content of a file; `source` names it in errors."""
     try:
-        content = json.loads(data if is_intact(data) else b"")
+        content = parse_json(data if is_intact(data) else b"")
         check_kind(Path(source), content, "agent")
+        check(content, _CONTENT)
+        check_horizon(content["horizon"])
         return SavedAgent(
             agent=content["agent"],
             parameters=_arrays(content["parameters"]),
@@ -68,7 +74,9 @@ def unpack_agent(data: bytes, source: str) -> SavedAgent:
             training=Training(content["offline_seconds"], content["offline_cpu_seconds"]),
             source=source,
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except InvalidInput as error:
+        raise StoreError(f"{source} can't be used: {error}: train it again") from None
+    except DAMAGE as error:
         raise StoreError(f"{source} is damaged, or not a trained agent: train it again") from error
 
 
@@ -89,6 +97,33 @@ def _arrays(value: Any) -> Any:
     """The inverse of `_plain`."""
     if isinstance(value, dict):
         if set(value) == {"dtype", "shape", "array"}:
-            return np.array(value["array"], dtype=value["dtype"]).reshape(value["shape"])
+            return _array(value["array"], value["dtype"], value["shape"])
         return {key: _arrays(item) for key, item in value.items()}
     return [_arrays(item) for item in value] if isinstance(value, list) else value
+
+
+def _array(numbers: Any, dtype: str, shape: list[int]) -> np.ndarray[Any, Any]:
+    """An array of numbers, truth values or texts; the type of texts names their length."""
+    kind = np.dtype(dtype if re.fullmatch(r"[a-z]+\d*|<U\d+", dtype) else "object")
+    if kind.kind not in "biufU":
+        raise ValueError(f"an array of type {dtype}")
+    with np.errstate(all="ignore"):
+        if kind.kind != "U":
+            return np.array(numbers, kind).reshape(shape)
+        texts = np.array(numbers, dtype=object)
+        check_memory(texts.size * kind.itemsize, f"an array of type {dtype}", "save lists of texts")
+        return texts.astype(kind).reshape(shape)
+
+
+_CONTENT: dict[str, Rule] = {
+    "agent": is_text,
+    "parameters": is_table,
+    "saved": optional(is_table),
+    "prior": is_table,
+    "discount": lambda value: is_number(value) and 0 < value < 1,
+    "horizon": whole(1),
+    "deadline": optional(lambda value: is_number(value) and value > 0),
+    "seed": whole(0),
+    "offline_seconds": is_time,
+    "offline_cpu_seconds": is_time,
+}

@@ -7,8 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..files import atomic_write
+from ..files import atomic_write, parse_json
 from ..protocol.summary import Summary
+from .checks import (
+    Rule,
+    check,
+    is_machine,
+    is_settings,
+    is_table,
+    is_text,
+    is_time,
+    optional,
+    reading,
+)
 from .results import renamed_settings
 from .tables import pack_table, read_table
 
@@ -49,18 +60,48 @@ def write_summaries(
 def read_summaries(path: Path) -> Iterator[tuple[ExperimentHeader, Summary]]:
     """Read all summaries of a file, each with its experiment."""
     table, metadata = read_table(path, "compact")
-    headers = [
-        ExperimentHeader(content["name"], content["hash"], renamed_settings(content["settings"]))
-        for content in metadata["experiments"]
-    ]
-    for row in table.iter_rows(named=True):
-        summary = Summary(
-            algorithm=row["algorithm"],
-            parameters=json.loads(row["parameters"]),
-            label=row["label"],
-            returns=np.array(row["returns"]),
-            seconds=json.loads(row["seconds"]),
-            machine=json.loads(row["machine"]),
-            overruns=row["overruns"],
-        )
-        yield headers[row["experiment"]], summary
+    with reading(path):
+        headers = [_header(content) for content in metadata["experiments"]]
+        summaries = [_summary(row) for row in table.iter_rows(named=True)]
+        if int(table["experiment"].min()) < 0:  # type: ignore[arg-type]
+            raise ValueError("the number of an experiment is negative")
+        found = [headers[index] for index in table["experiment"]]
+        for header, summary in zip(found, summaries, strict=True):
+            if len(summary.returns) != header.settings["num_mdps"]:
+                raise ValueError(f"{len(summary.returns)} returns")
+    yield from zip(found, summaries, strict=True)
+
+
+def _header(content: dict[str, Any]) -> ExperimentHeader:
+    settings = renamed_settings(content["settings"])
+    header = ExperimentHeader(content["name"], content["hash"], settings)
+    check(header._asdict(), {"name": is_text, "hash": is_text, "settings": is_settings})
+    return header
+
+
+def _summary(row: dict[str, Any]) -> Summary:
+    parsed = {name: parse_json(row[name]) for name in ("parameters", "seconds", "machine")}
+    summary = Summary(
+        algorithm=row["algorithm"],
+        label=row["label"],
+        returns=np.array(row["returns"], dtype=np.float64),
+        overruns=row["overruns"],
+        **parsed,
+    )
+    check(vars(summary), _SUMMARY)
+    return summary
+
+
+def _are_times(value: Any) -> bool:
+    return is_table(value) and all(map(is_time, value.values()))
+
+
+_SUMMARY: dict[str, Rule] = {
+    "algorithm": is_text,
+    "parameters": is_table,
+    "label": is_text,
+    "returns": lambda returns: returns.ndim == 1 and len(returns) > 0,
+    "seconds": _are_times,
+    "machine": is_machine,
+    "overruns": optional(is_time),
+}

@@ -7,18 +7,27 @@ its digest is not parsed.
 import hashlib
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from ..errors import StoreError, WrongKind
-from ..files import atomic_write, read_bytes
+from ..errors import StoreError, WrongKind, short
+from ..files import PARSED_BYTES, atomic_write, parse_json, read_bytes
+from ..memory import check_memory
+from .checks import reading
+from .parquet import check_sizes
 
 FORMAT = 1
 _KEY = "brlbench"
 _SEAL = "brlbench-sha256:"
 OPEN_SEAL = _SEAL + 64 * "0"  # where the digest goes, once the rest is known
+_TYPES = (pl.Int64, pl.Float64, pl.String, pl.Null)  # of columns, or of their lists
+_NULLABLE = ("overruns",)
+
+Columns = Callable[[dict[str, Any]], list[str] | None]
+"""The columns to read from a file with this metadata; None means all."""
 
 
 def write_table(path: Path, table: pl.DataFrame, overwrite: bool = False) -> None:
@@ -37,29 +46,55 @@ def pack_table(kind: str, columns: dict[str, Any], metadata: dict[str, Any]) -> 
     return sealed(buffer.getvalue())
 
 
-def read_table(path: Path, kind: str) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Read a table of the given kind and its metadata."""
+def read_table(
+    path: Path, kind: str, needed: Columns = lambda metadata: None
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Read a table of the given kind, all of it or the columns needed, and its metadata."""
     data = read_bytes(path)
-    damaged = f"{path} is damaged, or not a file of brlbench: make it again"
-    if not is_intact(data):  # Polars can crash on a damaged file
-        raise StoreError(damaged)
-    try:
-        metadata = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[_KEY])
+    with reading(path):
+        if not is_intact(data):  # Polars can crash on a damaged file
+            raise ValueError("its digest is wrong")
+        rows, values = check_sizes(data)
+        text = pl.read_parquet_metadata(io.BytesIO(data))[_KEY]
+        check_memory(len(text) * PARSED_BYTES, "what its metadata holds", "use a smaller file")
+        metadata = parse_json(text)
         check_kind(path, metadata, kind)
-        table = pl.read_parquet(io.BytesIO(data))
-    except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise StoreError(damaged) from error
+        frame, columns = pl.scan_parquet(io.BytesIO(data)), needed(metadata)
+        _check_schema(frame.collect_schema(), rows, values)
+        table = (frame if columns is None else frame.select(columns)).collect()
+        _check_content(table)
     del metadata["kind"], metadata["format"]
     return table, metadata
+
+
+def _check_schema(schema: dict[str, pl.DataType], rows: int, values: list[int]) -> None:
+    """Check the types of columns, and that each has as many values as its type says."""
+    for (name, kind), number in zip(schema.items(), values, strict=True):
+        inner = kind.inner if isinstance(kind, pl.Array | pl.List) else kind
+        width = kind.size if isinstance(kind, pl.Array) else 1
+        if inner not in _TYPES or (number != rows * width and not isinstance(kind, pl.List)):
+            raise ValueError(f"column {name} has {number} values of type {kind}")
+
+
+def _check_content(table: pl.DataFrame) -> None:
+    """Check that nothing is missing, and how long all texts are together."""
+    length = 0
+    for column in table.get_columns():
+        numbers = column.reshape((-1,)) if isinstance(column.dtype, pl.Array) else column
+        if column.name not in _NULLABLE and numbers.null_count():
+            raise ValueError(f"column {column.name} has empty places")
+        if column.dtype == pl.String:
+            length += int(column.str.len_bytes().cast(pl.UInt64).sum())
+    check_memory(length * PARSED_BYTES, "what its texts hold", "use a smaller file")
 
 
 def check_kind(path: Path, content: dict[str, Any], kind: str) -> None:
     """Raise unless metadata names this kind, and the format that this version reads."""
     if content["kind"] != kind:
-        raise WrongKind(f"{path} is a file with kind {content['kind']!r}: must be {kind!r}")
+        raise WrongKind(f"{path} is a file with kind {short(content['kind'])}: must be {kind!r}")
     if content["format"] != FORMAT:
         raise StoreError(
-            f"{path} has format {content['format']}, this version reads {FORMAT}: "
+            f"{path} has format {short(content['format'])}, this version reads {FORMAT}: "
             "use the version of brlbench that wrote it"
         )
 
@@ -75,5 +110,8 @@ def is_intact(data: bytes) -> bool:
     """True if the content of a file matches its digest."""
     place = data.rfind(_SEAL.encode())
     seal = data[place : place + len(OPEN_SEAL)]
-    opened = data[:place] + OPEN_SEAL.encode() + data[place + len(OPEN_SEAL) :]
-    return seal == (_SEAL + hashlib.sha256(opened).hexdigest()).encode()
+    content = memoryview(data)  # slices of it are not copies
+    digest = hashlib.sha256(content[: max(place, 0)])
+    digest.update(OPEN_SEAL.encode())
+    digest.update(content[place + len(OPEN_SEAL) :])
+    return seal == (_SEAL + digest.hexdigest()).encode()

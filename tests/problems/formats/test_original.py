@@ -66,10 +66,10 @@ def test_a_start_in_any_state() -> None:
 
 
 def test_numbers_have_the_digits_they_need() -> None:
-    numbers = [0.1, 1e-7, 1 / 3, 1e22, 123456789.0, 5e-324]
+    numbers = [0.1, 1e-7, 1 / 3, 1e22, 123456789.0, 1e-300]
     prior = FlatDirichlet(np.tile(numbers, (6, 1, 1)), 0)
     row = format_text(prior).split("\n")[13]
-    assert row == "0.1\t1e-07\t0.3333333333333333\t1e+22\t123456789\t5e-324"
+    assert row == "0.1\t1e-07\t0.3333333333333333\t1e+22\t123456789\t1e-300"
     assert parse(format_text(prior), "x.dat").digest == prior.digest
 
 

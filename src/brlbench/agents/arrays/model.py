@@ -55,7 +55,9 @@ def build_counts(
     row_length = np.bincount(table.pair[kept], minlength=len(lengths))
     # A full row moves to room for twice its length plus two; at worst, every transition moves one.
     growing = row_length[row_length < prior.num_states]
-    room = entries + horizon * (2 * int(growing.max(initial=0)) + 8)
+    moved = horizon * (2 * int(growing.max(initial=0)) + 8)
+    # However long the horizon, all the rooms of a row take less than 4 S entries together.
+    room = entries + min(moved, 4 * prior.num_states * len(growing))
     next_state, count = np.zeros(room, np.int64), np.zeros(room)
     next_state[:entries] = table.next_state[kept]
     count[:entries] = np.where(in_uniform, 0.0, table.values)[kept]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...errors import InvalidInput
+from ...errors import InvalidInput, short
 from . import opcodes
 
 Token = str | float
@@ -39,7 +39,7 @@ class Formula:
         heights = self._heights()
         if min(heights, default=0) < 1 or heights[-1] != 1:
             raise InvalidInput(
-                f"{list(self.tokens)}: not a formula in reverse Polish order: "
+                f"{short(list(self.tokens))}: not a formula in reverse Polish order: "
                 "each operator must find its operands before it, and one value must remain"
             )
 

@@ -18,6 +18,7 @@ made.
 """
 
 import hashlib
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -67,10 +68,10 @@ class _Candidate(NamedTuple):
 def formula_set(name: str) -> tuple[Formula, ...]:
     """The formulas of F2, …, F6, the shortest first; made once, then kept in the cache folder."""
     path = _cache_file(name)
-    with suppress(BrlbenchError):
-        lines = read_bytes(path).decode().splitlines()
-        if lines and lines[0] == f"{name}: {len(lines) - 1}":
-            return tuple(Formula(tuple(line.split())) for line in lines[1:])
+    with suppress(BrlbenchError, UnicodeDecodeError):
+        kept = _parse_set(name, read_bytes(path).decode())
+        if kept:
+            return kept
     formulas = generate(int(name[1:]))
     rows = (" ".join(map(str, formula.tokens)) for formula in formulas)
     text = "\n".join([f"{name}: {len(formulas)}", *rows]) + "\n"
@@ -79,9 +80,21 @@ def formula_set(name: str) -> tuple[Formula, ...]:
     return formulas
 
 
+def _parse_set(name: str, text: str) -> tuple[Formula, ...]:
+    """The formulas of a set from the text of its file; none if the file is damaged."""
+    lines = text.splitlines()
+    if lines[:1] != [f"{name}: {len(lines) - 1}"]:
+        return ()
+    formulas = tuple(Formula(tuple(line.split())) for line in lines[1:])
+    return () if any(formula.weights for formula in formulas) else formulas
+
+
 def _cache_file(name: str) -> Path:
+    """Where a set is kept; a file that can be neither read nor written if there is no cache."""
     from ...kernels.jit import CACHE_FOLDER
 
+    if CACHE_FOLDER is None:
+        return Path(os.devnull, name)
     digest = hashlib.sha256(np.__version__.encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())

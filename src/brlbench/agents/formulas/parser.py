@@ -12,7 +12,7 @@ import math
 import re
 from typing import NamedTuple, NoReturn
 
-from ...errors import InvalidInput, did_you_mean
+from ...errors import InvalidInput, did_you_mean, short
 from .formula import FEATURES, UNARY, Formula, Token
 
 # The paper's names. It doesn't say which is which; its published scores do.
@@ -21,6 +21,8 @@ _FUNCTIONS = {**dict.fromkeys(UNARY, 1), "min": 2, "max": 2}
 _TIMES = "\N{MULTIPLICATION SIGN}"
 _MAX_DEPTH = 100
 _MAX_TOKENS = 1000
+_MAX_LETTERS = 100_000
+_MOST_SHOWN = 200  # characters in a message
 _PIECE = re.compile(
     r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<name>[^\W\d]\w*)|(?P<sign>\S)|(?P<end>\Z)"
@@ -46,7 +48,12 @@ def parse(text: str, weights: bool = False) -> Formula:
 
 class _Parser:
     def __init__(self, text: str, weights: bool) -> None:
-        self._text = text
+        if len(text) > _MAX_LETTERS:
+            raise InvalidInput(
+                f"formula {text[:20]!r}…: has {len(text)} characters: must have at most "
+                f"{_MAX_LETTERS}"
+            )
+        self._shown = repr(text) if len(text) < _MOST_SHOWN else f"{text[:_MOST_SHOWN]!r}…"
         self._weights = weights
         self._pieces = [
             _Piece(match.lastgroup or "", match.group(), match.start() + 1)
@@ -83,9 +90,9 @@ class _Parser:
             self._refuse(f"'{sign}'")
 
     def _refuse(self, wanted: str) -> NoReturn:
-        found = f"'{self._next.text}'" if self._next.text else "the end"
+        found = short(self._next.text) if self._next.text else "the end"
         raise InvalidInput(
-            f"formula {self._text!r}: at character {self._next.place}: {found} found: "
+            f"formula {self._shown}: at character {self._next.place}: {found} found: "
             f"must be {wanted}"
         )
 
@@ -157,6 +164,6 @@ class _Parser:
         else:
             known = (*FEATURES, *_PAPER_NAMES, *_FUNCTIONS)
             raise InvalidInput(
-                f"formula {self._text!r}: at character {self._next.place}: unknown name "
-                f"{name!r}{did_you_mean(name, known)}: must be one of {', '.join(known)}"
+                f"formula {self._shown}: at character {self._next.place}: unknown name "
+                f"{short(name)}{did_you_mean(name, known)}: must be one of {', '.join(known)}"
             )

@@ -27,20 +27,21 @@ format; `.dat.z` is the same, compressed.
 """
 
 import json
+import math
 import sys
 import tomllib
 import zlib
 from pathlib import Path
-from reprlib import repr as short
 from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidInput, StoreError, did_you_mean
-from ...files import atomic_write, read_bytes
+from ...errors import InvalidInput, StoreError, did_you_mean, short
+from ...files import PARSED_BYTES, atomic_write, parse_json, read_bytes
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.single import SingleMDP
-from ...mdps.sparse import Floats, SparseTable
+from ...mdps.sparse import Floats, SparseTable, check_entries, check_size
+from ...memory import check_memory
 from . import original
 
 SUFFIXES = (".toml", ".json", ".dat", ".dat.z")
@@ -49,6 +50,7 @@ _REQUIRED = ("format", "num_states", "num_actions", "counts", "rewards")
 _OPTIONAL = ("name", "description", "start", "transitions")
 _ALL = "*"
 _ZLIB_START = b"\x78"
+_CHUNK = 2**20
 
 
 def read(path: str | Path) -> FlatDirichlet:
@@ -59,11 +61,11 @@ def read(path: str | Path) -> FlatDirichlet:
         return original.parse(_text(path, maybe_compressed=True), str(path))
     text = _text(path)
     try:
-        document = tomllib.loads(text) if suffix == ".toml" else json.loads(text)
+        document = tomllib.loads(text) if suffix == ".toml" else parse_json(text)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{path}: not valid {suffix[1:].upper()}: {error}") from None
     try:
-        return _from_document(document, path.name.removesuffix(suffix))
+        return _from_document(document, _stem(path, suffix))
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from None
 
@@ -87,7 +89,16 @@ def to_json(distribution: FlatDirichlet) -> str:
 
 def from_json(text: str) -> FlatDirichlet:
     """A distribution from the text of a JSON file."""
-    return _from_document(json.loads(text), "")
+    try:
+        document = parse_json(text)
+    except ValueError as error:
+        raise InvalidInput(f"not a distribution: {error}") from None
+    return _from_document(document, "")
+
+
+def _stem(path: Path, suffix: str) -> str:
+    """The name of a file without its suffix; "?" stands for bytes that are no text."""
+    return path.name.removesuffix(suffix).encode(errors="replace").decode()
 
 
 def _suffix(path: Path) -> str:
@@ -98,16 +109,30 @@ def _suffix(path: Path) -> str:
 
 
 def _text(path: Path, maybe_compressed: bool = False) -> str:
-    data = read_bytes(path)
+    data = read_bytes(path, PARSED_BYTES)
     try:
         if maybe_compressed and data.startswith(_ZLIB_START):
-            data = zlib.decompress(data)
+            data = _decompressed(data, path)
         return data.decode("utf-8-sig")
     except zlib.error:
         raise StoreError(f"{path} is damaged: it can't be decompressed") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise InvalidInput(f"{path}: line {line} is not UTF-8 text") from None
+
+
+def _decompressed(data: bytes, path: Path) -> bytes:
+    """A text that was compressed; how long it is shows only while it is decompressed."""
+    stream, chunks, size = zlib.decompressobj(), [], 0
+    while not stream.eof:
+        chunk = stream.decompress(data, _CHUNK)
+        if not chunk:
+            raise StoreError(f"{path} is damaged: it can't be decompressed")
+        chunks.append(chunk)
+        size += len(chunk)
+        check_memory(size * PARSED_BYTES, f"{path}: what it expands to", "use a smaller problem")
+        data = stream.unconsumed_tail
+    return b"".join(chunks)
 
 
 def _from_document(document: Any, default_name: str) -> FlatDirichlet:
@@ -123,6 +148,7 @@ def _from_document(document: Any, default_name: str) -> FlatDirichlet:
         if not isinstance(document.get(key, ""), str):
             raise InvalidInput(f"{key} = {short(document[key])}: must be a text in quotes")
     shape = (document["num_states"], document["num_actions"])
+    check_size(*shape)
     (counts,) = _tables(document["counts"], shape, "counts", ("count",))
     means, variances = _tables(document["rewards"], shape, "rewards", ("mean", "variance"))
     distribution = FlatDirichlet(
@@ -157,14 +183,9 @@ def _tables(
 ) -> list[SparseTable]:
     """One table per column of numbers."""
     num_states, num_actions = shape
-    if not isinstance(lines, list):
-        raise InvalidInput(f"{key} = {short(lines)}: must be a list of lists")
+    _check_lines(lines, shape, key, columns)
     places, numbers = [np.zeros(0, dtype=np.int64)], []
-    for i, line in enumerate(lines):
-        try:
-            _check_line(line, shape, columns)
-        except InvalidInput as error:
-            raise InvalidInput(f"{key}[{i}] = {short(line)}: {error}") from None
+    for line in lines:
         state, action, next_state = (
             np.arange(end) if index == _ALL else index
             for index, end in zip(line, (*shape, num_states), strict=False)
@@ -185,6 +206,21 @@ def _tables(
     ]
 
 
+def _check_lines(lines: Any, shape: tuple[int, int], key: str, columns: tuple[str, ...]) -> None:
+    """Check each line, and how many entries all of them make."""
+    if not isinstance(lines, list):
+        raise InvalidInput(f"{key} = {short(lines)}: must be a list of lists")
+    num_entries = 0
+    for i, line in enumerate(lines):
+        try:
+            _check_line(line, shape, columns)
+        except InvalidInput as error:
+            raise InvalidInput(f"{key}[{i}] = {short(line)}: {error}") from None
+        ends = zip(line, (*shape, shape[0]), strict=False)
+        num_entries += math.prod(end for index, end in ends if index == _ALL)
+    check_entries(num_entries, f"{key}: {num_entries} entries")
+
+
 def _check_line(line: Any, shape: tuple[int, int], columns: tuple[str, ...]) -> None:
     names = ("state", "action", "next_state", *columns)
     if not isinstance(line, list) or not 4 <= len(line) <= len(names):
@@ -196,7 +232,7 @@ def _check_line(line: Any, shape: tuple[int, int], columns: tuple[str, ...]) -> 
         if type(index) is not int:
             raise InvalidInput(f'{name} {short(index)} must be a whole number or "{_ALL}"')
         if not 0 <= index < end:
-            raise InvalidInput(f"{name} {index} is out of range, must be 0 to {end - 1}")
+            raise InvalidInput(f"{name} {short(index)} is out of range, must be 0 to {end - 1}")
     for name, number in zip(columns, line[3:], strict=False):
         if type(number) not in (int, float) or not abs(number) <= sys.float_info.max:
             raise InvalidInput(f"{name} {short(number)} must be a finite number")

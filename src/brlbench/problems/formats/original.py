@@ -9,7 +9,7 @@ through zlib.
 
 import numpy as np
 
-from ...errors import InvalidInput, StoreError
+from ...errors import InvalidInput, StoreError, short
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.single import SingleMDP
 from ...mdps.sparse import Floats, SparseTable
@@ -30,12 +30,12 @@ def parse(text: str, source: str) -> FlatDirichlet:
             raise StoreError(f"{source} is damaged: it ends in the header, after line {i}")
         if expected != "{}" and header[i].strip() != expected:
             raise StoreError(
-                f"{source} is damaged: line {i + 1} is {header[i]!r}, must be {expected!r}"
+                f"{source} is damaged: line {i + 1} is {short(header[i])}, must be {expected!r}"
             )
     description, name, announced = header[4], header[5], header[-1].strip()
     if announced != str(len(words)):
         raise StoreError(
-            f"{source} is damaged: it announces {announced!r} numbers and has {len(words)}"
+            f"{source} is damaged: it announces {short(announced)} numbers and has {len(words)}"
         )
     try:
         numbers = np.array(words, dtype=np.float64)
@@ -53,8 +53,8 @@ def _build(numbers: Floats, name: str, description: str, source: str) -> FlatDir
     gaussian = len(numbers) == 5 + 3 * size
     if not gaussian and len(numbers) != 5 + 2 * size:
         raise StoreError(
-            f"{source} is damaged: {len(numbers)} numbers don't fit {num_states} states and "
-            f"{num_actions} actions"
+            f"{source} is damaged: {len(numbers)} numbers don't fit {short(num_states)} states and "
+            f"{short(num_actions)} actions"
         )
     counts, means, variances = (
         part[:size].reshape(num_actions, num_states, num_states).swapaxes(0, 1)

@@ -11,6 +11,7 @@ from brlbench.agents.base import Task
 from brlbench.errors import InvalidInput
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import PROBLEMS, distribution
+from brlbench.protocol import experiment as experiment_module
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import DEFAULT_HORIZON, Experiment, horizon_for
 from helpers.own_agents import Scripted
@@ -292,6 +293,26 @@ def test_a_replaced_setting_leaves_the_mdps_and_the_original_as_they_are() -> No
     assert (experiment.horizon, experiment.deadline) == (20, None)
     np.testing.assert_array_equal(short.probabilities, experiment.probabilities)
     np.testing.assert_array_equal(short.noise_words, experiment.noise_words)
+
+
+def test_mdps_that_are_too_many_to_hold_are_drawn_for_each_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = build(num_mdps=9, trajectories_per_mdp=2)
+    agent = make_agent("epsilon-greedy", epsilon=0.1)
+    expected = evaluate(agent, held)
+    monkeypatch.setattr(experiment_module, "_MOST_HELD", 70)  # two MDPs of 30 transitions
+    drawn = build(num_mdps=9, trajectories_per_mdp=2)
+    assert (drawn.holds_mdps, drawn.trajectories_at_once) == (False, 2)
+    assert drawn.hash == held.hash
+    assert evaluate(agent, drawn).returns.tobytes() == expected.returns.tobytes()
+    assert evaluate(Scripted([1]), drawn).mean == evaluate(Scripted([1]), held).mean
+    assert drawn.replace(deadline=1.0).hash == held.hash
+    np.testing.assert_array_equal(drawn.mdp(-1).transitions.values, held.probabilities[8])
+    assert "probabilities" not in vars(drawn)
+    given = build(num_mdps=9, trajectories_per_mdp=2, mdps=np.array(held.probabilities))
+    assert given.holds_mdps
+    assert given.hash == held.hash
 
 
 def test_given_mdps_must_have_the_experiments_shape() -> None:

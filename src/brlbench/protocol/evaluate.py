@@ -15,15 +15,18 @@ from ..agents import describe
 from ..agents.base import Agent, CompiledAgent
 from ..arguments import num_workers
 from ..errors import AgentError, InvalidInput, reason
-from . import machine
+from . import machine, needs
 from .experiment import Experiment
 from .futures import completed
 from .playing import Part, copy_agent, play
 from .result import Result, join_records
+from .totals import PartTotals, keeps_decisions, totals_of
 from .training import TrainedAgent, Training, load_into, save, train
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
+
+    PlayPart = Callable[[Agent, Experiment, Part], Record | PartTotals]
 
 OnPlayed = Callable[[int], None]
 """Called with the number of trajectories played since the last call."""
@@ -37,8 +40,11 @@ def evaluate(
     workers: int | None = 1,
     training: Training | None = None,
     on_played: OnPlayed | None = None,
+    keep_paths: bool = False,
 ) -> Result:
     """Train an agent, unless its `training` is given, and play the experiment.
+
+    Every decision is kept of experiments with at most 10 million decisions, else only totals.
 
     Args:
         agent: any object with the methods of `Agent`.
@@ -46,8 +52,10 @@ def evaluate(
         workers: how many cores to use; None means all.
         training: how long the offline phase took, if the agent is trained already.
         on_played: called with the number of trajectories played since the last call.
+        keep_paths: keep every decision's state, action, reward and time, however many there are.
     """
     workers = num_workers(workers)
+    needs.check(experiment, keep_paths, workers)
     # Other processes get a trained agent as it is: retraining could give a different agent.
     untrained = copy_agent(agent) if workers > 1 and training is None else None
     task = (experiment.prior, experiment.task, experiment.seed)
@@ -55,10 +63,13 @@ def evaluate(
         trained = train(agent, *task)
     else:
         trained = TrainedAgent(agent, *task, training)
+    needs.check_copies(getattr(agent, "arrays", None), workers)
     size = -(-experiment.num_trajectories // (workers * _PARTS_PER_WORKER))
+    size = min(size, experiment.trajectories_at_once)
     parts = list(Part(0, experiment.num_trajectories).divide(size))
-    records: dict[Part, Record] = {}
-    for part, record in _play_parts(trained, untrained, experiment, parts, workers):
+    play_part = play if keeps_decisions(experiment, keep_paths) else _play_for_totals
+    records: dict[Part, Record | PartTotals] = {}
+    for part, record in _play_parts(trained, untrained, experiment, parts, workers, play_part):
         records[part] = record
         if on_played is not None:
             on_played(part.size)
@@ -67,11 +78,19 @@ def evaluate(
 
 
 def play_trained(
-    trained: TrainedAgent, experiment: Experiment, workers: int | None, on_played: OnPlayed
+    trained: TrainedAgent,
+    experiment: Experiment,
+    workers: int | None,
+    on_played: OnPlayed,
+    keep_paths: bool = False,
 ) -> Result:
     """Let a trained agent play the experiment that it was trained for."""
     trained.check_plays(experiment)
-    return evaluate(trained.agent, experiment, workers, trained.training, on_played)
+    return evaluate(trained.agent, experiment, workers, trained.training, on_played, keep_paths)
+
+
+def _play_for_totals(agent: Agent, experiment: Experiment, part: Part) -> PartTotals:
+    return totals_of(play(agent, experiment, part), experiment)
 
 
 def _play_parts(
@@ -80,18 +99,19 @@ def _play_parts(
     experiment: Experiment,
     parts: list[Part],
     workers: int,
-) -> "Iterator[tuple[Part, Record]]":
+    play_part: "PlayPart",
+) -> "Iterator[tuple[Part, Record | PartTotals]]":
     """Play the parts, and yield each with its record as soon as it is played."""
     agent = trained.agent
     if workers == 1:
         for part in parts:
-            yield part, play(agent, experiment, part)
+            yield part, play_part(agent, experiment, part)
         return
     executor: Executor
-    submit: Callable[[Part], Future[Record]]
+    submit: Callable[[Part], Future[Record | PartTotals]]
     if isinstance(agent, CompiledAgent):
         executor = ThreadPoolExecutor(workers)
-        submit = lambda part: executor.submit(play, agent, experiment, part)  # noqa: E731
+        submit = lambda part: executor.submit(play_part, agent, experiment, part)  # noqa: E731
     else:
         executor = ProcessPoolExecutor(
             workers,
@@ -99,7 +119,7 @@ def _play_parts(
             _start_process,
             (_packed(trained, untrained), experiment),
         )
-        submit = lambda part: executor.submit(_play_in_process, part)  # noqa: E731
+        submit = lambda part: executor.submit(_play_in_process, part, play_part)  # noqa: E731
     with executor:
         futures = {submit(part): part for part in parts}
         try:
@@ -147,7 +167,7 @@ def _start_process(packed: bytes, experiment: Experiment) -> None:
         _in_process = AgentError(f"the agent can't be made in another process: {reason(error)}")
 
 
-def _play_in_process(part: Part) -> "Record":
+def _play_in_process(part: Part, play_part: "PlayPart") -> "Record | PartTotals":
     if isinstance(_in_process, AgentError):
         raise _in_process
-    return play(*_in_process, part)
+    return play_part(*_in_process, part)

@@ -13,14 +13,19 @@ import numpy as np
 from .. import streams
 from ..agents.base import Task
 from ..arguments import positive, whole
-from ..errors import InvalidInput
+from ..errors import InvalidInput, short
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.mdp import MDP, check_discount
 from ..mdps.sparse import Floats
+from ..memory import check_memory
 from ..problems import distribution
 from ..streams import Words
 
 DEFAULT_HORIZON = 250
+_MOST_HELD = 2**23  # numbers; more MDPs than that are drawn again where they are needed
+_DECISIONS_AT_ONCE = 2**20
+BYTES_PER_TRAJECTORY = 64  # for its return, its times and its seeds
+_BYTES_PER_DECISION = 128  # of a trajectory, while it is played, with what agents count
 ARGUMENTS = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")
 """What makes an experiment again, with its distributions and MDPs."""
 
@@ -72,12 +77,24 @@ class Experiment:
         self.deadline = None if deadline is None else positive(deadline, "deadline")
         if horizon is not None and accuracy is not None:
             raise InvalidInput(
-                f"horizon = {horizon} and accuracy = {accuracy}: give one of them, not both"
+                f"horizon = {short(horizon)} and accuracy = {short(accuracy)}: give one of them, "
+                "not both"
             )
         if accuracy is not None:
             horizon = horizon_for(accuracy, self.discount, self.test.max_reward)
         self.horizon = whole(DEFAULT_HORIZON if horizon is None else horizon, "horizon", least=1)
+        self._check_memory()
         self.given_mdps = None if mdps is None else self._check_mdps(mdps)
+
+    def _check_memory(self) -> None:
+        """Raise if there are more or longer trajectories than fit in memory."""
+        mdps, per_mdp = self.num_mdps, self.trajectories_per_mdp
+        check_memory(
+            mdps * per_mdp * BYTES_PER_TRAJECTORY,
+            f"num_mdps = {short(mdps)} with trajectories_per_mdp = {short(per_mdp)}",
+            "play fewer",
+        )
+        check_horizon(self.horizon)
 
     def _check_mdps(self, mdps: Floats) -> Floats:
         shape = (self.num_mdps, len(self.test.counts.values))
@@ -88,7 +105,8 @@ class Experiment:
     def replace(self, **changes: Any) -> "Experiment":
         """The same experiment, with the same MDPs, but another horizon or deadline."""
         settings = {name: getattr(self, name) for name in ARGUMENTS}
-        return Experiment(self.prior, self.test, **{**settings, **changes}, mdps=self.probabilities)
+        mdps = self.probabilities if self.holds_mdps else None
+        return Experiment(self.prior, self.test, **{**settings, **changes}, mdps=mdps)
 
     def __repr__(self) -> str:
         return (
@@ -113,6 +131,18 @@ class Experiment:
         """What agents are told besides the prior."""
         return Task(self.discount, self.horizon, self.deadline)
 
+    @property
+    def trajectories_at_once(self) -> int:
+        """How many trajectories can be played together in little memory, at least 1."""
+        numbers = 1 if self.holds_mdps else len(self.test.counts.values)
+        return max(1, min(_DECISIONS_AT_ONCE // self.horizon, _MOST_HELD // numbers))
+
+    @property
+    def holds_mdps(self) -> bool:
+        """False if the MDPs are too many to be held: they are drawn again for each part."""
+        numbers = self.num_mdps * len(self.test.counts.values)
+        return self.given_mdps is not None or numbers <= _MOST_HELD
+
     @cached_property
     def probabilities(self) -> Floats:
         """The transition probabilities [num_mdps, E] of the MDPs, entries as in `test.counts`."""
@@ -120,9 +150,17 @@ class Experiment:
             return self.given_mdps
         return _read_only(draw_mdps(self.test, self.seed, range(self.num_mdps)))
 
+    def probabilities_of(self, mdps: range) -> Floats:
+        """The transition probabilities [n, E] of some consecutive MDPs."""
+        if self.holds_mdps:
+            return self.probabilities[mdps.start : mdps.stop]
+        return _read_only(draw_mdps(self.test, self.seed, mdps))
+
     def mdp(self, index: int) -> MDP:
         """One of the MDPs."""
-        table = self.test.counts.replace(self.probabilities[index].copy())
+        number = range(self.num_mdps)[index]
+        probabilities = self.probabilities_of(range(number, number + 1))[0]
+        table = self.test.counts.replace(probabilities.copy())
         return MDP(table, self.test.rewards, self.test.start)
 
     @cached_property
@@ -163,7 +201,12 @@ class Experiment:
         # The setting's former name keeps hashes unchanged.
         settings["trajectories"] = settings.pop("trajectories_per_mdp")
         text = json.dumps(settings, sort_keys=True)
-        return hashlib.sha256(text.encode() + self.probabilities.tobytes()).hexdigest()
+        digest = hashlib.sha256(text.encode())
+        size = max(1, _MOST_HELD // len(self.test.counts.values))
+        for first in range(0, self.num_mdps, size):
+            mdps = range(first, min(first + size, self.num_mdps))
+            digest.update(self.probabilities_of(mdps).tobytes())
+        return digest.hexdigest()
 
 
 def _read_only(array: Floats) -> Floats:
@@ -185,6 +228,12 @@ def horizon_for(accuracy: float, discount: float, max_reward: float) -> int:
     part = math.log(accuracy) + math.log(1 - discount) - math.log(max_reward)
     # The paper's sum runs from t = 0 to T, which is T + 1 decisions.
     return math.floor(part / math.log(discount)) + 1
+
+
+def check_horizon(horizon: int) -> None:
+    """Raise if a trajectory is longer than fits in memory."""
+    needed = horizon * _BYTES_PER_DECISION
+    check_memory(needed, f"horizon = {short(horizon)}", "choose a shorter one")
 
 
 def _check_same_world(prior: FlatDirichlet, test: FlatDirichlet) -> None:

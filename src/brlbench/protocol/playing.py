@@ -16,9 +16,11 @@ import numpy as np
 from .. import streams
 from ..agents import describe
 from ..agents.base import Agent, CompiledAgent
-from ..errors import AgentError, InvalidInput, reason
+from ..errors import AgentError, InvalidInput, reason, short
+from ..mdps.copying import private_copy
 from ..streams import Words
 from .experiment import Experiment
+from .isolation import Visit, is_own, isolated, seed_globals
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
@@ -49,9 +51,12 @@ class Part(NamedTuple):
 
 def play(agent: Agent, experiment: Experiment, part: Part) -> "Record":
     """Play a part of an experiment."""
-    if isinstance(agent, CompiledAgent):
-        return _play_compiled(agent, experiment, part)
-    return _play_python(agent, experiment, part)
+    if not isinstance(agent, CompiledAgent):
+        return _play_python(agent, experiment, part)
+    record = play_compiled(agent, experiment, part)
+    if is_own(agent):
+        _check_played(agent, experiment, part, record)
+    return record
 
 
 def _keys(agent: Agent, experiment: Experiment, part: Part) -> Words:
@@ -60,21 +65,46 @@ def _keys(agent: Agent, experiment: Experiment, part: Part) -> Words:
     return streams.keys(names, experiment.numbers_of(range(*part)))
 
 
-def _play_compiled(agent: CompiledAgent, experiment: Experiment, part: Part) -> "Record":
+def _mdps(experiment: Experiment, part: Part) -> range:
+    """The MDPs that the trajectories of a part are played in."""
+    each = experiment.trajectories_per_mdp
+    return range(part.first // each, (part.end - 1) // each + 1)
+
+
+def play_compiled(agent: CompiledAgent, experiment: Experiment, part: Part) -> "Record":
+    """Play a part in one call; actions are not checked."""
     from ..agents.arrays import model
     from ..kernels.loop import trajectory
 
     record = trajectory.Record.empty(part.size, experiment.horizon)
-    trajectory.play(
-        model.copy(agent.arrays),
-        model.build_environment(experiment.test),
-        experiment.probabilities,
-        np.arange(*part) // experiment.trajectories_per_mdp,
-        streams.first_words(_keys(agent, experiment, part)),
-        experiment.noise_words[part.first : part.end],
-        record,
-    )
+    numbers, mdps = _mdps(experiment, part), np.arange(*part) // experiment.trajectories_per_mdp
+    try:
+        trajectory.play(
+            model.copy(agent.arrays),
+            model.build_environment(experiment.test),
+            experiment.probabilities_of(numbers),
+            mdps - numbers.start,
+            streams.first_words(_keys(agent, experiment, part)),
+            experiment.noise_words[part.first : part.end],
+            record,
+        )
+    except Exception as error:
+        where = f"in MDPs {mdps[0]} to {mdps[-1]}"
+        raise AgentError(f"{describe(agent)[0]} failed {where}: {reason(error)}") from error
     return record
+
+
+def _check_played(agent: Agent, experiment: Experiment, part: Part, record: "Record") -> None:
+    """Raise if a compiled agent took actions that don't exist; its loop does not check them."""
+    num_actions = experiment.test.num_actions
+    wrong = np.argwhere((record.actions < 0) | (record.actions >= num_actions))
+    if len(wrong):
+        i, step = map(int, wrong[0])
+        mdp = (part.first + i) // experiment.trajectories_per_mdp
+        raise AgentError(
+            f"{describe(agent)[0]} failed on MDP {mdp} at step {step}: act returned "
+            f"{record.actions[i, step]}: must be from 0 to {num_actions - 1}"
+        )
 
 
 def _play_python(agent: Agent, experiment: Experiment, part: Part) -> "Record":
@@ -83,18 +113,23 @@ def _play_python(agent: Agent, experiment: Experiment, part: Part) -> "Record":
 
     record = trajectory.Record.empty(part.size, experiment.horizon)
     env = model.build_environment(experiment.test)
-    for i, key in enumerate(_keys(agent, experiment, part)):
-        mdp = (part.first + i) // experiment.trajectories_per_mdp
-        env.probability[:] = experiment.probabilities[mdp]
-        # A fresh copy, so that nothing passes from one MDP to the next.
-        fresh = copy_agent(agent)
-        rng = np.random.Generator(np.random.Philox(key=key))
-        noise = experiment.noise_words[part.first + i]
-        _play_one(fresh, experiment, env, mdp, rng, noise, record, i)
+    mdps = _mdps(experiment, part)
+    probabilities = experiment.probabilities_of(mdps)
+    with isolated(agent) as visit:
+        for i, key in enumerate(_keys(agent, experiment, part)):
+            mdp = (part.first + i) // experiment.trajectories_per_mdp
+            env.probability[:] = probabilities[mdp - mdps.start]
+            # A fresh copy, so that nothing passes from one MDP to the next.
+            fresh = copy_agent(agent)
+            seed_globals(key)
+            rng = np.random.Generator(np.random.Philox(key=key))
+            noise = experiment.noise_words[part.first + i]
+            _play_one(visit, fresh, experiment, env, mdp, rng, noise, record, i)
     return record
 
 
 def _play_one(
+    visit: Visit,
     agent: Agent,
     experiment: Experiment,
     env: Any,
@@ -109,10 +144,11 @@ def _play_one(
 
     state = environment.first_state_once(env, noise)
     record.states[i, 0] = state
-    step, processor, clock = 0, time.thread_time_ns(), time.perf_counter_ns
-    known = getattr(agent, "start_known", None)
-    shown = experiment.mdp(mdp) if known else None
+    step, clock = 0, time.perf_counter_ns
     try:
+        known = getattr(agent, "start_known", None)
+        shown = private_copy(experiment.mdp(mdp)) if known else None
+        processor = time.thread_time_ns()
         before = clock()
         if known:
             known(shown, state, rng)
@@ -131,9 +167,8 @@ def _play_one(
             record.rewards[i, step] = reward
             record.states[i, step + 1] = following
             state, before = following, clock()
-    except Exception as error:
-        name = describe(agent)[0]
-        raise AgentError(f"{name} failed on MDP {mdp} at step {step}: {reason(error)}") from error
+    except BaseException as error:  # also SystemExit: an agent that exits has failed
+        visit.blame(error, f"on MDP {mdp} at step {step}")
     record.cpu_nanoseconds[i] = time.thread_time_ns() - processor
 
 
@@ -141,10 +176,12 @@ def copy_agent(agent: Agent) -> Agent:
     """A copy that shares nothing mutable."""
     try:
         return copy.deepcopy(agent)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise InvalidInput(
-            f"{describe(agent)[0]} can't be copied ({error}): every MDP is played by a copy, "
-            "so give its class a method __deepcopy__"
+            f"{describe(agent)[0]} can't be copied ({reason(error)}): every MDP is played by a "
+            "copy, so give its class a method __deepcopy__"
         ) from error
 
 
@@ -155,8 +192,9 @@ def _checked(action: Any, num_actions: int) -> int:
         number = None
     if number is None or isinstance(action, bool):
         raise InvalidInput(
-            f"act returned {action!r}: must be a whole number from 0 to {num_actions - 1}"
+            f"act returned {short(action)}: must be a whole number from 0 to {num_actions - 1}"
         )
+    number = int.__index__(number)  # a subclass of int can compare as it likes
     if not 0 <= number < num_actions:
-        raise InvalidInput(f"act returned {action!r}: must be from 0 to {num_actions - 1}")
+        raise InvalidInput(f"act returned {short(action)}: must be from 0 to {num_actions - 1}")
     return number

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,18 +11,49 @@ from numpy.typing import NDArray
 from ..agents import describe
 from ..agents.base import Agent
 from ..arguments import format_seconds
+from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
 from .experiment import Experiment
 from .score import Score
+from .times import TimeCounts, online_features
+from .totals import MOST_DECISIONS, PartTotals, Totals, discounted, totals_of
 
 if TYPE_CHECKING:
     from ..kernels.loop.trajectory import Record
     from .training import Training
 
 
+Array = TypeVar("Array")
+
+
+class _Kept(Generic[Array]):
+    """A field of a result that is None if single decisions are not kept; then reading it raises."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, result: "Result | None", owner: type) -> Array:
+        if result is None:
+            raise AttributeError(self._name)  # the field has no default
+        kept: Array | None = vars(result)[self._name]
+        if kept is None:
+            raise InvalidInput(
+                f"this result has no {self._name} of single decisions, which are kept of at most "
+                f"{MOST_DECISIONS:,} decisions: play again with keep_paths to keep them all"
+            )
+        return kept
+
+    def __set__(self, result: "Result", kept: Array | None) -> None:
+        vars(result)[self._name] = kept
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Rewards and times of all decisions: N MDPs, K trajectories per MDP, T decisions each."""
+    """Rewards and times of all decisions: N MDPs, K trajectories per MDP, T decisions each.
+
+    Of more than `MOST_DECISIONS` decisions, only totals are kept unless paths are asked for:
+    returns, time features, and the share of late decisions.
+    """
 
     algorithm: str
     parameters: dict[str, Any]
@@ -29,12 +61,13 @@ class Result:
     experiment_hash: str
     offline_seconds: float
     offline_cpu_seconds: float
-    rewards: Floats  # [N, K, T]
-    nanoseconds: Integers  # [N, K, T]
     cpu_nanoseconds: Integers  # [N, K]; of whole trajectories, environment included
+    rewards: _Kept[Floats] = _Kept()  # [N, K, T]
+    nanoseconds: _Kept[Integers] = _Kept()  # [N, K, T]
     states: NDArray[np.int64] | None = None  # [N, K, T + 1]
     actions: NDArray[np.int64] | None = None  # [N, K, T]
     machine: dict[str, Any] = field(default_factory=dict)
+    totals: Totals | None = None  # in place of rewards and nanoseconds
 
     @property
     def label(self) -> str:
@@ -49,6 +82,8 @@ class Result:
     @property
     def overruns(self) -> float | None:
         """The share of decisions that took longer than the deadline, if there was one."""
+        if self.totals is not None:
+            return self.totals.overruns
         if self.deadline is None:
             return None
         return float((self.nanoseconds > self.deadline * 1e9).mean())
@@ -61,9 +96,9 @@ class Result:
     @property
     def trajectory_returns(self) -> Floats:
         """The discounted return [N, K] of every trajectory."""
-        weights = self.settings["discount"] ** np.arange(self.rewards.shape[2])
-        # Not a matrix product, whose rounding could depend on the number of rows.
-        return np.asarray((self.rewards * weights).sum(axis=2))
+        if self.totals is not None:
+            return self.totals.returns
+        return discounted(self.rewards, self.settings["discount"])
 
     @property
     def returns(self) -> Floats:
@@ -74,6 +109,13 @@ class Result:
     def decision_seconds(self) -> Floats:
         """The time [N, T] of every decision, the mean of an MDP's trajectories."""
         return np.asarray(self.nanoseconds.mean(axis=1) * 1e-9)
+
+    @cached_property
+    def online_seconds(self) -> dict[str, float]:
+        """The time of decisions, by time feature."""
+        if self.totals is not None:
+            return self.totals.online_seconds
+        return online_features(self.nanoseconds.reshape(-1, self.nanoseconds.shape[2]))
 
     @property
     def score(self) -> Score:
@@ -95,18 +137,19 @@ def join_records(
     agent: Agent,
     experiment: Experiment,
     training: "Training",
-    records: "Sequence[Record]",
+    records: "Sequence[Record | PartTotals]",
     made_on: dict[str, Any],
 ) -> Result:
-    """Join the records of all parts, given in order, to a result."""
+    """Join the records of all parts, or their totals, to a result; they are given in order."""
     algorithm, parameters = describe(agent)
     shape = (experiment.num_mdps, experiment.trajectories_per_mdp)
+    parts = _alike(records, experiment)
 
     def joined(name: str) -> Any:
-        arrays = [getattr(record, name) for record in records]
+        arrays: list[Any] = [getattr(part, name, None) for part in parts]
         if arrays[0] is None:  # not kept
             return None
-        rows = np.concatenate(arrays)
+        rows: NDArray[Any] = np.concatenate(arrays)
         return rows.reshape(*shape, *rows.shape[1:])
 
     names = ("rewards", "nanoseconds", "cpu_nanoseconds", "states", "actions")
@@ -118,8 +161,27 @@ def join_records(
         offline_seconds=training.seconds,
         offline_cpu_seconds=training.cpu_seconds,
         machine=made_on,
+        totals=_totals(parts, joined("returns"), experiment.deadline),
         **{name: joined(name) for name in names},
     )
+
+
+def _alike(records: "Sequence[Record | PartTotals]", experiment: Experiment) -> Sequence[Any]:
+    """The records of all parts; the totals of all if there is one with only totals."""
+    if not any(isinstance(record, PartTotals) for record in records):
+        return records
+    return [
+        record if isinstance(record, PartTotals) else totals_of(record, experiment)
+        for record in records
+    ]
+
+
+def _totals(parts: Sequence[Any], returns: Floats | None, deadline: float | None) -> Totals | None:
+    if returns is None:
+        return None
+    times = TimeCounts.joined(part.times for part in parts)
+    overruns = None if deadline is None else times.late / times.decisions
+    return Totals(returns, times.features(), overruns)
 
 
 def label_of(algorithm: str, parameters: dict[str, Any], deadline: float | None = None) -> str:

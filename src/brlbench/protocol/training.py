@@ -4,6 +4,8 @@ Training depends only on the prior, the task, the seed and the agent.
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
@@ -12,11 +14,15 @@ import numpy as np
 from .. import streams
 from ..agents import AGENTS, describe, make_agent
 from ..agents.base import Agent, CompiledAgent, Task
-from ..agents.policy_search import OnProgress
-from ..errors import AgentError, InvalidInput, reason
+from ..agents.policy_search import OnProgress, PolicySearch
+from ..errors import AgentError, InvalidInput, StoreError
+from ..mdps.copying import private_copy
 from ..mdps.dirichlet import FlatDirichlet
+from ..memory import bounded
+from ..problems.formats import from_json
 from .experiment import Experiment
-from .playing import Part, identity, play
+from .isolation import is_own, isolated, seed_globals
+from .playing import Part, identity, play_compiled
 
 
 class Training(NamedTuple):
@@ -65,15 +71,19 @@ class SavedAgent:
 
 def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> TrainedAgent:
     """The offline phase, timed; compilation is not."""
-    if isinstance(agent, CompiledAgent):
-        warm_up(agent)
     names = ("train", prior.digest, task.discount, task.horizon, seed, identity(agent))
-    wall, processor = time.perf_counter(), time.process_time()
-    try:
-        agent.train(prior, task, streams.generator(*names))
-    except Exception as error:
-        raise AgentError(f"{describe(agent)[0]} failed while training: {reason(error)}") from error
-    training = Training(time.perf_counter() - wall, time.process_time() - processor)
+    given = (prior, task)
+    if is_own(agent):  # which may change what it is given
+        given = private_copy(prior), private_copy(task)
+    with isolated(agent) as visit:
+        if isinstance(agent, CompiledAgent):
+            with visit.blaming("while it was compiled"):
+                warm_up(agent)
+        seed_globals(streams.key(*names))
+        wall, processor = time.perf_counter(), time.process_time()
+        with visit.blaming("while training"), _bounded(agent):
+            agent.train(*given, streams.generator(*names))
+        training = Training(time.perf_counter() - wall, time.process_time() - processor)
     return TrainedAgent(agent, prior, task, seed, training)
 
 
@@ -101,16 +111,30 @@ def with_progress(agent: Agent, on_progress: OnProgress) -> Agent:
     return agent if method is None else cast(Agent, method(on_progress))
 
 
+@contextmanager
+def _bounded(agent: Agent) -> Iterator[None]:
+    """Bound the memory of a built-in agent; users' own may reserve more than they use."""
+    if not isinstance(agent, CompiledAgent):
+        yield
+        return
+    try:
+        with bounded():
+            yield
+    except MemoryError as error:
+        raise AgentError(
+            f"it needs more memory than is available ({error}): use a shorter horizon, a smaller "
+            "problem or other parameters"
+        ) from error
+
+
 def save(trained: TrainedAgent) -> SavedAgent:
     """A trained agent as plain data, with what its own `save` gives if it has one."""
     agent = trained.agent
     algorithm, parameters = describe(agent)
     kind = type(agent)
     method = getattr(agent, "save", None)
-    try:
-        saved = method() if method else None
-    except Exception as error:
-        raise AgentError(f"{algorithm} failed while saving: {reason(error)}") from error
+    with isolated(agent) as visit, visit.blaming("while saving"):
+        saved = private_copy(method()) if method else None
     is_built_in = AGENTS.get(algorithm) is kind
     return SavedAgent(
         agent=algorithm if is_built_in else f"{kind.__module__}:{kind.__qualname__}",
@@ -133,15 +157,23 @@ def load(saved: SavedAgent) -> TrainedAgent:
         train(agent, saved.prior, saved.task, saved.seed)
     else:
         load_into(agent, saved.saved)
+        _check_loaded(agent, saved)
     return TrainedAgent(agent, saved.prior, saved.task, saved.seed, saved.training)
+
+
+def _check_loaded(agent: Agent, saved: SavedAgent) -> None:
+    """Raise if a built-in agent's arrays are for another problem than its file says."""
+    if not isinstance(agent, PolicySearch):
+        return
+    task = Task(agent.found["discount"], agent.found["horizon"], saved.task.deadline)
+    if from_json(agent.found["prior"]).digest != saved.prior.digest or task != saved.task:
+        raise StoreError(f"{saved.source} is damaged: it was saved for another prior or task")
 
 
 def load_into(agent: Any, saved: dict[str, Any]) -> None:
     """Load into an untrained agent what a trained one saved."""
-    try:
-        agent.load(saved)
-    except Exception as error:
-        raise AgentError(f"{describe(agent)[0]} failed while loading: {reason(error)}") from error
+    with isolated(agent) as visit, visit.blaming("while loading"):
+        agent.load(private_copy(saved))
 
 
 _warm: set[object] = set()
@@ -154,6 +186,6 @@ def warm_up(agent: CompiledAgent) -> None:
     prior = FlatDirichlet(np.ones((2, 2, 2)), np.eye(2)[:, None, :])
     tiny = Experiment(prior, num_mdps=1, discount=0.5, horizon=2)
     small = agent.small()
-    small.train(tiny.prior, tiny.task, streams.generator("warm-up"))
-    play(small, tiny, Part(0, 1))
+    small.train(private_copy(prior), tiny.task, streams.generator("warm-up"))
+    play_compiled(small, tiny, Part(0, 1))
     _warm.add(agent.code())

@@ -1,0 +1,186 @@
+"""What an agent of a user changes in the process is set back, for other agents and the caller.
+
+What can't be set back, such as threads, memory and patched libraries, needs a process of its own:
+studies give one to the agents of users.
+"""
+
+import decimal
+import gc
+import locale
+import os
+import random
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.random import mtrand
+
+from ..agents import AGENTS, describe
+from ..agents.base import Agent
+from ..errors import AgentError, reason
+from ..streams import Words
+
+
+def is_own(agent: Agent) -> bool:
+    """Whether an agent is a user's own, not a built-in one."""
+    return type(agent) not in AGENTS.values()
+
+
+class Visit:
+    """The time during which an agent runs."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.name = describe(agent)[0]
+        self.is_interrupted = False  # whether a signal handler of the caller has run
+
+    def blame(self, error: BaseException, where: str) -> NoReturn:
+        """Raise an error that says where the agent failed, and why.
+
+        What a signal handler of the caller raised is passed on.
+        """
+        if self.is_interrupted and not isinstance(error, Exception):
+            raise error
+        raise AgentError(f"{self.name} failed {where}: {reason(error)}") from error
+
+    @contextmanager
+    def blaming(self, where: str) -> Iterator[None]:
+        """Blame the agent for whatever is raised in this context."""
+        try:
+            yield
+        except BaseException as error:  # also SystemExit: an agent that exits has failed
+            self.blame(error, where)
+
+
+@contextmanager
+def isolated(agent: Agent) -> Iterator[Visit]:
+    """Let an agent run, then set back what it changed in the process."""
+    visit = Visit(agent)
+    with ExitStack() as stack:
+        stack.enter_context(_shared_by_threads())
+        stack.enter_context(np.errstate(call=np.geterrcall()))  # type: ignore[arg-type]
+        stack.enter_context(np.printoptions())
+        stack.enter_context(decimal.localcontext())
+        if threading.current_thread() is threading.main_thread():
+            stack.enter_context(_signals(visit))
+        yield visit
+
+
+def seed_globals(key: Words) -> None:
+    """Seed `random` and `numpy.random`, for agents that use these instead of their generator."""
+    random.seed(key.tobytes())
+    np.random.seed(key.view(np.uint32))  # noqa: NPY002
+
+
+@contextmanager
+def _signals(visit: Visit) -> Iterator[None]:
+    """Note when a handler of the caller runs; set back handlers, the mask and the alarm."""
+
+    def noting(handler: Callable[..., Any]) -> Callable[..., Any]:
+        def handle(number: int, frame: Any) -> Any:
+            visit.is_interrupted = True
+            return handler(number, frame)
+
+        return handle
+
+    handlers = {number: signal.getsignal(number) for number in range(1, signal.NSIG)}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    has_alarm = any(signal.getitimer(signal.ITIMER_REAL))
+    for number, handler in handlers.items():
+        if callable(handler):
+            signal.signal(number, noting(handler))
+    try:
+        yield
+    finally:
+        if not has_alarm:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in handlers.items():
+            if handler is not None and signal.getsignal(number) is not handler:
+                signal.signal(number, handler)
+
+
+_lock = threading.Lock()
+_num_visits = 0
+_undo = ExitStack()
+_for_agents = np.random.MT19937(0)  # takes the place of the caller's, behind `numpy.random`
+
+
+@contextmanager
+def _shared_by_threads() -> Iterator[None]:
+    """Set back what all threads share, as soon as no agent runs in any of them."""
+    global _num_visits
+    with _lock:
+        if _num_visits == 0:
+            _save()
+        _num_visits += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _num_visits -= 1
+            if _num_visits == 0:
+                _undo.close()
+
+
+def _save() -> None:
+    _undo.enter_context(warnings.catch_warnings())
+    _undo.callback(mtrand.set_bit_generator, mtrand.get_bit_generator())
+    mtrand.set_bit_generator(_for_agents)
+    for read, write in _SETTINGS:
+        with suppress(OSError):  # the current folder may be gone
+            _undo.callback(_set_back, write, read())
+
+
+def _set_back(write: Callable[[Any], object], before: Any) -> None:
+    with suppress(OSError, locale.Error):  # the folder may be gone
+        write(before)
+
+
+def _environment() -> tuple[Any, dict[str, str]]:
+    return os.environ, dict(os.environ)
+
+
+def _set_environment(before: tuple[Any, dict[str, str]]) -> None:
+    os.environ, variables = before
+    if os.environ != variables:
+        for name in os.environ.keys() - variables.keys():
+            del os.environ[name]
+        os.environ.update(variables)
+        time.tzset()
+
+
+def _path() -> tuple[list[str], list[str]]:
+    return sys.path, sys.path.copy()
+
+
+def _set_path(before: tuple[list[str], list[str]]) -> None:
+    sys.path, folders = before
+    sys.path[:] = folders
+
+
+def _streams() -> tuple[Any, Any, Any]:
+    return sys.stdin, sys.stdout, sys.stderr
+
+
+def _set_streams(before: tuple[Any, Any, Any]) -> None:
+    sys.stdin, sys.stdout, sys.stderr = before
+
+
+_SETTINGS: list[tuple[Callable[[], Any], Callable[[Any], object]]] = [
+    (os.getcwd, os.chdir),
+    (_environment, _set_environment),
+    (_path, _set_path),
+    (_streams, _set_streams),
+    (random.getstate, random.setstate),
+    (lambda: locale.setlocale(locale.LC_ALL), lambda name: locale.setlocale(locale.LC_ALL, name)),
+    (sys.getrecursionlimit, sys.setrecursionlimit),
+    (sys.getswitchinterval, sys.setswitchinterval),
+    (gc.isenabled, lambda enabled: gc.enable() if enabled else gc.disable()),
+]
+"""How a setting of the process is read, and how it is set back."""

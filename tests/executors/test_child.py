@@ -14,15 +14,13 @@ from typing import Any
 import pytest
 
 from brlbench.arguments import num_cores
-from brlbench.errors import ExecutorError
-from brlbench.executors import here
 from brlbench.executors.base import Died, Done, Failed, Limits, Outcome
 from brlbench.executors.child import Child
 from helpers.processes import (
     PATIENCE,
-    Gate,
     environment,
     is_running,
+    parent_of,
     processes_with,
     soon,
     wait_for,
@@ -47,6 +45,12 @@ def kill_process(child: Child) -> None:
         os.kill(child.pid, signal.SIGKILL)
 
 
+def pid_of(child: Child) -> int:
+    wait_for(lambda: child.pid)
+    assert child.pid
+    return child.pid
+
+
 # Results.
 
 
@@ -69,8 +73,12 @@ def test_large_arguments_and_results_arrive_whole(child: Child) -> None:
         ("helpers.work:reject", "x", "x: must be something else"),
         ("helpers.work:divide", 1, "ZeroDivisionError: division by zero"),
         ("helpers.work:leave", 3, "SystemExit: 3"),
-        ("helpers.work:unsendable", 0, "its result can't be sent: .*"),
-        ("helpers.work:square", lambda: 0, "its argument can't be sent to a process: .*"),
+        (
+            "helpers.work:unsendable",
+            0,
+            "its result can't be sent: TypeError: function is not plain data",
+        ),
+        ("helpers.work:square", {1, 2}, "its argument can't be sent to a process: .* not plain .*"),
         (
             "helpers.work:absent",
             0,
@@ -146,7 +154,9 @@ def test_a_report_restarts_the_clock(child: Child, monkeypatch: pytest.MonkeyPat
     reports: list[int] = []
     monkeypatch.setattr(time, "monotonic", lambda: 0.4 * len(reports))
     limits = Limits(seconds=0.5)
-    outcome = child.perform("helpers.work:report_ten_times", None, limits, reports.append)
+    outcome = child.perform(
+        "helpers.work:report_ten_times", None, limits, on_message=reports.append
+    )
     assert outcome == Done(None)
     assert reports == list(range(10))
 
@@ -171,20 +181,80 @@ def test_what_a_unit_has_started_ends_with_it(child: Child, tmp_path: Path) -> N
 # Processes that end.
 
 
-@pytest.mark.parametrize(
-    ("function", "reason"),
-    [("helpers.work:die", "killed by signal 9"), ("helpers.work:end_process", "exit code 7")],
-)
-def test_a_unit_that_always_ends_its_process_fails(
-    child: Child, function: str, reason: str
-) -> None:
-    assert child.perform(function, 7) == Failed(f"its process ended 3 times: {reason}")
+def test_a_unit_that_ends_its_process_fails(child: Child) -> None:
+    outcome = child.perform("helpers.work:end_process", 7)
+    assert outcome == Failed("its process ended with exit code 7")
+    for name in ("SIGSEGV", "SIGABRT", "SIGALRM"):
+        outcome = child.perform("helpers.work:end_by_signal", name)
+        assert outcome == Failed(f"its process crashed: {name}")
+    assert child.perform("helpers.work:end_by_number", 40) == Failed(
+        "its process crashed: signal 40"
+    )
     assert child.perform("helpers.work:square", 3) == Done(9)
 
 
-@pytest.mark.parametrize("times", [2, 3])
-def test_a_unit_whose_process_ended_is_repeated(child: Child, times: int, tmp_path: Path) -> None:
-    assert child.perform("helpers.work:die_until", (str(tmp_path / "calls"), times)) == Done(times)
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"])
+def test_a_process_that_is_ended_from_outside_is_no_failure(
+    child: Child, name: str, tmp_path: Path
+) -> None:
+    begun = tmp_path / "begun"
+    when(begun.exists, lambda: os.kill(pid_of(child), signal.Signals[name]))
+    cause = "from outside or for lack of memory" if name == "SIGKILL" else "from outside"
+    outcome = child.perform("helpers.work:hang_at", str(begun))
+    assert outcome == Died(f"its process was ended by {name}, {cause}")
+    assert child.perform("helpers.work:square", 3) == Done(9)
+
+
+def test_a_process_that_can_not_start_is_no_failure(
+    child: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [])  # where it would find this package
+    outcome = child.perform("helpers.work:square", 3)
+    assert outcome == Died("its process has not started: exit code 1")
+
+
+def test_output_is_read_even_if_it_can_not_be_shown(
+    child: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(file: int, data: bytes) -> int:
+        raise OSError("no space left")
+
+    monkeypatch.setattr("brlbench.executors.child.os.write", fail)
+    assert child.perform("helpers.work:print_much", "word") == Done(None)
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+def test_a_process_whose_guard_is_ended_is_no_failure(
+    child: Child, name: str, tmp_path: Path
+) -> None:
+    begun = tmp_path / "begun"
+    when(begun.exists, lambda: os.kill(parent_of(pid_of(child)), signal.Signals[name]))
+    assert isinstance(child.perform("helpers.work:hang_at", str(begun)), Died)
+    assert child.perform("helpers.work:square", 3) == Done(9)
+
+
+def test_a_unit_that_closes_its_connection_fails(
+    child: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("brlbench.executors.child._EXIT_SECONDS", 0.1)
+    outcome = child.perform("helpers.work:close_all_files", None)
+    assert outcome == Failed("it closed the connection of its process")
+    assert child.perform("helpers.work:square", 3) == Done(9)
+
+
+@pytest.mark.parametrize("data", [b"", b"garbage", b"\x80\x04N.", b"\xff" * 40])
+def test_what_is_no_data_fails_and_runs_nothing(child: Child, data: bytes) -> None:
+    outcome = child.perform("helpers.work:send_to_parent", data)
+    assert isinstance(outcome, Failed)
+    assert outcome.reason.startswith("its result can't be read: ")
+    assert child.perform("helpers.work:square", 3) == Done(9)
+
+
+def test_a_message_that_is_too_long_fails(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("brlbench.executors.child._MOST_BYTES", 1000)
+    outcome = child.perform("helpers.work:large", 1000)
+    assert outcome == Failed("its result can't be read: OSError: bad message length")
+    assert child.perform("helpers.work:square", 3) == Done(9)
 
 
 def test_children_killed_at_random_moments_do_not_change_results(child: Child) -> None:
@@ -192,18 +262,85 @@ def test_children_killed_at_random_moments_do_not_change_results(child: Child) -
 
     def disturb() -> None:
         for _ in range(8):
+            wait_for(lambda: child.pid)
             over.wait(chance.uniform(0, 0.3))
             kill_process(child)
         over.set()
 
     enemy = threading.Thread(target=disturb)
     enemy.start()
-    numbers = 0
+    numbers, outcomes = 0, set()
     while not over.is_set():
-        assert child.perform("helpers.work:slow_square", numbers, attempts=20) == Done(numbers**2)
+        outcome = child.perform("helpers.work:slow_square", numbers)
+        outcomes.add(type(outcome))
+        assert outcome == Done(numbers**2) or isinstance(outcome, Died)
         numbers += 1
     enemy.join()
+    assert Died in outcomes
     assert child.perform("helpers.work:square", 3) == Done(9)
+
+
+# Guests: users' own code.
+
+
+def test_a_guest_shares_its_process_with_no_other(child: Child) -> None:
+    def pid_with(guest: str | None) -> int:
+        outcome = child.perform("helpers.work:surroundings", None, guest=guest)
+        return int(value(outcome)["pid"])
+
+    with_none = pid_with(None)
+    assert pid_with("one") == with_none  # no guest has been there
+    assert pid_with("one") == with_none
+    with_other = pid_with("other")
+    assert with_other != with_none
+    assert pid_with(None) != with_other
+
+
+def test_what_a_guest_changes_does_not_reach_the_next(child: Child) -> None:
+    before = value(child.perform("helpers.work:settings", None))
+    assert value(child.perform("helpers.work:change_settings", None, guest="one")) != before
+    assert value(child.perform("helpers.work:settings", None, guest="other")) == before
+
+
+@pytest.mark.parametrize("guest", [None, "other"])
+def test_processes_started_in_a_session_of_their_own_end_with_a_guest(
+    child: Child, guest: str | None, tmp_path: Path
+) -> None:
+    pids = tmp_path / "pids"
+    child.perform("helpers.work:start_daemons", str(pids), guest="one")
+    started = [int(pid) for pid in pids.read_text().split()]
+    assert all(map(is_running, started))
+    child.perform("helpers.work:square", 3, guest=guest)
+    assert not any(map(is_running, started))
+
+
+def test_memory_of_what_a_unit_starts_counts(child: Child) -> None:
+    with soon():
+        outcome = child.perform("helpers.work:grow_in_children", 3, Limits(memory=400_000_000))
+    assert isinstance(outcome, Failed)
+    assert re.fullmatch(r"used \d{3} MB of memory, more than 400 MB", outcome.reason)
+
+
+def test_only_the_beginning_of_a_units_output_is_passed_on(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with Child() as child:
+        for word in ("one", "two"):
+            assert child.perform("helpers.work:print_much", word) == Done(None)
+    output = capfd.readouterr()
+    assert output.out == ""
+    for word in ("one", "two"):  # of every unit
+        assert word in output.err
+    assert output.err.count("(more than 10000 bytes: the rest is dropped)") == 2
+    assert len(output.err) < 22_000
+
+
+@pytest.mark.parametrize("function", ["hold_the_gil", "loop_without_the_gil"])
+def test_limits_hold_in_compiled_code(child: Child, function: str, tmp_path: Path) -> None:
+    limits = Limits(seconds=0.3, preparation=PATIENCE)  # it may have to compile
+    with soon():
+        outcome = child.perform(f"helpers.work:{function}", str(tmp_path / "pids"), limits)
+    assert outcome == Failed("took more than 0.3 s")
 
 
 # Stopping.
@@ -220,7 +357,7 @@ def test_a_unit_learns_that_it_should_stop(child: Child) -> None:
     assert value(child.perform("helpers.work:report_until_stopped", None)) >= 1
 
 
-def test_kill_ends_a_unit_at_once_and_it_is_not_repeated(child: Child, tmp_path: Path) -> None:
+def test_kill_ends_a_unit_at_once_and_for_good(child: Child, tmp_path: Path) -> None:
     child.perform("helpers.work:square", 1)
     pid, begun = child.pid, tmp_path / "begun"
     when(begun.exists, child.kill)
@@ -230,9 +367,10 @@ def test_kill_ends_a_unit_at_once_and_it_is_not_repeated(child: Child, tmp_path:
     assert isinstance(child.perform("helpers.work:square", 1), Died)
 
 
-def test_a_unit_that_dies_while_stopping_is_not_repeated(child: Child) -> None:
+def test_a_unit_can_be_ended_while_stopping(child: Child) -> None:
     child.stop()
-    assert child.perform("helpers.work:die", None) == Died("killed by signal 9")
+    outcome = child.perform("helpers.work:end_by_signal", "SIGKILL")
+    assert outcome == Died("its process was ended by SIGKILL, from outside or for lack of memory")
 
 
 PARENT = """
@@ -242,7 +380,7 @@ Child().perform("helpers.work:{function}", sys.argv[1])
 """
 
 
-@pytest.mark.parametrize("function", ["start_and_hang", "hold_the_gil"])
+@pytest.mark.parametrize("function", ["start_and_hang", "hold_the_gil", "start_daemons_and_hang"])
 def test_nothing_outlives_a_parent_that_is_killed(function: str, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     code = PARENT.format(function=function)
@@ -263,46 +401,3 @@ def test_nothing_outlives_a_parent_killed_at_any_moment(tmp_path: Path) -> None:
             time.sleep(0.08 * number)  # any moment will do
             parent.kill()
     wait_for(lambda: not processes_with(mark))
-
-
-# In a process that performs units of several runs.
-
-
-def test_units_of_a_stopped_run_do_not_begin() -> None:
-    assert here.perform_here("helpers.work:square", 3, run="one") == Done(9)
-    here.stop_here("one")
-    assert isinstance(here.perform_here("helpers.work:square", 3, run="one"), Died)
-    assert here.perform_here("helpers.work:square", 3, run="other") == Done(9)
-    here.kill_here("one")
-    here.kill_here("other")
-    assert isinstance(here.perform_here("helpers.work:square", 3, run="other"), Died)
-
-
-def test_all_threads_units_of_a_run_are_stopped_and_no_others(tmp_path: Path) -> None:
-    gate, begun = Gate(tmp_path), tmp_path / "reporting"
-    outcomes: dict[str, Outcome] = {}
-
-    def perform(run: str, function: str, argument: Any) -> None:
-        outcomes[run] = here.perform_here(f"helpers.work:{function}", argument, run=run)
-
-    stays = threading.Thread(target=perform, args=("stays", "gated_square", (str(tmp_path), 3)))
-    stops = threading.Thread(target=perform, args=("stops", "report_until_stopped", str(begun)))
-    stays.start()
-    stops.start()
-    gate.wait_for_units(1)
-    wait_for(begun.exists)
-    here.stop_here("stops")
-    stops.join()
-    assert value(outcomes["stops"]) >= 1
-    gate.open()
-    stays.join()
-    assert outcomes["stays"] == Done(9)
-    here.kill_here("stays")
-    here.kill_here("stops")
-
-
-def test_units_of_a_closed_worker_are_for_others_to_perform(tmp_path: Path) -> None:
-    begun = tmp_path / "begun"
-    when(begun.exists, lambda: here.close_here("closed"))
-    with soon(), pytest.raises(ExecutorError, match=r"^the worker has closed$"):
-        here.perform_here("helpers.work:hang_at", str(begun), run="closed")

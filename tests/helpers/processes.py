@@ -73,6 +73,10 @@ class Gate:
         (self.folder / "open").touch()
 
 
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def children_of(pid: int) -> list[int]:
     """The processes that a process has started and that still run."""
     found = []

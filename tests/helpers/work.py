@@ -1,13 +1,19 @@
 """What the units of the tests do; each is called as `function(argument, notify)`."""
 
 import os
+import random
 import signal
+import stat
 import subprocess
 import sys
+import threading
 import time
+import warnings
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 
 from brlbench.errors import InvalidInput
@@ -58,7 +64,82 @@ def start_and_hang(pids: str, notify: Notify) -> None:
 
 def hold_the_gil(pids: str, notify: Notify) -> None:
     start_something(pids)
+    notify(None)
     sum(range(10**13))
+
+
+def loop_without_the_gil(_: object, notify: Notify) -> None:
+    @numba.njit(nogil=True)  # type: ignore[untyped-decorator]
+    def count_down(number: int) -> int:
+        while number > 0:
+            number += 1 - 2 * (number % 2)
+        return number
+
+    count_down(-2)
+    notify(None)
+    count_down(2)
+
+
+def start_daemons(pids: str, notify: Notify) -> None:
+    """Start processes that leave their session and their parent; write down their ids."""
+    code = "import os, sys, time; os.fork() and os._exit(0); os.setsid(); "
+    code += f"print(os.getpid(), file=open(sys.argv[1], 'a'), flush=True); time.sleep({LONG})"
+    for number in range(2):
+        subprocess.run([sys.executable, "-c", code, f"{pids}.part"], start_new_session=True)
+        while len(_lines(f"{pids}.part")) <= number:
+            time.sleep(0.005)
+    Path(f"{pids}.part").rename(pids)
+
+
+def _lines(path: str) -> list[str]:
+    return Path(path).read_text().splitlines() if Path(path).exists() else []
+
+
+def start_daemons_and_hang(pids: str, notify: Notify) -> None:
+    start_daemons(pids, notify)
+    time.sleep(LONG)
+
+
+def grow_in_children(number: int, notify: Notify) -> None:
+    """Start processes that use 200 MB each."""
+    code = f"import time; hoard = b'x' * 200_000_000; time.sleep({LONG})"
+    for _ in range(number):
+        subprocess.Popen([sys.executable, "-c", code])
+    time.sleep(LONG)
+
+
+def print_much(word: str, notify: Notify) -> None:
+    """Print 10 MB in various ways."""
+    for _ in range(10):
+        print(word * (1_000_000 // len(word)))
+        os.write(1, b"y" * 10_000)
+        os.write(2, b"z" * 10_000)
+
+
+def settings(_: object, notify: Notify) -> list[Any]:
+    """What code can change for all that runs in its process."""
+    return [
+        os.getcwd(),
+        str(signal.getsignal(signal.SIGINT)),
+        str(np.geterr()),
+        len(warnings.filters),
+        random.getstate() == random.Random(7).getstate(),
+        threading.active_count(),
+        os.environ.get("CHANGED"),
+        sys.getrecursionlimit(),
+    ]
+
+
+def change_settings(_: object, notify: Notify) -> list[Any]:
+    os.chdir("/")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    np.seterr(all="raise")
+    warnings.simplefilter("error")
+    random.seed(7)
+    threading.Thread(target=time.sleep, args=[LONG], daemon=True).start()
+    os.environ["CHANGED"] = "yes"
+    sys.setrecursionlimit(10_000)
+    return settings(None, notify)
 
 
 def start_something(pids: str) -> None:
@@ -111,18 +192,28 @@ def end_process(code: int, notify: Notify) -> None:
     os._exit(code)
 
 
-def die(_: object, notify: Notify) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+def end_by_signal(name: str, notify: Notify) -> None:
+    os.kill(os.getpid(), signal.Signals[name])
 
 
-def die_until(place: tuple[str, int], notify: Notify) -> int:
-    """End the process until this has been called so many times in all."""
-    file, times = Path(place[0]), place[1]
-    with file.open("a") as calls:
-        calls.write("x")
-    if len(file.read_text()) < times:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return times
+def end_by_number(number: int, notify: Notify) -> None:
+    os.kill(os.getpid(), number)
+
+
+def close_all_files(_: object, notify: Notify) -> None:
+    os.closerange(3, 1000)
+    time.sleep(LONG)
+
+
+def send_to_parent(data: bytes, notify: Notify) -> None:
+    """Send some bytes to the parent, on whatever is a socket to it."""
+    for file in range(3, 1000):
+        try:
+            if stat.S_ISSOCK(os.fstat(file).st_mode):
+                Connection(os.dup(file)).send_bytes(data)
+        except OSError:
+            continue
+    time.sleep(LONG)
 
 
 def unsendable(_: object, notify: Notify) -> Any:
@@ -152,7 +243,8 @@ def gated_surroundings(folder: str, notify: Notify) -> dict[str, Any]:
     return surroundings(None, notify)
 
 
-def end_parent(_: object, notify: Notify) -> None:
-    """End the process that started this one, and this one with it."""
-    os.kill(os.getppid(), signal.SIGKILL)
+def end_worker(_: object, notify: Notify) -> None:
+    """End the process that started this one's guard, and this one with it."""
+    guard = Path(f"/proc/{os.getppid()}/stat").read_text()
+    os.kill(int(guard.rpartition(")")[2].split()[1]), signal.SIGKILL)
     time.sleep(LONG)

@@ -1,6 +1,7 @@
 """What all executors share: units, their limits and their outcomes.
 
 A unit is what a worker is given at once: a function, named as "module:function", and its argument.
+The argument and what the function returns are plain data (`wire`).
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ class Done(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A unit raised, exceeded a limit, or ended its process too often."""
+    """A unit raised, exceeded a limit, or ended its process."""
 
     reason: str
 
@@ -56,9 +57,17 @@ class Executor(Protocol):
         """How many units run at once."""
 
     def submit(
-        self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
+        self,
+        function_name: str,
+        argument: Any,
+        limits: Limits = NO_LIMITS,
+        guest: str | None = None,
     ) -> Future[Outcome]:
-        """Perform a unit: `function(argument, notify)`, the function named as "module:function"."""
+        """Perform a unit: `function(argument, notify)`, the function named as "module:function".
+
+        A guest is a user's own code that the unit runs. The process in which it ran performs
+        no unit of another guest or without one, so what it did there affects no other.
+        """
 
     def stop(self) -> None:
         """Ask running units to stop early; start no others."""

@@ -5,7 +5,6 @@ not a `multiprocessing.Process`: daemonic processes could not start one.
 """
 
 import os
-import pickle
 import resource
 import signal
 import socket
@@ -13,20 +12,30 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Self
 
 from ..errors import reason
-from .base import NO_LIMITS, Died, Failed, Limits, Outcome
-from .serving import END, MESSAGE, STOP
+from ..memory import format_bytes
+from . import wire
+from .base import NO_LIMITS, Died, Done, Failed, Limits, Outcome
+from .serving import DONE, FAILED, MESSAGE, STARTED, STOP
 
 # A process that has not imported all and started its unit by then never will.
 _START_SECONDS = 120.0
-_EXIT_SECONDS = 1.0
+_NOT_STARTED = "its process has not started"
+# A process that has closed its connection but not ended by then goes on without it.
+_EXIT_SECONDS = 30.0
+_GUARD_SECONDS = 10.0  # for its guard to end it, with all that it started
+_MOST_SECONDS = 3600.0  # of waiting at once: the system can't wait for weeks
+_MOST_BYTES = 2**31  # of one message
+_MOST_OUTPUT = 10_000  # bytes that a unit may print
 _MEMORY_CHECK_SECONDS = 0.05
+# Other signals, such as SIGSEGV, are a process's own doing.
+_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGXCPU")
 _ONE_THREAD = {
     f"{library}_NUM_THREADS": "1"
     for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA", "VECLIB")
@@ -46,6 +55,10 @@ class Child:
         self._path = path
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection[Any, Any] | None = None
+        self._output: threading.Thread | None = None
+        self._output_left = 0
+        self._pid: int | None = None
+        self._guest: str | None = None
         self._stopped = False
         self._killed = False
         self._performing = threading.Lock()
@@ -59,32 +72,43 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """The process's id, if there is one."""
-        return self._process.pid if self._process else None
+        """The id of the process that performs units, if there is one and it has begun."""
+        return self._pid
+
+    @property
+    def guest(self) -> str | None:
+        """The guest that was in the process, if any."""
+        return self._guest
+
+    @property
+    def is_killed(self) -> bool:
+        """True after `kill`."""
+        return self._killed
 
     def perform(
         self,
         function_name: str,
         argument: Any,
         limits: Limits = NO_LIMITS,
+        guest: str | None = None,
         on_message: Callable[[Any], None] | None = None,
-        attempts: int = 3,
     ) -> Outcome:
-        """Call `function(argument, notify)` in the process; retry if the process ends by itself.
-
-        `Died` is returned only after `stop` or `kill`: the unit neither finished nor failed.
-        """
+        """Call `function(argument, notify)` in the process; see `Executor.submit`."""
         try:
-            request = pickle.dumps((function_name, argument))
+            request = wire.pack((function_name, argument))
         except Exception as error:
             return Failed(f"its argument can't be sent to a process: {reason(error)}")
         with self._performing:
-            for _ in range(attempts):
-                outcome = self._attempt(request, limits, on_message)
-                if not isinstance(outcome, Died) or self._stopped or self._killed:
-                    return outcome
-                why = outcome.reason
-        return Failed(f"its process ended {attempts} times: {why}")
+            if self._guest not in (None, guest):
+                self._end()
+            try:
+                if not self._begin(request):
+                    return Died("killed on request")
+                self._guest = guest
+                return self._supervise(limits, on_message)
+            except BaseException:
+                self._end()
+                raise
 
     def stop(self) -> None:
         """Ask the running unit, and all that follow, to stop early: `notify` returns True."""
@@ -95,28 +119,24 @@ class Child:
     def kill(self) -> None:
         """End the process at once and for good."""
         self._killed = True
-        _kill_group(self._process)  # or a full pipe would block `_sending`
+        self._cut_lifeline()  # or a full pipe would block `_sending`
         with self._sending:
-            _kill_group(self._process)  # it may just have been started
+            self._cut_lifeline()  # it may just have been started
         with self._performing:
             self._end()
 
-    def _attempt(
-        self, request: bytes, limits: Limits, on_message: Callable[[Any], None] | None
-    ) -> Outcome:
+    def _begin(self, request: bytes) -> bool:
+        """Send a request to the process, which is started if there is none; False if killed."""
         with self._sending:
             if self._killed:
-                return Died("killed on request")
+                return False
             if self._process is None:
                 self._start()
+            self._output_left = _MOST_OUTPUT
             self._send(request)
             if self._stopped:
                 self._send(STOP)
-        try:
-            return self._supervise(limits, on_message)
-        except BaseException:
-            self._end()
-            raise
+        return True
 
     def _start(self) -> None:
         ours, its = socket.socketpair()
@@ -129,12 +149,28 @@ class Child:
                 [sys.executable, "-c", code],
                 bufsize=0,
                 stdin=subprocess.PIPE,  # never written to; it closes when this process ends
-                stdout=2,  # what agents print must not mix with results
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,  # what agents print must not mix with results
                 pass_fds=[its.fileno()],
                 env={**os.environ, **_ONE_THREAD},
                 start_new_session=True,  # only the parent handles Ctrl-C
             )
         self._connection = Connection(ours.detach())
+        self._output = threading.Thread(target=self._pass_on, args=(self._process,), daemon=True)
+        self._output.start()
+
+    def _pass_on(self, process: "subprocess.Popen[bytes]") -> None:
+        """Pass on what units print; much of it is dropped, so that no log fills a disk."""
+        assert process.stdout is not None
+        with process.stdout as output:
+            while data := output.read(2**16):
+                shown = data[: self._output_left]
+                self._output_left -= len(shown)
+                if shown and not self._output_left:
+                    shown += f"\n(more than {_MOST_OUTPUT} bytes: the rest is dropped)\n".encode()
+                if sys.__stderr__ is not None:  # or another file may have its number
+                    with suppress(OSError):
+                        os.write(2, shown)
 
     def _send(self, message: bytes) -> None:
         if self._connection is not None:
@@ -152,60 +188,117 @@ class Child:
             left = None if seconds is None else since + seconds - time.monotonic()
             if left is not None and left <= 0:
                 self._end()
-                return Failed(f"took more than {seconds:g} s" + ("" if started else " to begin"))
+                return Failed(f"took more than {seconds:g} s") if started else Died(_NOT_STARTED)
+            left = _MOST_SECONDS if left is None else min(left, _MOST_SECONDS)
             if limits.memory is not None:
                 used = self._memory()
                 if used > limits.memory:
                     self._end()
-                    return Failed(f"used {_size(used)} of memory, more than {_size(limits.memory)}")
-                left = min(left or _MEMORY_CHECK_SECONDS, _MEMORY_CHECK_SECONDS)
+                    most = format_bytes(limits.memory)
+                    return Failed(f"used {format_bytes(used)} of memory, more than {most}")
+                left = min(left, _MEMORY_CHECK_SECONDS)
             try:
                 if not self._connection.poll(left):
                     continue
-                kind, content = self._connection.recv()
-            except (EOFError, OSError):
-                return Died(self._end(_EXIT_SECONDS))
-            except Exception as error:
+                kind, content = wire.unpack(self._connection.recv_bytes(_MOST_BYTES))
+            except (EOFError, ConnectionError):
+                return self._how_it_ended()
+            except (OSError, ValueError, TypeError) as error:
                 self._end()
                 return Failed(f"its result can't be read: {reason(error)}")
-            if kind == END:
-                return content  # type: ignore[no-any-return]
+            if kind == DONE:
+                return Done(content)
+            if kind == FAILED:
+                return Failed(str(content))
             started, since = True, time.monotonic()
+            if kind == STARTED and self._pid is None:
+                self._pid = content
             if kind == MESSAGE:
                 preparation = 0.0
                 if on_message is not None:
                     on_message(content)
 
     def _memory(self) -> int:
-        """Bytes of resident memory; 0 where the system doesn't tell."""
+        """Bytes of memory, with that of what it started; 0 where the system doesn't tell."""
+        assert self._process is not None
+        pids = list(_descendants(self._process.pid))
+        if len(pids) == 1:
+            return _resident_bytes(pids[0])
+        return sum(map(_proportional_bytes, pids))  # what processes share counts once
+
+    def _how_it_ended(self) -> Outcome:
+        """What the end of the process says of its unit."""
+        assert self._process is not None
         try:
-            pages = Path(f"/proc/{self.pid}/statm").read_text().split()[1]
-        except OSError:
-            return 0
-        return int(pages) * resource.getpagesize()
+            code = self._process.wait(_EXIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._end()
+            return Failed("it closed the connection of its process")
+        has_started = self._pid is not None
+        self._end()
+        if self._killed:
+            return Died("killed on request")
+        if code >= 0 and not has_started:
+            return Died(f"{_NOT_STARTED}: exit code {code}")
+        if code >= 0:
+            return Failed(f"its process ended with exit code {code}")
+        name = _signal_name(-code)
+        if name not in _OUTSIDE:
+            return Failed(f"its process crashed: {name}")
+        cause = "from outside or for lack of memory" if name == "SIGKILL" else "from outside"
+        return Died(f"its process was ended by {name}, {cause}")
 
-    def _end(self, patience: float = 0) -> str:
-        """End the process, after `patience` seconds at the latest; return how it ended."""
+    def _end(self) -> None:
+        """End the process with all that it started."""
         if self._process is None or self._connection is None:
-            return "not running"
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(patience)
+            return
+        self._cut_lifeline()
+        try:
+            self._process.wait(_GUARD_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()  # the system kills what it guards
+            self._process.wait()
+        if self._output is not None:
+            self._output.join(_GUARD_SECONDS)
         with self._sending:
-            _kill_group(self._process)
-            code = self._process.wait()
-            if self._process.stdin is not None:
-                self._process.stdin.close()
             self._connection.close()
-            self._process = self._connection = None
-        return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+            self._process = self._connection = self._output = self._pid = self._guest = None
+
+    def _cut_lifeline(self) -> None:
+        """Tell the guard of the process to end it."""
+        process = self._process
+        if process is not None and process.stdin is not None:
+            process.stdin.close()
 
 
-def _kill_group(process: "subprocess.Popen[bytes] | None") -> None:
-    """Kill a process and all that it started."""
-    if process is not None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
-def _size(num_bytes: int) -> str:
-    return f"{num_bytes / 1e9:.3g} GB" if num_bytes >= 1e9 else f"{num_bytes / 1e6:.3g} MB"
+def _descendants(pid: int) -> Iterator[int]:
+    """The processes that a process has started, those that they have started, and so on."""
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in map(int, file.read_text().split()):
+                yield child
+                yield from _descendants(child)
+
+
+def _resident_bytes(pid: int) -> int:
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
+    except OSError:
+        return 0
+    return int(pages) * resource.getpagesize()
+
+
+def _proportional_bytes(pid: int) -> int:
+    """Bytes of memory, of which those shared by n processes count 1/n."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))

@@ -4,25 +4,25 @@ Each thread of each worker has a process of its own for units (`here.perform_her
 there as well. Dask replaces a worker that ends and repeats its units.
 """
 
+import asyncio
 import itertools
 import math
 import os
-import pickle
 import signal
 import sys
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Self
 
 from ..arguments import num_workers, require
 from ..errors import ExecutorError, InvalidInput, reason
+from . import wire
 from .base import NO_LIMITS, Died, Failed, Limits, Outcome
 from .here import kill_here, perform_here, stop_here
-from .serving import Pickled
 
 _CONNECT_SECONDS = 10
 _CHECK_SECONDS = 1.0
@@ -39,10 +39,14 @@ class Cluster:
         self._context = ExitStack()  # closed with the executor
 
     def submit(
-        self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
+        self,
+        function_name: str,
+        argument: Any,
+        limits: Limits = NO_LIMITS,
+        guest: str | None = None,
     ) -> Future[Outcome]:
         """Perform a unit on the next free worker."""
-        return self._units.submit(function_name, argument, limits)
+        return self._units.submit(function_name, argument, limits, guest)
 
     def stop(self) -> None:
         """Ask running units to stop early; start no others."""
@@ -69,7 +73,7 @@ class Dask(Cluster):
         require("cluster", "distributed")
         super().__init__()
         self._scheduler = scheduler
-        self._workers = num_workers(workers)
+        self._workers = num_workers(workers if scheduler is None else None)
 
     @property
     def num_workers(self) -> int:
@@ -157,8 +161,11 @@ class Units:
         from .plugin import RunPlugin
 
         try:
+            if isinstance(scheduler, str):
+                with ThreadPoolExecutor(1) as thread:  # there may be a loop in this one
+                    thread.submit(asyncio.run, _ask(scheduler)).result()
             client = Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # whatever is there can answer anything
             raise InvalidInput(
                 f"scheduler = {scheduler!r}: no Dask scheduler could be reached there within "
                 f"{_CONNECT_SECONDS} s: {reason(error)}"
@@ -178,12 +185,14 @@ class Units:
             self._counted = time.monotonic()
         return self._num_threads
 
-    def submit(self, function_name: str, argument: Any, limits: Limits) -> Future[Outcome]:
+    def submit(
+        self, function_name: str, argument: Any, limits: Limits, guest: str | None
+    ) -> Future[Outcome]:
         """Perform a unit."""
         future: Future[Outcome] = Future()
         future.set_running_or_notify_cancel()  # so that only `stop` can cancel it
         try:
-            pickled = Pickled(pickle.dumps(argument))
+            packed = wire.pack(argument)
         except Exception as error:
             future.set_result(Failed(f"its argument can't be sent to a process: {reason(error)}"))
             return future
@@ -193,7 +202,7 @@ class Units:
                 return future
             key = f"unit-{self._run}-{next(self._numbers)}"
             unit = self._executor.submit(
-                perform_here, function_name, pickled, limits, self._run, self._path, key=key
+                perform_here, function_name, packed, limits, guest, self._run, self._path, key=key
             )
             self._futures[key] = future, unit
         unit.add_done_callback(lambda unit: self._finish(key, unit))
@@ -264,15 +273,26 @@ class Units:
         try:
             return unit.result()
         except KilledWorker as error:
-            return Failed(f"its worker ended {error.allowed_failures + 1} times")
+            return Died(f"its Dask worker was ended {error.allowed_failures + 1} times")
         except CancelledError:
             if self._stopped:
                 return Died("stopped before it was finished")
             raise ExecutorError(
                 "the Dask scheduler is gone: run the same command again to resume"
             ) from None
+        except ExecutorError as error:  # of `perform_here`
+            return Died(str(error))
         except Exception as error:
             raise ExecutorError(_UNABLE.format(reason(error))) from None
+
+
+async def _ask(address: str) -> None:
+    """Raise unless a Dask scheduler answers; a client would wait for ever, or not close again."""
+    from distributed import Security, rpc
+
+    arguments = Security().get_connection_args("client")
+    async with asyncio.timeout(_CONNECT_SECONDS), rpc(address, connection_args=arguments) as it:
+        await it.identity()
 
 
 def _own_path() -> tuple[str, ...]:

@@ -4,9 +4,9 @@ Each thread of the process has a child of its own for the units of a run.
 """
 
 import threading
-from typing import Any
 
 from ..errors import ExecutorError
+from . import wire
 from .base import NO_LIMITS, Died, Limits, Outcome
 from .child import Child
 
@@ -18,12 +18,13 @@ _stopped_runs: set[str] = set()
 
 def perform_here(
     function_name: str,
-    argument: Any,
+    packed_argument: bytes,
     limits: Limits = NO_LIMITS,
+    guest: str | None = None,
     run: str = "",
     path: tuple[str, ...] = (),
 ) -> Outcome:
-    """Perform a unit of a run in this thread's own child; see `Child.perform`.
+    """Perform a unit of a run in this thread's own child; see `Executor.submit`.
 
     Raises if this process is about to end: the unit can be tried elsewhere.
     """
@@ -35,8 +36,9 @@ def perform_here(
                 _here.child.kill()
             _here.run, _here.child = run, Child(path=path)
             _children.setdefault(run, []).append(_here.child)
-    outcome: Outcome = _here.child.perform(function_name, argument, limits)
-    if isinstance(outcome, Died) and run not in _stopped_runs:
+    child: Child = _here.child
+    outcome = child.perform(function_name, wire.unpack(packed_argument), limits, guest)
+    if isinstance(outcome, Died) and child.is_killed and run not in _stopped_runs:
         raise ExecutorError("the worker has closed")
     return outcome
 

@@ -1,35 +1,28 @@
 """What runs inside a child process: it performs the units that its parent sends."""
 
-import fcntl
 import os
-import pickle
-import select
-import signal
-import threading
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..arguments import import_named
 from ..errors import reason
-from .base import Done, Failed, Notify, Outcome
+from . import wire
+from .base import Notify
+from .guard import fork_guarded
 
-# The parent sends a pickled request or the word to stop; the child sends pairs (kind, content).
+# The parent sends a request or the word to stop; the child sends pairs (kind, content).
 STOP = b"stop"
-STARTED, MESSAGE, END = "started", "message", "end"
+STARTED, MESSAGE, DONE, FAILED = "started", "message", "done", "failed"
 
 UnitFunction = Callable[[Any, Notify], Any]
 
 
-class Pickled(NamedTuple):
-    """An argument that only the child unpickles: processes on the way may lack its modules."""
-
-    data: bytes
-
-
 def serve(channel: int, parent: int, core: int | None) -> None:
     """Perform the units that the parent sends, one after the other, until the parent ends."""
-    _end_with(parent)
+    fork_guarded(parent, channel)
     if core is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {core})
     connection: Connection[Any, Any] = Connection(channel)
@@ -38,52 +31,32 @@ def serve(channel: int, parent: int, core: int | None) -> None:
             message = connection.recv_bytes()
         except (EOFError, OSError):
             return
-        if message == STOP:
-            continue  # meant for a unit that has ended meanwhile
-        outcome = _outcome(message, connection)
-        try:
-            connection.send((END, outcome))
-        except Exception as error:
-            connection.send((END, Failed(f"its result can't be sent: {reason(error)}")))
+        if message != STOP:  # or it was meant for a unit that has ended meanwhile
+            connection.send_bytes(_outcome(message, connection))
 
 
-def _outcome(request: bytes, connection: "Connection[Any, Any]") -> Outcome:
+def _outcome(request: bytes, connection: "Connection[Any, Any]") -> bytes:
     stopping = False
 
     def notify(message: Any) -> bool:
         nonlocal stopping
-        connection.send((MESSAGE, message))
+        connection.send_bytes(wire.pack((MESSAGE, message)))
         while connection.poll():
             stopping = connection.recv_bytes() == STOP
         return stopping
 
     try:
-        function_name, argument = pickle.loads(request)
-        if isinstance(argument, Pickled):
-            argument = pickle.loads(argument.data)
+        function_name, argument = wire.unpack(request)
         function: UnitFunction = import_named(function_name, "function")
-        connection.send((STARTED, None))
-        return Done(function(argument, notify))
+        connection.send_bytes(wire.pack((STARTED, os.getpid())))
+        value = function(argument, notify)
     except BaseException as error:  # also SystemExit: an agent that exits has failed
-        return Failed(reason(error))
-
-
-def _end_with(parent: int) -> None:
-    """End this process, with all it starts, within a second of its parent's end.
-
-    The parent holds the other end of the standard input and never writes to it.
-    """
-    lifeline = os.dup(0)
-    with open(os.devnull) as nothing:
-        os.dup2(nothing.fileno(), 0)
-    if hasattr(fcntl, "F_SETSIG"):  # the kernel kills, even if something holds the GIL
-        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
-        fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-
-    def watch() -> None:
-        while os.getppid() == parent and not select.select([lifeline], [], [], 0.5)[0]:
-            pass
-        os.killpg(os.getpgrp(), signal.SIGKILL)
-
-    threading.Thread(target=watch, daemon=True).start()
+        return wire.pack((FAILED, reason(error)))
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(Exception):  # a unit may have put anything in their place
+                stream.flush()
+    try:
+        return wire.pack((DONE, value))
+    except Exception as error:
+        return wire.pack((FAILED, f"its result can't be sent: {reason(error)}"))

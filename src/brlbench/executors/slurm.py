@@ -19,6 +19,7 @@ from ..errors import ExecutorError, InvalidInput, did_you_mean
 from .dask import REPEATS, Cluster, repeat, uninterrupted
 
 _COMMAND_SECONDS = 60
+_MOST_WORKERS = 100_000
 
 
 class SlurmOptions(BaseModel):
@@ -68,7 +69,8 @@ class Slurm(Cluster):
     """
 
     def __init__(self, options: SlurmOptions, workers: int | None = None) -> None:
-        require("cluster", "distributed", "dask_jobqueue")
+        with uninterrupted():  # importing dask_jobqueue changes what an interrupt does
+            require("cluster", "distributed", "dask_jobqueue")
         if shutil.which("sbatch") is None:
             raise InvalidInput(
                 "sbatch can't be found: start the run on a machine with SLURM's commands"
@@ -79,7 +81,7 @@ class Slurm(Cluster):
             )
         super().__init__()
         self._options = options
-        self._jobs = math.ceil(num_workers(workers) / options.cores)
+        self._jobs = math.ceil(num_workers(workers, _MOST_WORKERS) / options.cores)
         self.num_workers = self._jobs * options.cores
         self._lost: list[str] = []  # SLURM jobs that ended since a unit last finished
         self._finished = 0

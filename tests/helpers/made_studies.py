@@ -15,7 +15,8 @@ from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
 from helpers.processes import wait_for
 
-# Agents in Python: one does nothing special, one waits at a gate, one fails when it is told to.
+# Agents in Python: one does nothing special, one waits at a gate, one waits there after its first
+# trajectory, one fails when it is told to.
 AGENTS = """
 import os
 import time
@@ -49,6 +50,34 @@ class Gated(Plain):
         while not (Path(self.gate) / "open").exists():
             time.sleep(0.01)
         return super().act(state)
+
+
+@dataclass
+class GatedLater(Gated):
+    def start(self, state, rng):
+        super().start(state, rng)
+        first = Path(self.gate) / "first"
+        self.is_free = not first.exists()
+        first.touch()
+
+    def act(self, state):
+        return Plain.act(self, state) if self.is_free else super().act(state)
+
+
+@dataclass
+class Chatty(Plain):
+    def act(self, state):
+        print(self.luck, "blah " * 200_000)
+        return super().act(state)
+
+
+@dataclass
+class Forger(Plain):
+    def act(self, state):
+        from brlbench.study import units
+
+        units.Played = lambda *anything: "a lot of money"
+        return 0
 
 
 @dataclass
@@ -105,6 +134,18 @@ parameters.draws = 20
 [[agents]]
 algorithm = "study_agents:Plain"
 parameters.luck = [1, 2]
+"""
+
+TINY = """
+[defaults]
+num_mdps = 2
+horizon = 5
+
+[[experiments]]
+test = "GC"
+
+[[agents]]
+algorithm = "random"
 """
 
 # Every trajectory is a part of its own, and one job waits until its gate is opened.

@@ -41,10 +41,14 @@ class Here(Local):
     """Performs units at once, in this process."""
 
     def submit(
-        self, function_name: str, argument: Any, limits: Limits = NO_LIMITS
+        self,
+        function_name: str,
+        argument: Any,
+        limits: Limits = NO_LIMITS,
+        guest: str | None = None,
     ) -> "Future[Outcome]":
         future: Future[Outcome] = Future()
-        future.set_result(Done(probe_unit(argument, lambda message: False)))
+        future.set_result(Done(probe_unit(list(argument), lambda message: False)))
         return future
 
 

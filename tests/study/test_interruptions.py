@@ -41,15 +41,13 @@ def test_killed_at_many_moments(tmp_path: Path) -> None:
     """A worker and then the main process, again and again: nothing is lost or left behind."""
     path, out = write_study(tmp_path, GATED), tmp_path / "out"
     rng = np.random.default_rng(0)
-    for written in (0, 1, 2, 4, 8):
-        before = files(out)
+    for written in (0, 2, 6):
         with command("run", path, "-r", out) as process:
             wait_for(lambda: children_of(process.pid))
-            wait_for(lambda: len(files(out) - before) >= written)  # noqa: B023
+            wait_for_files(out, written)
             workers = children_of(process.pid)
             os.kill(int(rng.choice(workers)), signal.SIGKILL)
-            before = files(out)
-            wait_for(lambda: files(out) - before)  # noqa: B023
+            wait_for_files(out, 1)
             workers = children_of(process.pid)
             process.kill()
             process.communicate()
@@ -61,9 +59,88 @@ def test_killed_at_many_moments(tmp_path: Path) -> None:
     assert_complete(path, out)
 
 
+@pytest.mark.slow
+def test_a_job_whose_workers_are_ended_from_outside_is_tried_again(
+    tmp_path: Path, shell: Shell
+) -> None:
+    text = GATED.replace("luck = [1, 2, 3]", "luck = 1").replace("workers = 2", "workers = 1")
+    path, out = write_study(tmp_path, text), tmp_path / "out"
+    reached = tmp_path / "gate/reached"
+    with command("run", path, "-r", out) as process:
+        for _ in range(3):
+            wait_for(reached.exists)
+            [pid] = processes_at_gate(process.pid)
+            reached.unlink()
+            os.kill(pid, signal.SIGKILL)
+        code, output = ended(process)
+    assert code == 1
+    assert "3 of 4 jobs done, 1 left" in output
+    assert "interrupted: study_agents:Gated(" in output
+    assert "its process was ended by SIGKILL, from outside or for lack of memory, 3 t" in output
+    assert "the next brlbench run tries these again" in output
+    status = read_status(out)
+    assert (status.done, status.failures, len(status.interruptions)) == (3, [], 1)
+    assert "interrupted: " in shell("status", out).out
+    assert "interrupted" not in shell("compare", out).err
+    open_gate(tmp_path)
+    done = shell("run", path, "-r", out)
+    assert done.code == 0, done
+    assert read_status(out).interruptions == []
+    assert_tidy(out)
+    assert_complete(path, out)
+
+
+def processes_at_gate(main: int) -> list[int]:
+    """The process of a run's only worker: its guard is a child of the main process."""
+    return [pid for guard in children_of(main) for pid in children_of(guard)]
+
+
+def test_one_kill_is_made_up_for_in_the_same_run(tmp_path: Path) -> None:
+    text = GATED.replace("luck = [1, 2, 3]", "luck = 1")
+    path, out = write_study(tmp_path, text), tmp_path / "out"
+    with command("run", path, "-r", out) as process:
+        wait_at_gate(tmp_path)
+        for pid in processes_at_gate(process.pid):
+            os.kill(pid, signal.SIGKILL)
+        open_gate(tmp_path)
+        code, output = ended(process)
+    assert code == 0, output
+    assert_complete(path, out)
+
+
+def test_agents_that_print_without_end_do_not_fill_the_log(tmp_path: Path) -> None:
+    text = SMALL.replace("study_agents:Plain", "study_agents:Chatty")
+    path, out = write_study(tmp_path, text), tmp_path / "out"
+    code, output = run("run", path, "-r", out)
+    assert code == 0, output[-1000:]
+    assert "blah" in output
+    assert "(more than 10000 bytes: the rest is dropped)" in output
+    assert len(output) < 100_000  # of 180 MB
+
+
+def test_what_a_process_returns_instead_of_a_result_is_a_failure(tmp_path: Path) -> None:
+    text = SMALL.replace("study_agents:Plain", "study_agents:Forger")
+    path, out = write_study(tmp_path, text), tmp_path / "out"
+    code, output = run("run", path, "-r", out)
+    assert code == 1
+    assert "6 of 10 jobs done, 4 failed" in output
+    reasons = {failure.reason for failure in read_status(out).failures}
+    assert reasons == {"its process returned no played part"}
+    assert_complete(path, out, failures=4)
+
+
 def files(folder: Path) -> set[Path]:
     """What a study has come to so far."""
     return {path for name in ("agents", "parts", "results") for path in folder.glob(f"{name}/**/*")}
+
+
+def wait_for_files(folder: Path, number: int) -> None:
+    """Wait for new files of a gated study, or until only the job at the gate is left."""
+    before = files(folder)
+    wait_for(
+        lambda: len(files(folder) - before) >= number
+        or len(list(folder.glob("results/*/*.parquet"))) == 5
+    )
 
 
 def test_an_interrupt_ends_a_dry_run(tmp_path: Path) -> None:
@@ -122,10 +199,11 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path, shell: Shell) -> None:
 
 @pytest.mark.slow
 def test_an_interrupt_stops_cleanly(tmp_path: Path, shell: Shell) -> None:
-    path, out = write_study(tmp_path, GATED), tmp_path / "out"
+    text = GATED.replace("study_agents:Gated", "study_agents:GatedLater")
+    path, out = write_study(tmp_path, text), tmp_path / "out"
     with command("run", path, "-r", out) as process:
         wait_at_gate(tmp_path)
-        wait_for(lambda: any(out.glob("parts/*/*.parquet")))
+        wait_for(lambda: any(out.glob("parts/*/*.parquet")))  # at least the free trajectory's
         process.send_signal(signal.SIGINT)
         wait_for(lambda: is_stopping(out))
         open_gate(tmp_path)

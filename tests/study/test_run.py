@@ -157,7 +157,7 @@ REASONS = {
     "nonsense": "failed on MDP 0 at step 0: act returned 99: must be from 0 to 2",
     "hang": "took more than 0.5 s",
     "memory": "of memory, more than 600 MB",
-    "exit": "its process ended 3 times: exit code 3",
+    "exit": "its process ended with exit code 3",
     "slow": "s, more than 0.1 s",
 }
 

@@ -31,6 +31,12 @@ class ProbeRequest(NamedTuple):
     experiment: ExperimentRequest
     seconds: float
 
+    @classmethod
+    def read(cls, data: list[Any]) -> "ProbeRequest":
+        """The request in plain data."""
+        algorithm, parameters, experiment, seconds = data
+        return cls(algorithm, parameters, ExperimentRequest.read(experiment), seconds)
+
 
 class Probe(NamedTuple):
     """Extrapolated times of an agent."""
@@ -71,7 +77,7 @@ def estimate(
             probe_seconds,
         )
         limits = Limits(60 * probe_seconds, job.agent.limits.memory, PREPARATION_SECONDS)
-        futures[executor.submit(_UNIT, request, limits)] = job
+        futures[executor.submit(_UNIT, request, limits, job.agent.guest)] = job
     found = []
     trained = set()
     for future in completed(futures):
@@ -80,7 +86,7 @@ def estimate(
         if not isinstance(outcome, Done):
             found.append(Estimate(job, None, None, outcome.reason))
             continue
-        probe: Probe = outcome.value
+        probe = Probe(*map(float, outcome.value))
         left = sum(gap.size for gap in folder.gaps(job))
         is_trained = job.training_key in trained or folder.agent(job).exists()
         trained.add(job.training_key)
@@ -89,8 +95,9 @@ def estimate(
     return found
 
 
-def probe_unit(request: ProbeRequest, notify: Notify) -> Probe:
+def probe_unit(data: list[Any], notify: Notify) -> Probe:
     """Train and play for a short time, and extrapolate."""
+    request = ProbeRequest.read(data)
     agent = make_agent(request.algorithm, **request.parameters)
     experiment = build_experiment(request.experiment)
     if isinstance(agent, CompiledAgent):

@@ -1,23 +1,32 @@
-"""Jobs of a study that failed, as files."""
+"""Jobs of a study that failed or were interrupted, as files."""
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import StoreError
-from ..files import atomic_write, read_bytes
+from ..files import PARSED_BYTES, atomic_write, files_below, parse_json, read_bytes
+from ..storage.checks import DAMAGE, Rule, check, is_flag, is_text
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed job."""
+    """A failed job, or one whose processes were ended from outside, which gets a next run."""
 
     agent: str
     experiment: str
     reason: str
     limits: str = ""  # of the agent when it failed
+    is_interruption: bool = False
+
+
+_FAILURE: dict[str, Rule] = {
+    **dict.fromkeys(("agent", "experiment", "reason", "limits"), is_text),
+    "is_interruption": is_flag,
+}
 
 
 def write_failure(path: Path, failure: Failure) -> None:
@@ -27,10 +36,11 @@ def write_failure(path: Path, failure: Failure) -> None:
 
 def read_failure(path: Path) -> Failure:
     """Read a failure."""
-    try:
-        return Failure(**read_json(path))
-    except TypeError:
-        raise StoreError(f"{path} is damaged: run the study again to replace it") from None
+    content = read_json(path)
+    with replaceable(path):
+        failure = Failure(**content)
+        check(vars(failure), _FAILURE)
+    return failure
 
 
 def is_failure(path: Path) -> bool:
@@ -43,13 +53,22 @@ def is_failure(path: Path) -> bool:
 
 
 def failures_in(folder: Path) -> Iterator[Failure]:
-    """All readable failures of studies in and below a folder."""
-    return map(read_failure, filter(is_failure, sorted(folder.rglob("failures/*.json"))))
+    """All readable failures of studies in and below a folder, without interruptions."""
+    found = map(read_failure, filter(is_failure, files_below(folder, "failures/*.json")))
+    return (failure for failure in found if not failure.is_interruption)
 
 
 def read_json(path: Path) -> Any:
     """The content of one of a study's own files."""
+    data = read_bytes(path, growth=PARSED_BYTES)
+    with replaceable(path):
+        return parse_json(data)
+
+
+@contextmanager
+def replaceable(path: Path) -> Iterator[None]:
+    """Say that one of a study's own files is damaged if its content has another form."""
     try:
-        return json.loads(read_bytes(path))
-    except ValueError:
+        yield
+    except DAMAGE:
         raise StoreError(f"{path} is damaged: run the study again to replace it") from None

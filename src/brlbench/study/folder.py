@@ -107,15 +107,19 @@ class Folder:
 
     def set_aside_outdated(self, study: Study) -> list[str]:
         """Rename results and failures of other versions of users' agents; return messages."""
-        outdated = []
-        for job in study.jobs:
-            if job.agent.code is None:
-                continue
-            for current in (self.result(job), self.failure(job)):
-                stem = current.stem.removesuffix(job.agent.code)
-                for path in current.parent.glob(f"{stem}*{current.suffix}"):
-                    if path != current:
-                        outdated.append(path)
+        current = {
+            path
+            for job in study.jobs
+            if job.agent.code is not None
+            for path in (self.result(job), self.failure(job))
+        }
+        keys = {_without_version(path) for path in current}
+        outdated = [
+            path
+            for folder in {path.parent for path in current}
+            for path in sorted(folder.glob("*-*"))
+            if _without_version(path) in keys and path not in current
+        ]
         for path in outdated:
             path.rename(path.with_name(path.name + ".outdated"))
         return [
@@ -186,15 +190,19 @@ class Folder:
         """Remove the parts of a job."""
         shutil.rmtree(self._parts(job), ignore_errors=True)
 
-    def write_failure(self, job: Job, reason: str) -> None:
-        """Write down why a job failed."""
-        failure = Failure(job.label, job.experiment_name, reason, str(job.agent.limits))
+    def write_failure(self, job: Job, reason: str, is_interruption: bool = False) -> None:
+        """Write down why a job failed or was interrupted."""
+        limits = str(job.agent.limits)
+        failure = Failure(job.label, job.experiment_name, reason, limits, is_interruption)
         write_failure(self.failure(job), failure)
 
     def has_failed(self, job: Job) -> bool:
         """True if a job failed under its current limits."""
         path = self.failure(job)
-        return path.exists() and read_failure(path).limits == str(job.agent.limits)
+        if not path.exists():
+            return False
+        failure = read_failure(path)
+        return not failure.is_interruption and failure.limits == str(job.agent.limits)
 
     def _write(self, name: str, data: bytes) -> None:
         atomic_write(self.path / name, data, overwrite=True)
@@ -249,8 +257,12 @@ def _one_machine(machines: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 def part_of(path: Path) -> Part:
     """The part that a file holds, from the file's name."""
-    first, _, end = path.stem.partition("-")
-    return Part(int(first), int(end))
+    found = re.fullmatch(r"(\d{1,18})-(\d{1,18})", path.stem, re.ASCII)
+    if not found:
+        raise StoreError(
+            f"{path.parent} has {path.name!r}, which is no part of a result: remove it"
+        )
+    return Part(int(found[1]), int(found[2]))
 
 
 def _versioned(job: Job) -> str:
@@ -258,6 +270,12 @@ def _versioned(job: Job) -> str:
     return job.key if job.agent.code is None else f"{job.key}-{job.agent.code}"
 
 
+def _without_version(path: Path) -> tuple[Path, str, str]:
+    """What the files of all versions of a user's own agent share, for one job."""
+    return path.parent, path.stem.rpartition("-")[0], path.suffix
+
+
 def _slug(text: str) -> str:
     """A text as a part of a file's name."""
-    return re.sub(r"[^\w.+-]+", "_", text)[:80].strip("_.") or "unnamed"
+    short = re.sub(r"[^\w.+-]+", "_", text).encode()[:80].decode(errors="ignore")
+    return short.strip("_.") or "unnamed"

@@ -4,6 +4,7 @@ import hashlib
 import inspect
 import itertools
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from ..agents.base import Agent
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, Pointless, did_you_mean
 from ..problems import PROBLEMS
+from ..protocol import needs
 from ..protocol.experiment import Experiment
 from ..protocol.playing import identity
 from ..protocol.result import label_of
@@ -39,6 +41,11 @@ class PlannedAgent:
     agent: Agent  # untrained
     limits: LimitsTable
     code: str | None  # digest of the source file of a user's own agent
+
+    @property
+    def guest(self) -> str | None:
+        """A user's own agent, which gets processes of its own; None for the built-in ones."""
+        return None if self.code is None else self.algorithm
 
     @cached_property
     def identity(self) -> str:
@@ -128,6 +135,7 @@ def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
         place = place_of(("experiments", index))
         try:
             made = _experiment(path, table, entry)
+            needs.check(made, table.output.keep_paths)
         except BrlbenchError as error:
             raise InvalidInput(f"{path}: {place}: {error}") from None
         within = f" within {format_seconds(made.deadline)}" if made.deadline else ""
@@ -166,7 +174,7 @@ def _source(path: Path, source: str) -> str:
     if rest in PROBLEMS or Path(rest).is_absolute():
         return source
     beside = path.resolve().parent / rest
-    return f"{prefix}{colon}{beside}" if beside.exists() else source
+    return f"{prefix}{colon}{beside}" if os.path.exists(beside) else source
 
 
 def _agents(

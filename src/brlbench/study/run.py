@@ -4,6 +4,7 @@ Only this process writes to the folder. Workers are given units and return the c
 killing any process at any moment loses no more than the units it was performing.
 """
 
+import math
 import signal
 import time
 from collections import deque
@@ -13,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ExecutorError
 from ..executors import Executor
 from ..executors.base import Done, Failed, Limits, Outcome
 from ..protocol.futures import LOOK_SECONDS
@@ -21,9 +21,17 @@ from ..protocol.playing import Part
 from .folder import Folder
 from .plan import Job, Study
 from .schema import LimitsTable
-from .units import PREPARATION_SECONDS, ExperimentRequest, Played, PlayRequest, TrainRequest
+from .units import (
+    PREPARATION_SECONDS,
+    ExperimentRequest,
+    Played,
+    PlayRequest,
+    TrainRequest,
+    WrongValue,
+    intact,
+)
 
-_LONG_SECONDS = 30 * 86400.0  # instead of no limit
+_MOST_DEATHS = 3  # of a unit; then its jobs are left to the next run
 _NOW_SECONDS = 1.0  # how often `now.json` is written
 
 
@@ -34,7 +42,7 @@ class OpenJob:
     job: Job
     left: int  # trajectories without a file
     seconds_each: float | None = None
-    failed: bool = False
+    given_up: bool = False  # in this run: it failed, or its processes were ended too often
 
 
 @dataclass(eq=False)
@@ -43,6 +51,7 @@ class Unit:
 
     open_jobs: list[OpenJob]
     part: Part | None = None  # None: the unit trains
+    deaths: int = 0  # how often its process was ended from outside
 
     def __str__(self) -> str:
         open_job = self.open_jobs[0]
@@ -186,7 +195,7 @@ class Run:
         most = 2 * self.executor.num_workers  # so that no worker waits for this process
         while self.ready and not self.stopping and len(self.pending) < most:
             unit = self.ready.popleft()
-            if unit.open_jobs[0].failed:
+            if unit.open_jobs[0].given_up:
                 continue
             self.pending[self._submitted(unit)] = unit
 
@@ -197,7 +206,9 @@ class Run:
         if unit.part is None:
             train = TrainRequest(job.agent.algorithm, job.agent.parameters, experiment)
             name = "brlbench.study.units:train_unit"
-            return self.executor.submit(name, train, _limits(limits.training, limits))
+            return self.executor.submit(
+                name, train, _limits(limits.training, limits), job.agent.guest
+            )
         seconds = limits.trajectory_seconds(job.experiment.horizon)
         play = PlayRequest(
             agent=self.folder.agent(job).read_bytes(),
@@ -209,26 +220,34 @@ class Run:
             keep_paths=job.keep_paths,
         )
         name = "brlbench.study.units:play_unit"
-        return self.executor.submit(name, play, _limits(seconds, limits, limits.training))
+        bounds = _limits(seconds, limits, limits.training)
+        return self.executor.submit(name, play, bounds, job.agent.guest)
 
     def _finish(self, unit: Unit, outcome: Outcome) -> None:
         """Write the outcome of a unit to the folder, and line up what follows."""
         if isinstance(outcome, Done):
-            if unit.part is None:
-                self.folder.write_agent(unit.open_jobs[0].job, outcome.value)
-                for open_job in unit.open_jobs:
-                    self._line_up(open_job)
-            else:
-                self._played(unit.open_jobs[0], unit.part, outcome.value)
+            try:
+                self._keep(unit, outcome.value)
+            except WrongValue as error:
+                self._fail(unit, str(error))
         elif isinstance(outcome, Failed):
-            where = "training: " if unit.part is None else ""
-            for open_job in unit.open_jobs:
-                self._fail(open_job, where + outcome.reason)
+            self._fail(unit, outcome.reason)
         elif not self.stopping:
-            raise ExecutorError(f"{unit}: {outcome.reason}")
+            unit.deaths += 1
+            if unit.deaths < _MOST_DEATHS:
+                self.ready.append(unit)  # last, when the cause may be gone
+            else:
+                self._fail(unit, f"{outcome.reason}, {unit.deaths} times", is_interruption=True)
 
-    def _played(self, open_job: OpenJob, wanted: Part, played: Played) -> None:
-        """Keep what was played of a part, and line up the rest in parts of about equal time."""
+    def _keep(self, unit: Unit, value: Any) -> None:
+        """Write what a unit returned, and line up what follows."""
+        open_job = unit.open_jobs[0]
+        if unit.part is None:
+            self.folder.write_agent(open_job.job, intact(value))
+            for open_job in unit.open_jobs:
+                self._line_up(open_job)
+            return
+        played = Played.read(value, unit.part)
         number = played.part.size
         open_job.left -= number
         if number:
@@ -239,9 +258,10 @@ class Run:
             return
         if number:
             self.folder.write_part(open_job.job, played.part, played.data)
-        rest = Part(played.part.end, wanted.end).divide(self._size(open_job))
+        # In parts of about equal time.
+        rest = Part(played.part.end, unit.part.end).divide(self._size(open_job))
         self.ready.extendleft(reversed([Unit([open_job], part) for part in rest]))
-        if open_job.left == 0 and not open_job.failed:
+        if open_job.left == 0 and not open_job.given_up:
             self._complete(open_job)
 
     def _size(self, open_job: OpenJob) -> int:
@@ -252,11 +272,14 @@ class Run:
         self.folder.join_parts(open_job.job)
         self.done += 1
 
-    def _fail(self, open_job: OpenJob, reason: str) -> None:
-        if not open_job.failed:
-            open_job.failed = True
-            self.failed += 1
-            self.folder.write_failure(open_job.job, reason)
+    def _fail(self, unit: Unit, reason: str, is_interruption: bool = False) -> None:
+        """Write down why the jobs of a unit get no result; interrupted ones get a next run."""
+        where = "training: " if unit.part is None else ""
+        for open_job in unit.open_jobs:
+            if not open_job.given_up:
+                open_job.given_up = True
+                self.failed += not is_interruption
+                self.folder.write_failure(open_job.job, where + reason, is_interruption)
 
     def _tell(self, at_once: bool = False) -> None:
         if not at_once and time.monotonic() - self._told < LOOK_SECONDS:
@@ -289,12 +312,12 @@ class Run:
             open_job.left
             * (open_job.seconds_each or means.get(open_job.job.agent.algorithm, overall))
             for open_job in self.open_jobs
-            if not open_job.failed
+            if not open_job.given_up
         )
         return left / self.executor.num_workers
 
 
 def _limits(seconds: float | None, table: LimitsTable, training: float | None = 0.0) -> Limits:
     """Limits that count from the first message; until then, an agent may have to be retrained."""
-    preparation = PREPARATION_SECONDS + (_LONG_SECONDS if training is None else training)
+    preparation = PREPARATION_SECONDS + (math.inf if training is None else training)
     return Limits(seconds, table.memory, preparation)

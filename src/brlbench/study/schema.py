@@ -32,7 +32,7 @@ from pydantic import (
 )
 
 from ..arguments import parse_seconds
-from ..errors import InvalidInput, StoreError, did_you_mean
+from ..errors import InvalidInput, StoreError, did_you_mean, short
 from ..files import read_bytes
 
 _MEMORY = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
@@ -177,15 +177,23 @@ class StudyTable(_Table):
 def read_tables(path: Path) -> StudyTable:
     """Read a study file and check each of its values."""
     try:
-        content = tomllib.loads(read_bytes(path).decode())
+        content = read_toml(path)
     except StoreError as error:
         raise InvalidInput(f"study {error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} is not a TOML file: {error}") from None
     try:
         return StudyTable.model_validate(content)
     except ValidationError as error:
         raise explain(error, str(path)) from None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a TOML file."""
+    try:
+        return tomllib.loads(read_bytes(path).decode())
+    except RecursionError:
+        raise InvalidInput(f"{path} can't be used: its values are nested too deeply") from None
+    except ValueError as error:  # also a number of thousands of digits
+        raise InvalidInput(f"{path} is not a TOML file: {error}") from None
 
 
 def with_defaults(table: StudyTable, changes: dict[str, Any]) -> StudyTable:
@@ -210,7 +218,7 @@ def explain(error: ValidationError, source: str) -> InvalidInput:
     if isinstance(first["input"], dict):
         return InvalidInput(f"{source}: {place} {message}")
     message = message[0].lower() + message[1:]
-    return InvalidInput(f"{source}: {place} = {first['input']!r}: {message}")
+    return InvalidInput(f"{source}: {place} = {short(first['input'])}: {message}")
 
 
 def place_of(location: tuple[int | str, ...]) -> str:

@@ -1,13 +1,15 @@
 """How far a study is, read from its folder alone."""
 
+import os
 import time
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
-from ..errors import InvalidInput, StoreError
-from .failures import Failure, read_failure, read_json
+from ..errors import InvalidInput
+from ..storage.checks import Rule, check, is_list, is_number, is_text, optional, whole
+from .failures import Failure, read_failure, read_json, replaceable
 from .folder import owner_of, part_of
 
 
@@ -21,6 +23,7 @@ class Status:
     done: int
     begun: int  # with some trajectories played
     failures: list[Failure]
+    interruptions: list[Failure]  # of jobs that the next run tries again
     skipped: list[tuple[str, str]]
     num_trajectories: int
     num_played: int  # trajectories
@@ -36,17 +39,20 @@ class Status:
 
 def read_status(folder: Path) -> Status:
     """The status of the study in a folder."""
-    if not (folder / "plan.json").exists():
+    if not os.path.exists(folder / "plan.json"):  # unlike the method of Path, takes any name
         raise InvalidInput(f"{folder} has no study in it: begin one with brlbench run --results")
-    plan = read_json(folder / "plan.json")
+    plan = _read(folder / "plan.json", _PLAN)
     owner = owner_of(folder)
-    now = read_json(folder / "now.json") if owner and (folder / "now.json").exists() else {}
-    if not isinstance(plan, dict) or not {"title", "jobs", "skipped"} <= plan.keys():
-        raise StoreError(f"{folder / 'plan.json'} is damaged: run the study again")
+    has_now = owner is not None and (folder / "now.json").exists()
+    now = _read(folder / "now.json", _NOW) if has_now else {}
     jobs: list[dict[str, Any]] = plan["jobs"]
     done = [job for job in jobs if (folder / job["result"]).exists()]
     rest = [job for job in jobs if not (folder / job["result"]).exists()]
-    failed = [job for job in rest if (folder / job["failure"]).exists()]
+    noted = [job for job in rest if (folder / job["failure"]).exists()]
+    notes = [read_failure(folder / job["failure"]) for job in noted]
+    failed = {
+        job["failure"] for job, note in zip(noted, notes, strict=True) if not note.is_interruption
+    }
     played = {job["parts"]: _played(folder / job["parts"]) for job in rest}
     of_experiment = Counter(job["experiment"] for job in jobs)
     done_of_experiment = Counter(job["experiment"] for job in done)
@@ -55,16 +61,59 @@ def read_status(folder: Path) -> Status:
         owner=owner,
         total=len(jobs),
         done=len(done),
-        begun=sum(played[job["parts"]] > 0 for job in rest if job not in failed),
-        failures=[read_failure(folder / job["failure"]) for job in failed],
+        begun=sum(played[job["parts"]] > 0 for job in rest if job["failure"] not in failed),
+        failures=[note for note in notes if not note.is_interruption],
+        interruptions=[note for note in notes if note.is_interruption],
         skipped=[(label, reason) for label, reason in plan["skipped"]],
         num_trajectories=sum(job["trajectories"] for job in jobs),
         num_played=sum(job["trajectories"] for job in done) + sum(played.values()),
-        running=now.get("running", []),
+        running=now.get("running") or [],
         seconds_left=_seconds_left(now),
         by_experiment={name: (done_of_experiment[name], of_experiment[name])
                        for name in of_experiment},
     )  # fmt: skip
+
+
+def _read(path: Path, rules: dict[str, Rule]) -> dict[str, Any]:
+    content: dict[str, Any] = read_json(path)
+    with replaceable(path):
+        check(content, rules)
+    return content
+
+
+def _are_jobs(value: Any) -> bool:
+    for job in value:
+        check(job, _JOB)
+    return is_list(value)
+
+
+def _is_place(value: Any) -> bool:
+    """A path within the study's folder."""
+    path, parts = PurePath(value), PurePath(value).parts
+    too_long = any(len(part.encode()) > _LONGEST_NAME for part in parts) or len(parts) > 3
+    return not (too_long or ".." in parts or "\0" in value or path.is_absolute())
+
+
+def _are_texts(value: Any) -> bool:
+    return is_list(value) and all(map(is_text, value))
+
+
+_LONGEST_NAME = 255  # in bytes, of a file
+_JOB: dict[str, Rule] = {
+    **dict.fromkeys(("agent", "experiment"), is_text),
+    **dict.fromkeys(("result", "failure", "parts"), _is_place),
+    "trajectories": whole(1),
+}
+_PLAN: dict[str, Rule] = {
+    "title": is_text,
+    "jobs": _are_jobs,
+    "skipped": lambda value: all(_are_texts(pair) and len(pair) == 2 for pair in value),
+}
+_NOW: dict[str, Rule] = {
+    "running": optional(_are_texts),
+    "seconds_left": optional(is_number),
+    "at": is_number,
+}
 
 
 def _seconds_left(now: dict[str, Any]) -> float | None:

@@ -1,8 +1,8 @@
 """The units of a study, as a worker performs them: train an agent, or play a part of a job.
 
 A worker is given all it needs and returns the content of a file, so it needs no access to the
-folder. `notify` tells the main process that something is finished; it returns True if the unit
-should end early.
+folder. Requests are sent to it as plain data. `notify` tells the main process that something is
+finished; it returns True if the unit should end early.
 """
 
 import time
@@ -20,15 +20,28 @@ from ..protocol import machine
 from ..protocol.experiment import ARGUMENTS, Experiment
 from ..protocol.playing import Part, play
 from ..protocol.result import join_records
+from ..protocol.totals import PartTotals, keeps_decisions, totals_of
 from ..protocol.training import TrainedAgent, load, save, train, warm_up
 from ..storage.agents import pack_agent, unpack_agent
 from ..storage.results import pack_part, pack_result
+from ..storage.tables import is_intact
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
 
 # Limits count from a unit's first message; until then it may import and compile for this long.
 PREPARATION_SECONDS = 600.0
+
+
+class WrongValue(Exception):
+    """A worker returned something that no unit returns: an agent may do anything to its process."""
+
+
+def intact(data: Any) -> bytes:
+    """The content of a file from a worker; raises if it is not one."""
+    if not isinstance(data, bytes) or not is_intact(data):
+        raise WrongValue("its process returned a damaged file")
+    return data
 
 
 class Played(NamedTuple):
@@ -38,6 +51,18 @@ class Played(NamedTuple):
     seconds: float
     data: bytes
     is_whole_result: bool
+
+    @classmethod
+    def read(cls, value: Any, wanted: Part) -> "Played":
+        """What a worker returned; raises unless it is the beginning of the part wanted."""
+        try:
+            (first, end), seconds, data, is_whole = value
+            played = cls(Part(int(first), int(end)), float(seconds), intact(data), bool(is_whole))
+        except (TypeError, ValueError):
+            raise WrongValue("its process returned no played part") from None
+        if played.part.first != wanted.first or not 0 <= played.part.size <= wanted.size:
+            raise WrongValue(f"its process returned another part than {tuple(wanted)}")
+        return played
 
 
 class ExperimentRequest(NamedTuple):
@@ -61,6 +86,12 @@ class ExperimentRequest(NamedTuple):
             None if experiment.given_mdps is None else experiment.given_mdps.tobytes(),
         )
 
+    @classmethod
+    def read(cls, data: list[Any]) -> "ExperimentRequest":
+        """The request in plain data."""
+        prior, test, settings, *others = data
+        return cls(prior, test, tuple((name, value) for name, value in settings), *others)
+
 
 class TrainRequest(NamedTuple):
     """An agent to be trained for an experiment."""
@@ -68,6 +99,12 @@ class TrainRequest(NamedTuple):
     algorithm: str
     parameters: dict[str, Any]
     experiment: ExperimentRequest
+
+    @classmethod
+    def read(cls, data: list[Any]) -> "TrainRequest":
+        """The request in plain data."""
+        algorithm, parameters, experiment = data
+        return cls(algorithm, parameters, ExperimentRequest.read(experiment))
 
 
 class PlayRequest(NamedTuple):
@@ -81,9 +118,16 @@ class PlayRequest(NamedTuple):
     one_by_one: bool  # notify after every trajectory
     keep_paths: bool
 
+    @classmethod
+    def read(cls, data: list[Any]) -> "PlayRequest":
+        """The request in plain data."""
+        agent, experiment, part, *others = data
+        return cls(agent, ExperimentRequest.read(experiment), Part(*part), *others)
 
-def train_unit(request: TrainRequest, notify: Notify) -> bytes:
+
+def train_unit(data: list[Any], notify: Notify) -> bytes:
     """Train an agent and return its file."""
+    request = TrainRequest.read(data)
     agent = make_agent(request.algorithm, **request.parameters)
     experiment = build_experiment(request.experiment)
     if isinstance(agent, CompiledAgent):
@@ -91,13 +135,14 @@ def train_unit(request: TrainRequest, notify: Notify) -> bytes:
     machine.describe()
     notify(None)  # limits count from here
     trained = train(agent, experiment.prior, experiment.task, experiment.seed)
-    data = pack_agent(save(trained))
-    _remember(data, trained)
-    return data
+    file = pack_agent(save(trained))
+    _remember(file, trained)
+    return file
 
 
-def play_unit(request: PlayRequest, notify: Notify) -> Played:
+def play_unit(data: list[Any], notify: Notify) -> Played:
     """Play a part until its end, or until the time for one file is used up."""
+    request = PlayRequest.read(data)
     trained, experiment = _trained(request.agent), build_experiment(request.experiment)
     trained.check_plays(experiment)
     made_on = machine.describe()
@@ -108,35 +153,39 @@ def play_unit(request: PlayRequest, notify: Notify) -> Played:
     is_whole = played.size == experiment.num_trajectories
     if is_whole:
         result = join_records(trained.agent, experiment, trained.training, records, made_on)
-        data = pack_result(result, request.keep_paths)
+        file = pack_result(result, request.keep_paths)
     else:
-        data = pack_part(records, trained.training, made_on)
-    return Played(played, seconds, data, is_whole)
+        file = pack_part(records, trained.training, made_on)
+    return Played(played, seconds, file, is_whole)
 
 
 def _play_while_in_time(
     agent: Agent, experiment: Experiment, request: PlayRequest, notify: Notify
-) -> "tuple[list[Record], Part, float]":
-    """Play in growing steps; return the records, the part played, and the seconds it took."""
+) -> "tuple[list[Record | PartTotals], Part, float]":
+    """Play in growing steps; return what to keep, the part played, and the seconds it took."""
     at, size, seconds = request.part.first, 1, 0.0
-    records = []
+    kept: list[Record | PartTotals] = []
     while at < request.part.end:
         step = Part(at, min(at + size, request.part.end))
         started = time.perf_counter()
         record = play(agent, experiment, step)
         took = time.perf_counter() - started
         _check_decisions(record, step, request.decision_seconds, experiment)
-        records.append(record if request.keep_paths else _without_path(record))
+        kept.append(_to_keep(record, experiment, request.keep_paths))
         at, seconds = step.end, seconds + took
         if notify(at) or seconds > request.part_seconds:
             break
         if not request.one_by_one and took < request.part_seconds / 20:
-            size *= 4
-    return records, Part(request.part.first, at), seconds
+            size = min(4 * size, experiment.trajectories_at_once)
+    return kept, Part(request.part.first, at), seconds
 
 
-def _without_path(record: Any) -> Any:
-    return record._replace(states=None, actions=None)
+def _to_keep(record: Any, experiment: Experiment, keep_paths: bool) -> "Record | PartTotals":
+    if keep_paths:
+        return record  # type: ignore[no-any-return]
+    if keeps_decisions(experiment, keep_paths):
+        return record._replace(states=None, actions=None)  # type: ignore[no-any-return]
+    return totals_of(record, experiment)
 
 
 def _check_decisions(

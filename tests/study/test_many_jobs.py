@@ -1,0 +1,84 @@
+"""What is done once per job stays so: nothing compares every job with every other."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brlbench.study import status
+from brlbench.study.failures import Failure, read_json, write_failure
+from brlbench.study.folder import Folder
+from brlbench.study.plan import read_study
+from brlbench.study.status import read_status
+from helpers.made_studies import write_study
+
+STUDY = """
+[defaults]
+num_mdps = 1
+horizon = 1
+[[experiments]]
+test = "GC"
+[[experiments]]
+test = "GDL"
+[[agents]]
+algorithm = "study_agents:Plain"
+parameters.luck = [1, 2, 3, 4, 5]
+"""
+
+
+class Incomparable(dict[str, Any]):
+    """A job in a plan that must not be compared with others."""
+
+    __hash__ = None
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("two jobs are compared")
+
+
+def test_failed_jobs_are_not_searched_for_every_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "failures").mkdir()
+    jobs = [
+        {"agent": "a", "experiment": "GC", "trajectories": 1, "result": f"results/{i}",
+         "failure": f"failures/{i}.json", "parts": f"parts/{i}"}
+        for i in range(4)
+    ]  # fmt: skip
+    for job in jobs[:3]:
+        write_failure(tmp_path / str(job["failure"]), Failure("a", "GC", "no reason"))
+    (tmp_path / "plan.json").write_text(json.dumps({"title": "", "jobs": jobs, "skipped": []}))
+
+    def read(path: Path) -> Any:
+        content = read_json(path)
+        return {**content, "jobs": list(map(Incomparable, content["jobs"]))}
+
+    monkeypatch.setattr(status, "read_json", read)
+    found = read_status(tmp_path)
+    assert (found.total, len(found.failures), found.left) == (4, 3, 1)
+
+
+def test_folders_are_listed_once_to_find_outdated_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = read_study(write_study(tmp_path, STUDY))
+    folder = Folder(tmp_path / "out")
+    folder.open(study)
+    for job in study.jobs:
+        path = folder.result(job)
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        path.with_stem(path.stem[:-8] + "01234567").touch()
+    listed: list[Path] = []
+    glob = Path.glob
+
+    def counted(self: Path, pattern: str) -> Any:
+        listed.append(self)
+        return glob(self, pattern)
+
+    monkeypatch.setattr(Path, "glob", counted)
+    messages = folder.set_aside_outdated(study)
+    folder.close()
+    assert len(messages) == len(study.jobs) == 10
+    assert sorted(path.name for path in listed) == ["GC", "GDL", "failures"]
+    assert all(folder.result(job).exists() for job in study.jobs)

@@ -88,12 +88,20 @@ def test_regions_of_many_agents() -> None:
     ]
     comparison = Comparison(agents)
     regions = comparison.regions()
-    assert regions.cells.shape == (60, 60)
+    assert regions.online_edges[0] == min(agent.seconds["mean"] for agent in agents)
+    assert regions.offline_edges[-1] == max(agent.seconds["offline"] for agent in agents)
     for offline, online in rng.exponential(size=(200, 2)).tolist():
         assert regions.at(offline, online) == comparison.within(offline, online)
         assert comparison.within(offline, online) == by_brute_force(
             agents, offline, online, 0.95, False
         )
+
+
+def test_regions_have_no_edges_for_agents_that_are_never_best() -> None:
+    agents = [agent("slow", score=-i, offline=1 + i, online=2000 - i) for i in range(1000)]
+    agents += [agent("useless", score=-i, offline=3 + i, online=3 + i) for i in range(1000)]
+    regions = Comparison(agents).regions()
+    assert regions.cells.shape == (1001, 1001)  # and not (1002, 2001): slow, and the first useless
 
 
 def agent(algorithm: str, score: float, offline: float = 1.0, online: float = 1.0) -> Summary:

@@ -72,3 +72,13 @@ def test_an_exported_table_is_not_taken_for_a_result(tmp_path: Path) -> None:
     after = load(tmp_path)
     assert after.notes == before.notes == []
     assert len(after.experiments[0].summaries) == 2
+
+
+def test_no_text_is_a_formula_in_a_spreadsheet() -> None:
+    names = ("=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "a=b", "fine")
+    made = experiment([summary(name, np.arange(40.0)) for name in names], name="=1+1")
+    for content in (agents_csv([answer(made)]), best_csv([answer(made)])):
+        table = pl.read_csv(io.BytesIO(content))
+        assert set(table["experiment"]) == {"'=1+1"}
+        expected = {f"'{name}" if name[0] in "=+-@" else name for name in names}
+        assert set(table["algorithm"]) == expected

@@ -1,5 +1,6 @@
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from brlbench.analysis.significance import z_against
 from brlbench.errors import InvalidInput, StoreError
+from brlbench.protocol.summary import Summary
 from brlbench.report.data import ReportData
 from brlbench.report.page import write_page
 from brlbench.report.page.content import LEVELS, z_steps
@@ -215,3 +217,20 @@ def test_refusals(tmp_path: Path) -> None:
     write_page(study(6, 20, 40), path)
     with pytest.raises(StoreError, match="exists already"):
         write_page(study(6, 20, 40), path)
+
+
+class Counted(list[Summary]):
+    """Counts how often all of its summaries are looked at."""
+
+    looks = 0
+
+    def __iter__(self) -> Iterator[Summary]:
+        self.looks += 1
+        return super().__iter__()
+
+
+def test_agents_are_not_searched_for_every_agent(tmp_path: Path) -> None:
+    [made] = study(0, num_agents=60, num_mdps=40).experiments
+    summaries = Counted(made.summaries)
+    write_page(ReportData([replace(made, summaries=summaries)], []), tmp_path / "page.html")
+    assert 0 < summaries.looks < 60

@@ -170,7 +170,10 @@ def test_no_sideways_scrolling(page: Page, width: int) -> None:
     assert (max(widths[:2]) < 0.6 * width) == (width > 900)
 
 
-@pytest.mark.parametrize("name", [*SPECIAL_NAMES, "{{numbers}}", "__proto__", " "])
+@pytest.mark.parametrize(
+    "name",
+    [*SPECIAL_NAMES, "{{numbers}}", "__proto__", " ", "</script><img src=x onerror=alert(1)>"],
+)
 def test_special_names_are_shown_as_such(page: Page, name: str) -> None:
     rng = np.random.default_rng(0)
     label = f"{name}({name}={name})"

@@ -7,9 +7,12 @@ The answer changes only where a bound passes an agent's own time, so the plane o
 into finitely many rectangles. `Comparison.regions` returns them all.
 """
 
+import bisect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -20,6 +23,7 @@ from ..arguments import between_0_and_1
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
 from ..protocol.summary import Summary
+from .scores import row_blocks
 from .significance import z_against
 from .times import ONLINE
 
@@ -121,35 +125,46 @@ class Comparison:
         """The winners within all bounds."""
         if not self.summaries:
             return Regions(np.zeros(0), np.zeros(0), np.zeros((0, 0), dtype=np.int64), [])
-        offline, online = np.unique(self._offline), np.unique(self._online)
-        algorithms = list(dict.fromkeys(summary.algorithm for summary in self.summaries))
-        # The highest rank of each algorithm within each cell's bounds; -1 if it has no agent there.
-        ranks = np.full((len(algorithms), len(offline), len(online)), -1, dtype=np.int64)
-        for rank, i in enumerate(self._by_rank):
-            place = (
-                algorithms.index(self.summaries[i].algorithm),
-                np.searchsorted(offline, self._offline[i]),
-                np.searchsorted(online, self._online[i]),
-            )
-            ranks[place] = max(ranks[place], rank)
-        ranks = np.maximum.accumulate(np.maximum.accumulate(ranks, axis=1), axis=2)
-        rows = ranks.reshape(len(algorithms), -1).T
-        distinct, cells = np.unique(rows, axis=0, return_inverse=True)
+        return self._regions
+
+    @cached_property
+    def _regions(self) -> Regions:
+        algorithms = [summary.algorithm for summary in self.summaries]
+        times = list(zip(self._offline.tolist(), self._online.tolist(), strict=True))
+        able = contenders(self._by_rank[::-1].tolist(), algorithms, times)
+        offline, online = _edges(self._offline, able), _edges(self._online, able)
+        kinds = {name: kind for kind, name in enumerate(dict.fromkeys(algorithms))}
+        rank = np.argsort(self._by_rank)
+        able.sort(key=lambda i: -times[i][0])
+        # The highest rank of each algorithm within the bounds; -1 if it has no agent there.
+        best = np.full((len(kinds), len(online)), -1, dtype=np.int64)
+        cells = np.full((len(offline), len(online)), -1, dtype=np.int64)
+        numbers: dict[bytes, int] = {best[:, 0].tobytes(): -1}
         answers: list[Best] = []
-        numbers = np.full(len(distinct), -1, dtype=np.int64)
-        for row, best in enumerate(distinct):
-            chosen = np.sort(best[best >= 0])[::-1]
-            if len(chosen):
-                numbers[row] = len(answers)
-                answers.append(self._answer(self._by_rank[chosen].tolist()))
-        shape = (len(offline), len(online))
-        return Regions(offline, online, numbers[cells.reshape(shape)], answers)
+        for row, bound in enumerate(offline):
+            while able and self._offline[able[-1]] <= bound:
+                i = able.pop()
+                allowed = best[kinds[algorithms[i]], np.searchsorted(online, self._online[i]) :]
+                np.maximum(allowed, rank[i], out=allowed)
+            changes = np.flatnonzero((best[:, 1:] != best[:, :-1]).any(axis=0)) + 1
+            for start, end in pairwise([0, *changes.tolist(), len(online)]):
+                key = best[:, start].tobytes()
+                if key not in numbers:
+                    numbers[key] = len(answers)
+                    answers.append(self._answer_of_ranks(best[:, start]))
+                cells[row, start:end] = numbers[key]
+        return Regions(offline, online, cells, answers)
+
+    def _answer_of_ranks(self, ranks: Integers) -> Best:
+        chosen = np.sort(ranks[ranks >= 0])[::-1]
+        return self._answer(self._by_rank[chosen].tolist())
 
     def sequence(self, offline: float = math.inf) -> list[tuple[float, list[str]]]:
         """The sets of winning algorithms as the online bound grows, each after where it begins."""
         steps: list[tuple[float, list[str]]] = []
-        for online in np.unique(self._online).tolist():
-            answer = self.within(offline, online)
+        regions = self.regions()
+        for online in regions.online_edges.tolist():
+            answer = regions.at(offline, online)
             if answer is not None:
                 names = sorted(self.summaries[i].algorithm for i in answer.winners)
                 if not steps or steps[-1][1] != names:
@@ -164,15 +179,58 @@ class Comparison:
         for i, summary in enumerate(self.summaries):
             if self._is_within(i, offline, online):
                 groups.setdefault(summary.algorithm, []).append(i)
+        wins = np.zeros(len(groups))
+        for rows in row_blocks(resamples if groups else 0, max(1, self.choosing.shape[1])):
+            wins += self._wins(list(groups.values()), rng, rows)
+        return dict(zip(groups, (wins / resamples).tolist(), strict=True))
+
+    def _wins(self, groups: list[list[int]], rng: np.random.Generator, resamples: int) -> Floats:
+        """In how many resamples of the MDPs each group of agents has a winner."""
         chosen = _resamples(self.choosing, rng, resamples)
         tested = _resamples(self.testing, rng, resamples) if self.honest else chosen
         sums = _times_drawn(chosen) @ self.choosing.T  # [resamples, n]
+        best = np.stack([np.array(g)[sums[:, g].argmax(axis=1)] for g in groups], axis=1)
         wins = np.zeros(len(groups))
-        for row in range(resamples if groups else 0):
-            best = [max(group, key=sums[row].__getitem__) for group in groups.values()]
-            again = self.testing[np.ix_(best, tested[row])]
-            wins += _not_worse(again, int(sums[row, best].argmax()), self._limit)
-        return dict(zip(groups, (wins / resamples).tolist(), strict=True))
+        for row in range(resamples):
+            again = self.testing[np.ix_(best[row], tested[row])]
+            wins += _not_worse(again, int(sums[row, best[row]].argmax()), self._limit)
+        return wins
+
+
+def contenders(
+    preferred: Sequence[int], algorithms: Sequence[str], times: Sequence[tuple[float, float]]
+) -> list[int]:
+    """The agents that are the best of their algorithm within some bounds, preferred first.
+
+    An agent is left out if one of its algorithm is preferred and needs no more time, offline and
+    online.
+
+    Args:
+        preferred: the agents, the most preferred first.
+        algorithms: the algorithm of each agent.
+        times: the offline and online time of each agent.
+    """
+    found = []
+    # By algorithm, the least times so far: online times increase, offline times decrease.
+    least: dict[str, tuple[list[float], list[float]]] = {}
+    for i in preferred:
+        offline, online = times[i]
+        onlines, offlines = least.setdefault(algorithms[i], ([], []))
+        place = bisect.bisect_right(onlines, online)
+        if place and offlines[place - 1] <= offline:
+            continue
+        found.append(i)
+        first = bisect.bisect_left(onlines, online)
+        end = first
+        while end < len(offlines) and offlines[end] >= offline:
+            end += 1
+        onlines[first:end], offlines[first:end] = [online], [offline]
+    return found
+
+
+def _edges(times: Floats, able: list[int]) -> Floats:
+    """The times at which the winners can change, and the least and the greatest of all agents."""
+    return np.unique(np.concatenate([times[able], [times.min(), times.max()]]))
 
 
 def _resamples(returns: Floats, rng: np.random.Generator, resamples: int) -> Integers:

@@ -4,6 +4,7 @@ Returns are arrays with one number per MDP.
 """
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -35,13 +36,19 @@ def bootstrap_interval(
     numbers = (
         np.asarray(first, dtype=np.float64) if second is None else paired_differences(first, second)
     )
-    means = np.empty(resamples)
-    for start in range(0, resamples, 1000):
-        rows = min(1000, resamples - start)
+    means = []
+    for rows in row_blocks(resamples, len(numbers)):
         chosen = rng.integers(0, len(numbers), size=(rows, len(numbers)))
-        means[start : start + rows] = numbers[chosen].mean(axis=1)
+        means.extend(numbers[chosen].mean(axis=1))
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(low), float(high))
+
+
+def row_blocks(rows: int, length: int) -> Iterator[int]:
+    """Split rows of numbers into blocks that take little memory; return each block's rows."""
+    size = min(1000, max(1, 10_000_000 // length))
+    for start in range(0, rows, size):
+        yield min(size, rows - start)
 
 
 def paired_differences(first: ArrayLike, second: ArrayLike) -> Floats:

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 from ..arguments import between_0_and_1
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats
-from .scores import paired_differences
+from .scores import paired_differences, row_blocks
+
+_NUMBERS_AT_ONCE = 2**16  # fits in a processor's cache
 
 
 class ZTest(NamedTuple):
@@ -48,8 +50,7 @@ def permutation_test(
     # The margin keeps permutations that equal the observed one from rounding below it.
     observed = difference.sum() - 1e-12 * np.abs(difference).sum()
     as_large = 1
-    for start in range(0, permutations, 1000):
-        rows = min(1000, permutations - start)
+    for rows in row_blocks(permutations, len(difference)):
         signs = rng.integers(0, 2, size=(rows, len(difference)), dtype=np.int8) * 2.0 - 1.0
         as_large += int((signs @ difference >= observed).sum())
     return as_large / (permutations + 1)
@@ -79,9 +80,15 @@ def effect_size(first: ArrayLike, second: ArrayLike) -> float:
 
 def z_against(one: Floats, others: Floats) -> Floats:
     """The paired Z statistic [n] of one agent's returns [N] against each row of others [n, N]."""
-    difference = one - others
-    if difference.shape[1] < 2:
+    if len(one) < 2:
         return np.zeros(len(others))
+    size = max(1, _NUMBERS_AT_ONCE // len(one))
+    blocks = (others[first : first + size] for first in range(0, len(others), size))
+    return np.concatenate([np.zeros(0), *(_z_against_some(one, block) for block in blocks)])
+
+
+def _z_against_some(one: Floats, others: Floats) -> Floats:
+    difference = one - others
     mean, deviation = difference.mean(axis=1), difference.std(axis=1, ddof=1)
     # Rounding can leave a constant with a tiny deviation.
     constant = deviation <= 1e-12 * np.abs(difference).max(axis=1)

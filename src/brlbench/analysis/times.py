@@ -13,16 +13,18 @@ from ..errors import InvalidInput, did_you_mean
 from ..mdps.sparse import Floats
 from ..protocol.result import Result
 from ..protocol.summary import Summary
+from ..protocol.times import ONLINE_FEATURES
 
 Feature = Callable[[float, Floats], float]
 
+
+def _of_decisions(online: Callable[[Floats], float]) -> Feature:
+    return lambda offline, decisions: online(decisions)
+
+
 FEATURES: dict[str, Feature] = {
     "offline": lambda offline, decisions: offline,
-    "mean": lambda offline, decisions: float(decisions.mean()),
-    "median": lambda offline, decisions: float(np.median(decisions)),
-    "p95": lambda offline, decisions: float(np.quantile(decisions, 0.95)),
-    "max": lambda offline, decisions: float(decisions.max()),
-    "total": lambda offline, decisions: float(decisions.sum(axis=-1).mean()),
+    **{name: _of_decisions(online) for name, online in ONLINE_FEATURES.items()},
 }
 """`decisions` has one row per trajectory; `total` is the mean over trajectories of their sums."""
 
@@ -49,6 +51,10 @@ def time_of(feature: Feature, name: str, offline: float, decisions: Floats) -> f
         seconds = float(feature(offline, decisions))
     except Exception as error:
         raise InvalidInput(f"time feature {name!r} failed: {error}") from error
+    return _checked(seconds, name)
+
+
+def _checked(seconds: float, name: str) -> float:
     if not 0 <= seconds < math.inf:
         raise InvalidInput(f"time feature {name!r} gave {seconds}: must be seconds, 0 or more")
     return seconds
@@ -56,17 +62,23 @@ def time_of(feature: Feature, name: str, offline: float, decisions: Floats) -> f
 
 def summarise(result: Result, features: Mapping[str, Feature] = FEATURES) -> Summary:
     """What reports need from a result, with the given time features."""
-    nanoseconds = result.nanoseconds.reshape(-1, result.nanoseconds.shape[2])
-    decisions = nanoseconds.astype(np.float64) * 1e-9
+    known = {"offline": result.offline_seconds, **result.online_seconds}
     return Summary(
         algorithm=result.algorithm,
         parameters=result.parameters,
         label=result.label,
         returns=result.returns,
         seconds={
-            name: time_of(feature, name, result.offline_seconds, decisions)
+            name: _checked(known[name], name) if name in known else _own(feature, name, result)
             for name, feature in features.items()
         },
         machine=result.machine,
         overruns=result.overruns,
     )
+
+
+def _own(feature: Feature, name: str, result: Result) -> float:
+    """The time by a user's own feature."""
+    nanoseconds = result.nanoseconds.reshape(-1, result.nanoseconds.shape[2])
+    decisions = nanoseconds.astype(np.float64) * 1e-9
+    return time_of(feature, name, result.offline_seconds, decisions)

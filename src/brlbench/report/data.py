@@ -1,7 +1,9 @@
 """What reports are made from: the summaries of every experiment."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..analysis.scores import normalised
@@ -37,8 +39,14 @@ class ExperimentData:
 
     def score_of(self, algorithm: str) -> float | None:
         """The best score of an algorithm, or None if it was not run."""
-        scores = (each.score.mean for each in self.summaries if each.algorithm == algorithm)
-        return max(scores, default=None)
+        return self._best_scores.get(algorithm)
+
+    @cached_property
+    def _best_scores(self) -> dict[str, float]:
+        best: dict[str, float] = {}
+        for each in self.summaries:
+            best[each.algorithm] = max(each.score.mean, best.get(each.algorithm, -math.inf))
+        return best
 
     def normalised(self, score: float) -> float | None:
         """A score between random (0) and optimal (1), or None unless both were run."""

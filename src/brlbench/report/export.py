@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+import polars.selectors as cs
+
 from ..storage.tables import write_table
 from .answers import Answer, notes_on
 from .data import ReportData
@@ -15,7 +18,7 @@ from .words import read_map, sentence
 
 def agents_csv(answers: Sequence[Answer]) -> bytes:
     """Every agent in every experiment, as CSV."""
-    return agents_table(answers).write_csv().encode()
+    return _csv(agents_table(answers))
 
 
 def agents_json(data: ReportData, answers: Sequence[Answer]) -> bytes:
@@ -44,7 +47,7 @@ def write_agents_parquet(path: Path, answers: Sequence[Answer], overwrite: bool 
 
 def best_csv(answers: Sequence[Answer]) -> bytes:
     """The best agent of each algorithm in each experiment, as CSV."""
-    return best_table(answers).write_csv().encode()
+    return _csv(best_table(answers))
 
 
 def best_json(data: ReportData, answers: Sequence[Answer]) -> bytes:
@@ -59,6 +62,14 @@ def best_json(data: ReportData, answers: Sequence[Answer]) -> bytes:
         for found in answers
     ]
     return _json({"notes": notes_on(data, answers), "experiments": experiments})
+
+
+def _csv(table: pl.DataFrame) -> bytes:
+    """A table as CSV; a quote before a text that spreadsheets would compute as a formula."""
+    texts = cs.string()
+    is_formula = texts.str.contains(r"^[=+\-@\t\r]")
+    safe = pl.when(is_formula).then(pl.lit("'") + texts).otherwise(texts)
+    return table.with_columns(safe.name.keep()).write_csv().encode()
 
 
 def _json(content: dict[str, Any]) -> bytes:

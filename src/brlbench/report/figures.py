@@ -31,6 +31,7 @@ _LOOK: Any = {
     "legend.frameon": False,
     "legend.fontsize": 8,
     "text.parse_math": False,  # names may contain dollar signs
+    "text.usetex": False,  # even if a matplotlibrc in the current folder says otherwise
     "pdf.fonttype": 42,  # keeps text selectable
 }
 _LINE = 28  # characters of a name per line

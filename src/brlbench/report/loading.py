@@ -3,19 +3,26 @@
 Each file is reduced to its summary before the next is read, so hundreds of results fit in memory.
 """
 
+import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from ..analysis.times import FEATURES, ONLINE, Feature, find_feature, summarise
-from ..errors import InvalidInput, StoreError, WrongKind
+from ..errors import InvalidInput, StoreError, WrongKind, encodable
+from ..files import files_below
 from ..protocol.result import label_of
 from ..protocol.summary import Summary
 from ..storage import read_result
 from ..storage.compact import ExperimentHeader, read_summaries
 from ..study.failures import failures_in
 from .data import ExperimentData, ReportData
+
+_LARGEST_RETURN = 1e150  # squares of returns are added
 
 # Notes are given above these:
 _UNLIKE_SPEEDS = 1.5  # ratio of two machines' calibrations
@@ -32,9 +39,11 @@ def load(*places: Path, feature: str = ONLINE) -> ReportData:
     headers: dict[str, ExperimentHeader] = {}
     found: dict[str, dict[str, Summary]] = {}  # by the experiment's hash and the agent's label
     notes: list[str] = []
-    for path in _files(places):
+    for path in _files(places, notes):
         try:
             read = list(_read(path, features))
+            for header, summary in read:
+                _check_returns(path, summary, found.get(header.hash, {}).values())
         except StoreError as error:
             notes.append(f"left out: {error}")
             continue
@@ -55,19 +64,27 @@ def load(*places: Path, feature: str = ONLINE) -> ReportData:
         [ExperimentData(*headers[key], list(found[key].values())) for key in found]
     )
     notes += _machine_notes(experiments) + _deadline_notes(experiments) + _gaps(experiments)
-    return ReportData(experiments, notes)
+    # Names of files can hold bytes that no text can.
+    return ReportData(experiments, list(map(encodable, notes)))
 
 
-def _files(places: Iterable[Path]) -> Iterator[Path]:
+def _files(places: Iterable[Path], notes: list[str]) -> Iterator[Path]:
+    unreadable: list[str] = []
     for place in places:
-        if place.is_dir():
-            yield from sorted(place.rglob("*.parquet"))
-        elif place.is_file():
+        if os.path.isdir(place):  # unlike the method of Path, takes any name
+            yield from files_below(
+                place,
+                "*.parquet",
+                lambda error: unreadable.append(f"{error.filename}: {error.strerror}"),
+            )
+        elif os.path.isfile(place):
             yield place
         else:
             raise InvalidInput(
                 f"there is no {place}: give a folder or a file with results, from run, play or demo"
             )
+    if unreadable:
+        notes.append(f"left out: folders that can't be read ({_some(unreadable)})")
 
 
 def _read(
@@ -75,7 +92,13 @@ def _read(
 ) -> Iterator[tuple[ExperimentHeader, Summary]]:
     """The summaries in a file, each with its experiment; none if the file holds something else."""
     try:
-        result = read_result(path)
+        result = read_result(path, decisions=not features.keys() <= FEATURES.keys())
+        unknown = [name for name in features if name not in ("offline", *result.online_seconds)]
+        if unknown and result.totals is not None:
+            raise StoreError(
+                f"{path} has no single decisions, from which {unknown[0]} could be computed: play "
+                "it again with keep_paths, or use another time feature"
+            )
         header = ExperimentHeader(result.settings["name"], result.experiment_hash, result.settings)
         yield header, summarise(result, features)
     except WrongKind:
@@ -90,13 +113,27 @@ def _read(
                 yield header, summary
 
 
+def _check_returns(path: Path, summary: Summary, others: Iterable[Summary]) -> None:
+    """Raise unless a summary can be compared with the others of its experiment."""
+    returns = summary.returns
+    largest = np.abs(returns).max()
+    if not largest < _LARGEST_RETURN:  # written so that NaN is refused too
+        raise StoreError(f"{path} has a return of {largest}: must be less than {_LARGEST_RETURN}")
+    other = next(iter(others), summary)
+    if len(other.returns) != len(returns):
+        raise StoreError(
+            f"{path} has {len(returns)} MDPs, and {other.label} played {len(other.returns)} in the "
+            "same experiment: make it again"
+        )
+
+
 def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]:
     """Experiments with accurate priors first; equal names get a part of the hash."""
     experiments.sort(key=lambda e: (not e.accurate, e.name, e.hash))
-    names = [experiment.name for experiment in experiments]
+    times_used = Counter(experiment.name for experiment in experiments)
     return [
         experiment
-        if names.count(experiment.name) == 1
+        if times_used[experiment.name] == 1
         else replace(experiment, name=f"{experiment.name} [{experiment.hash[:6]}]")
         for experiment in experiments
     ]

@@ -5,6 +5,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from ...errors import reason
 from ...files import atomic_write
 
 _SECONDS = 600  # how long latexmk may take
@@ -15,20 +16,36 @@ def make_pdf(source: Path, target: Path, overwrite: bool = False) -> str | None:
     latexmk = shutil.which("latexmk")
     if latexmk is None:
         return f"{target.name} was not made because latexmk is not installed; {source.name} was"
-    command = [latexmk, "-norc", "-pdf", "-interaction=nonstopmode", "-halt-on-error"]
-    with tempfile.TemporaryDirectory() as work:
-        try:
-            run = subprocess.run(
-                [*command, f"-outdir={work}", source.name], cwd=source.parent,
-                capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return f"{target.name} was not made: latexmk took longer than {_SECONDS} seconds"
-        made = Path(work, source.stem + ".pdf")
-        if run.returncode or not made.exists():
-            return f"{target.name} was not made: latexmk says {_complaint(run.stdout + run.stderr)}"
-        atomic_write(target, made.read_bytes(), overwrite)
+    try:
+        with tempfile.TemporaryDirectory() as work:
+            made = _compiled(latexmk, source, Path(work))
+    except subprocess.TimeoutExpired:
+        return f"{target.name} was not made: latexmk took longer than {_SECONDS} seconds"
+    except OSError as error:  # no place for temporary files, for example
+        return f"{target.name} was not made: {reason(error)}"
+    if isinstance(made, str):
+        return f"{target.name} was not made: latexmk says {made}"
+    atomic_write(target, made, overwrite)
     return None
+
+
+def _compiled(latexmk: str, source: Path, work: Path) -> bytes | str:
+    """The PDF, or what latexmk complains about."""
+    # A copy without what else is in the folder, in which LaTeX would look for packages.
+    folder = source.parent
+    for part in (source, *folder.glob("tables/*.tex"), *folder.glob("figures/*.pdf")):
+        copied = work / part.relative_to(folder)
+        copied.parent.mkdir(exist_ok=True)
+        shutil.copyfile(part, copied)
+    options = ["-norc", "-pdf", "-interaction=nonstopmode", "-halt-on-error"]
+    run = subprocess.run(
+        [latexmk, *options, "-latexoption=-no-shell-escape", source.name], cwd=work,
+        capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False,
+    )  # fmt: skip
+    made = work / (source.stem + ".pdf")
+    if run.returncode or not made.exists():
+        return _complaint(run.stdout + run.stderr)
+    return made.read_bytes()
 
 
 def _complaint(output: str) -> str:

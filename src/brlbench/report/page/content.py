@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...analysis.bounds import LEVEL, Comparison
+from ...analysis.bounds import LEVEL, Comparison, contenders
 from ...analysis.scores import few_mdps_warning
 from ...analysis.significance import z_against
 from ...analysis.times import ONLINE
@@ -105,15 +105,11 @@ def _experiment(
 def _ranked(summaries: Sequence[Summary], features: list[str], means: Floats) -> list[int]:
     """The agents that are the best of their algorithm within some bounds, best first."""
     order = sorted(range(len(means)), key=lambda i: (-means[i], i))
+    algorithms = [summary.algorithm for summary in summaries]
     found: set[int] = set()
     for feature in features:
-        kept: dict[str, list[tuple[float, float]]] = {}
-        for i in order:
-            offline, online = summaries[i].seconds["offline"], summaries[i].seconds[feature]
-            better = kept.setdefault(summaries[i].algorithm, [])
-            if not any(first <= offline and second <= online for first, second in better):
-                better.append((offline, online))
-                found.add(i)
+        times = [(summary.seconds["offline"], summary.seconds[feature]) for summary in summaries]
+        found.update(contenders(order, algorithms, times))
     return [i for i in order if i in found]
 
 

@@ -42,7 +42,8 @@ function scoreFormat(scores) {
 
 function csv(rows) {
   const cell = (value) => {
-    const text = String(value ?? "");
+    const isFormula = typeof value === "string" && /^[=+\-@\t\r]/.test(value); // for spreadsheets
+    const text = (isFormula ? "'" : "") + String(value ?? "");
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return rows.map((row) => row.map(cell).join(",") + "\r\n").join("");

@@ -36,12 +36,12 @@ class Shell:
         return Done(code, *self.capsys.readouterr())
 
 
-def outside(folder: Path, *arguments: object) -> Done:
+def outside(folder: Path, *arguments: object, **environment: str) -> Done:
     """Run a command in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-c", "from brlbench.cli import main; main()", *map(str, arguments)],
-        cwd=folder, env={**os.environ, "COLUMNS": "250"}, capture_output=True, text=True,
-        check=False,
+        [sys.executable, "-m", "brlbench", *map(str, arguments)],
+        cwd=folder, env={**os.environ, "COLUMNS": "250", **environment}, capture_output=True,
+        encoding="utf-8", check=False,
     )  # fmt: skip
     return Done(done.returncode, done.stdout, done.stderr)
 

@@ -3,19 +3,26 @@
 Start-up must be quick, so commands import what they need when they are called.
 """
 
-import sys
+from typing import Annotated
 
 import typer
 
-from ..errors import BrlbenchError
 from . import listings, protocol, reports, studies
+from .docstrings import documentation
+from .ending import DEBUG, run_to_end
 
-app = typer.Typer(
-    help="Measure Bayesian reinforcement-learning agents.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
+
+
+@app.callback(help="Measure Bayesian reinforcement-learning agents.")
+def options(
+    debug: Annotated[
+        bool, typer.Option(DEBUG, help="Print the traceback of an error too; for every command.")
+    ] = False,
+) -> None:
+    """Declare what `run_to_end` reads, so that the help lists it."""
+
+
 # In the order of `brlbench --help`.
 for _panel, _commands in {
     "First steps": (studies.demo, listings.problems, listings.agents),
@@ -24,16 +31,9 @@ for _panel, _commands in {
     "Step by step": (protocol.distribution, protocol.experiment, protocol.train, protocol.play),
 }.items():
     for _command in _commands:
-        app.command(rich_help_panel=_panel)(_command)
+        app.command(help=documentation(_command), rich_help_panel=_panel)(_command)
 
 
 def main() -> None:
     """Run the command line; errors are one sentence, without a traceback."""
-    try:
-        app()
-    except BrlbenchError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
+    run_to_end(app)

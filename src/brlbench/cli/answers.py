@@ -1,17 +1,18 @@
 """What `compare` and `report` print."""
 
 from collections.abc import Sequence
-
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidInput
 from ..report.answers import Answer
-from ..report.build import Built
 from ..report.data import REFERENCE, ReportData
 from ..report.export import best_csv, best_json
 from ..report.words import read_map, sentence
-from .output import console, say
+from .output import console, say, verbatim, write_out
 from .tables import best_table
+
+if TYPE_CHECKING:  # importing Matplotlib takes long, and a folder for its fonts
+    from ..report.build import Built
 
 _FORMATS = ("table", "csv", "json")
 
@@ -25,14 +26,14 @@ def check_format(name: str) -> None:
 def print_answers(data: ReportData, answers: Sequence[Answer], form: str) -> None:
     """Print the winners and the best agents of every experiment."""
     if form == "csv":
-        console.out(best_csv(answers).decode(), end="", highlight=False)
+        write_out(best_csv(answers))
     elif form == "json":
-        console.out(best_json(data, answers).decode(), end="", highlight=False)
+        write_out(best_json(data, answers))
     else:
         for found in answers:
             console.print(best_table(found))
-            console.print(Text(sentence(found) + "\n"))
-        console.print(Text(_legend(answers[0])), style="dim")
+            console.print(verbatim(sentence(found) + "\n"))
+        console.print(verbatim(_legend(answers[0]), style="dim"))
 
 
 def _legend(found: Answer) -> str:
@@ -51,7 +52,7 @@ def _legend(found: Answer) -> str:
     )
 
 
-def print_built(built: Built) -> None:
+def print_built(built: "Built") -> None:
     """Print the files of a report and its answers."""
     lines = [
         "Files:",

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -16,6 +15,7 @@ from rich.progress import (
 )
 
 from ..arguments import format_seconds
+from .output import one_line
 
 if TYPE_CHECKING:
     from ..study.run import Progress as StudyProgress
@@ -33,7 +33,7 @@ def trajectories_bar(
     """A bar with the time left, for work counted in trajectories; a transient one disappears."""
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("trajectories, left:"),
@@ -60,7 +60,7 @@ def study_bar(console: Console, total: int) -> Iterator[Callable[["StudyProgress
     """A bar that counts a study's jobs, with what is running and the time left."""
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("jobs, left: {task.fields[left]}"),
@@ -77,7 +77,7 @@ def study_bar(console: Console, total: int) -> Iterator[Callable[["StudyProgress
             bar.update(
                 task,
                 completed=progress.done + progress.failed,
-                description=escape(doing if len(doing) <= room else doing[: room - 1] + "…"),
+                description=one_line(doing if len(doing) <= room else doing[: room - 1] + "…"),
                 left="?" if left is None else format_seconds(left, digits=2),
             )
 

@@ -3,8 +3,9 @@
 import os
 from pathlib import Path
 
+from ..files import atomic_write
 from ..report.data import ReportData
-from ..report.figures import score_against_online_time
+from ..report.figures import render, score_against_online_time
 from ..report.loading import load
 from ..report.page import write_page
 from ..study.folder import Folder
@@ -30,6 +31,7 @@ def run_demo(output: Path, mdps: int, seed: int, workers: int | None) -> bool:
 
 def _write_figure_and_page(data: ReportData, folder: Path) -> None:
     figure, page = folder / "score-against-online-time.png", folder / "report.html"
-    score_against_online_time(data.experiments).savefig(figure, dpi=150)
+    drawn = render(score_against_online_time(data.experiments), figure.suffix)
+    atomic_write(figure, drawn, overwrite=True)
     write_page(data, page, overwrite=True)
     say(f"Results: {folder}{os.sep}\nFigure:  {figure}\nReport:  {page}")

@@ -3,6 +3,7 @@
 from rich.markup import escape
 from rich.table import Table
 
+from .docstrings import documentation
 from .output import console
 
 
@@ -50,7 +51,8 @@ def agent_table() -> Table:
     table = Table("agent", "parameter", "default", "meaning", show_lines=False)
     for name, agent in AGENTS.items():
         table.add_section()
-        table.add_row(f"[bold]{name}[/bold]", "", "", (agent.__doc__ or "").splitlines()[0])
+        summary, _, _ = documentation(agent).partition("\n")
+        table.add_row(f"[bold]{name}[/bold]", "", "", escape(summary))
         for parameter, rule in rules(agent).items():
             default = getattr(agent, parameter)
             shown = "" if default is None else str(default)

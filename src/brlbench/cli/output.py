@@ -1,5 +1,7 @@
 """Where commands print: results to `console`, notes to `errors`."""
 
+import re
+import sys
 from collections.abc import Iterable
 
 from rich.console import Console
@@ -8,13 +10,37 @@ from rich.text import Text
 console = Console()
 errors = Console(stderr=True)
 
+# Codes that would move the cursor or change colours; names and files can contain any.
+_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+
+def verbatim(text: object, style: str = "") -> Text:
+    """A text as it is: no markup, and control characters as their codes; lines may end."""
+    return Text(_CONTROLS.sub(_code, str(text)), style=style)
+
+
+def one_line(text: str) -> str:
+    """A text in one line, with control characters and ends of lines as their codes."""
+    return _CONTROLS.sub(_code, text).replace("\n", "\\n")
+
 
 def say(text: object) -> None:
-    """Print a text verbatim: without markup, without breaking its lines."""
-    console.print(Text(str(text)), soft_wrap=True)
+    """Print a text verbatim, without breaking its lines."""
+    console.print(verbatim(text), soft_wrap=True)
+
+
+def write_out(data: bytes) -> None:
+    """Print the content of a file, whose encoding is not the terminal's."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
 
 
 def print_notes(notes: Iterable[str]) -> None:
     """Print notes on results."""
     for note in notes:
-        errors.print(Text(f"note: {note}"), soft_wrap=True)
+        errors.print(verbatim(f"note: {note}"), soft_wrap=True)
+
+
+def _code(character: re.Match[str]) -> str:
+    return repr(character[0])[1:-1]

@@ -3,36 +3,34 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from rich.markup import escape
 from rich.table import Table
-from rich.text import Text
 
 from ..arguments import format_seconds
 from ..study.estimate import Estimate
 from ..study.plan import Study
 from ..study.run import Outlook
 from ..study.status import Status
-from .output import console, say
+from .output import console, say, verbatim
 
 _MOST_FAILURES = 5  # failed probes that are printed
 
 
 def print_outlook(study: Study, outlook: Outlook) -> None:
     """Print a study's title, and how many of its jobs are done."""
-    console.print(Text(study.table.title or study.path.name, style="bold"))
+    console.print(verbatim(study.table.title or study.path.name, style="bold"))
     say(
         f"{len(study.agents)} agents, {len(study.experiments)} experiments, "
         f"{len(study.jobs)} jobs: {len(outlook.done)} done, {len(outlook.failed)} failed, "
         f"{len(outlook.missing)} to do"
     )
     for skipped in study.skipped:
-        console.print(Text(f"skipped: {skipped.label}: {skipped.reason}", style="dim"))
+        console.print(verbatim(f"skipped: {skipped.label}: {skipped.reason}", style="dim"))
 
 
 def print_status(status: Status, is_over: bool = False) -> None:
     """Print what is done, running, failed and left."""
     if status.title and not is_over:
-        console.print(Text(status.title, style="bold"))
+        console.print(verbatim(status.title, style="bold"))
     parts = [f"{status.done} of {status.total} jobs done"]
     if status.failures:
         parts.append(f"{len(status.failures)} failed")
@@ -45,6 +43,10 @@ def print_status(status: Status, is_over: bool = False) -> None:
         say(f"failed: {failure.agent} on {failure.experiment}: {failure.reason}")
     if status.failures:
         say("try these again with brlbench run --retry-failed")
+    for found in status.interruptions:
+        say(f"interrupted: {found.agent} on {found.experiment}: {found.reason}")
+    if status.interruptions:
+        say("the next brlbench run tries these again")
 
 
 def _print_details(status: Status) -> None:
@@ -93,7 +95,7 @@ def _job_table(study: Study, outlook: Outlook, estimates: Sequence[Estimate]) ->
             seconds[row] = training + found.training_seconds, playing + found.playing_seconds
     for row, number in jobs.items():
         times = map(_long, seconds[row]) if row in seconds else ("", "")
-        table.add_row(*map(escape, row), str(number), str(done[row]), str(missing[row]), *times)
+        table.add_row(*map(verbatim, row), str(number), str(done[row]), str(missing[row]), *times)
     return table
 
 

@@ -156,6 +156,6 @@ def play(
     check_free(output, overwrite)
     trained, drawn = load(storage.read_agent(agent)), storage.read_experiment(experiment)
     with trajectories_bar(console, drawn.num_trajectories) as advance:
-        result = play_trained(trained, drawn, workers, advance)
+        result = play_trained(trained, drawn, workers, advance, keep_paths)
     storage.write_result(output, result, keep_paths, overwrite)
     console.print(score_table(drawn.name, [summarise(result)]))

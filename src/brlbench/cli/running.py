@@ -3,23 +3,24 @@
 import shlex
 import subprocess
 import sys
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from ..errors import InvalidInput, StoreError
+from ..arguments import num_workers
+from ..errors import StoreError
 from ..executors import Dask, Executor, Local, Slurm, SlurmOptions
-from ..files import read_bytes
 from ..study.estimate import Estimate, estimate
 from ..study.folder import Folder
 from ..study.plan import Study, read_study
 from ..study.run import Run, look
-from ..study.schema import ExecutionTable, explain
+from ..study.schema import ExecutionTable, explain, read_toml
 from ..study.status import read_status
 from .bars import probes_bar, study_bar
+from .ending import sentence_about
 from .output import console, say
 from .progress import print_estimates, print_outlook, print_status
 
@@ -36,17 +37,17 @@ def prepare(
     source = str(study.path)
     if profile is not None:
         source = str(profile)
-        try:
-            chosen |= tomllib.loads(read_bytes(profile).decode())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"{profile} is not a TOML file: {error}") from None
+        chosen |= read_toml(profile)
     chosen |= {name: value for name, value in options.items() if value is not None}
     if "scheduler" in chosen:
         chosen.setdefault("executor", "dask")
     try:
-        return study, ExecutionTable.model_validate(chosen)
+        execution = ExecutionTable.model_validate(chosen)
     except ValidationError as error:
         raise explain(error, source) from None
+    if execution.executor != "slurm" and execution.scheduler is None:
+        num_workers(execution.workers)  # fail before the folder is made
+    return study, execution
 
 
 def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bool = False) -> bool:
@@ -63,7 +64,11 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
         outlook = look(folder, study)
         print_outlook(study, outlook)
         if outlook.missing:
-            with _executor(execution) as executor, study_bar(console, len(study.jobs)) as show:
+            with (
+                _resumable(),
+                _executor(execution) as executor,
+                study_bar(console, len(study.jobs)) as show,
+            ):
                 finished = Run(study, folder, executor, execution.part, show)()
             if not finished:
                 say("stopped; the same command resumes it")
@@ -72,6 +77,17 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
     status = read_status(results)
     print_status(status, is_over=True)
     return status.done == status.total
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    """Say that nothing is lost if the folder can't be used any more."""
+    try:
+        yield
+    except (OSError, StoreError) as error:
+        raise StoreError(
+            f"the run stopped: {sentence_about(error)}; the same command resumes it"
+        ) from error
 
 
 def dry_run(study: Study, execution: ExecutionTable, results: Path, probes: bool) -> None:

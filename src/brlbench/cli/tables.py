@@ -1,11 +1,10 @@
 """Scores as tables for the terminal."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
-from rich.text import Text
 
 from ..analysis.times import ONLINE
 from ..arguments import format_seconds
@@ -13,18 +12,19 @@ from ..protocol.summary import Summary
 from ..report.answers import Answer
 from ..report.data import REFERENCE
 from ..report.words import describe_bounds, format_p, format_score
+from .output import verbatim
 
 
 def score_table(experiment: str, summaries: Sequence[Summary]) -> Table:
     """The agents of one experiment, best first."""
     title = f"{experiment}, {len(summaries[0].returns)} MDPs"
-    table = Table(title=escape(title), title_justify="left")
+    table = _table(title)
     table.add_column("agent", overflow="fold")
     for name in ("score ± 95% interval", "offline", "online, per decision"):
         table.add_column(name, justify="right", no_wrap=True)
     for summary in sorted(summaries, key=lambda each: -each.score.mean):
         table.add_row(
-            escape(summary.label),
+            verbatim(summary.label),
             "{:.2f} ± {:.2f}".format(*summary.score),
             *_times(summary, ONLINE),
         )
@@ -35,7 +35,7 @@ def best_table(found: Answer) -> Table:
     """The best agent of each algorithm within the bounds of the question."""
     bounds = describe_bounds(found.question)
     title = f"{found.experiment.name}, {found.num_tested} MDPs{f', {bounds}' if bounds else ''}"
-    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=0)
+    table = _table(title, box=box.SIMPLE_HEAD, padding=0)
     table.add_column("")
     table.add_column("best agents", overflow="fold")
     for name in ("score ± 95%", "norm.", "offline", "online", "p Holm", "stable"):
@@ -43,7 +43,7 @@ def best_table(found: Answer) -> Table:
     for row in found.rows:
         table.add_row(
             "★" if row.winner else "",
-            Text(row.summary.label),
+            verbatim(row.summary.label),
             format_score(*row.score),
             "" if row.normalised is None else f"{row.normalised:.2f}",
             *_times(row.summary, found.question.feature),
@@ -53,10 +53,14 @@ def best_table(found: Answer) -> Table:
     table.add_section()
     for summary in found.experiment.summaries:
         if summary.algorithm == REFERENCE:
-            score, label = format_score(*summary.score), Text(f"{summary.label} (reference)")
+            score, label = format_score(*summary.score), verbatim(f"{summary.label} (reference)")
             times = _times(summary, found.question.feature)
             table.add_row("", label, score, "", *times, style="dim")
     return table
+
+
+def _table(title: str, **options: Any) -> Table:
+    return Table(title=verbatim(title, "table.title"), title_justify="left", **options)
 
 
 def _times(summary: Summary, feature: str) -> tuple[str, str]:

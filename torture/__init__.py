@@ -1,0 +1,1 @@
+"""Tries to break studies: kills, full disks, odd places and fuzzing, again and again."""

@@ -69,7 +69,8 @@ def compare(job: Job, seconds: float) -> Compared | None:
     """Estimate a job, then play some of it; None if its training alone takes too long."""
     algorithm, parameters = job.agent.algorithm, job.agent.parameters
     request = ExperimentRequest.of(job.experiment)
-    probe = probe_unit(ProbeRequest(algorithm, parameters, request, PROBE_SECONDS), lambda _: True)
+    asked = ProbeRequest(algorithm, parameters, request, PROBE_SECONDS)
+    probe = probe_unit(list(asked), lambda _: True)
     if probe.training_seconds > seconds:
         return None
     agent, experiment = make_agent(algorithm, **parameters), job.experiment

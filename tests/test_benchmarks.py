@@ -1,9 +1,10 @@
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks import compare, measure, plain, scaling
+from benchmarks import compare, load, measure, plain, scaling
 from benchmarks.__main__ import main
 from benchmarks.agents import agent_case
 from benchmarks.measure import Case, Figure
@@ -161,3 +162,18 @@ def test_quick_and_full_runs_are_not_compared(
     with pytest.raises(SystemExit):
         compare.main([str(old), str(new)])
     assert "measure different things" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_load_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    allowed = os.sched_getaffinity(0)
+    try:
+        load.main([str(tmp_path), "--quick"])
+    finally:
+        os.sched_setaffinity(0, allowed)
+    shown = capsys.readouterr().out
+    assert "status of 40 jobs" in shown
+    assert "evaluate on 400 MDPs" in shown
+    assert len(list((tmp_path / "out/results").rglob("*.parquet"))) == 40
+    assert len(list((tmp_path / "made").iterdir())) == 20
+    assert (tmp_path / "report/report.html").exists()

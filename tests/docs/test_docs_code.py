@@ -25,6 +25,11 @@ SMALLER = {
         ("scripts/demo\n", "brlbench demo --mdps 3 --output demo-results\n"),
         ("scripts/test\n", ""),
     ],
+    "reliability.md": [
+        ("podman run", "true"),
+        ("sudo -u nobody", "true"),
+        ("scripts/torture --minutes 10\n", ""),
+    ],
     "reproduction.md": [
         ("reproduction/results.parquet", str(ROOT / "reproduction/results.parquet")),
     ],

@@ -138,8 +138,10 @@ def wait_for_files(folder: Path, number: int) -> None:
     """Wait for new files of a gated study, or until only the job at the gate is left."""
     before = files(folder)
     wait_for(
-        lambda: len(files(folder) - before) >= number
-        or len(list(folder.glob("results/*/*.parquet"))) == 5
+        lambda: (
+            len(files(folder) - before) >= number
+            or len(list(folder.glob("results/*/*.parquet"))) == 5
+        )
     )
 
 

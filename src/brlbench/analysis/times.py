@@ -74,6 +74,7 @@ def summarise(result: Result, features: Mapping[str, Feature] = FEATURES) -> Sum
         },
         machine=result.machine,
         overruns=result.overruns,
+        adjusted=result.adjusted if result.can_be_adjusted else None,
     )
 
 

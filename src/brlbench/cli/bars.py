@@ -91,3 +91,15 @@ def probes_bar(console: Console, total: int) -> Iterator[Callable[[], None]]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=total)
         yield lambda: bar.update(task, advance=1)
+
+
+@contextmanager
+def mdps_bar(console: Console, description: str) -> Iterator[Callable[[int, int], None]]:
+    """A transient bar whose function takes the MDPs drawn since its last call, and their total."""
+    columns = (
+        SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
+        MofNCompleteColumn(), TextColumn("MDPs, left:"), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(description, visible=False)
+        yield lambda drawn, total: bar.update(task, advance=drawn, total=total, visible=True)

@@ -13,13 +13,15 @@ from pydantic import ValidationError
 from ..arguments import num_workers
 from ..errors import StoreError
 from ..executors import Dask, Executor, Local, Slurm, SlurmOptions
+from ..protocol.adjusted import can_adjust
+from ..protocol.start_values import find_start_values
 from ..study.estimate import Estimate, estimate
 from ..study.folder import Folder
 from ..study.plan import Study, read_study
-from ..study.run import Run, look
+from ..study.run import Outlook, Run, look
 from ..study.schema import ExecutionTable, explain, read_toml
 from ..study.status import read_status
-from .bars import probes_bar, study_bar
+from .bars import mdps_bar, probes_bar, study_bar
 from .ending import sentence_about
 from .output import console, say
 from .progress import print_estimates, print_outlook, print_status
@@ -64,6 +66,7 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
         outlook = look(folder, study)
         print_outlook(study, outlook)
         if outlook.missing:
+            _find_start_values(outlook)
             with (
                 _resumable(),
                 _executor(execution) as executor,
@@ -77,6 +80,14 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
     status = read_status(results)
     print_status(status, is_over=True)
     return status.done == status.total
+
+
+def _find_start_values(outlook: Outlook) -> None:
+    """Find out, once for all workers, how much luck is to be expected in each experiment."""
+    for experiment in {job.experiment for job in outlook.missing}:
+        if can_adjust(experiment):
+            with mdps_bar(console, f"{experiment.name}: expected luck") as on_drawn:
+                find_start_values(experiment, on_drawn)
 
 
 @contextmanager

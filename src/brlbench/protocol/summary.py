@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..mdps.sparse import Floats
+from .adjusted import Adjusted
 from .score import Score
 
 
@@ -18,8 +19,19 @@ class Summary:
     seconds: dict[str, float]  # by time feature; "offline" is one of them
     machine: dict[str, Any]
     overruns: float | None = None  # share of decisions past the deadline, if there was one
+    adjusted: Adjusted | None = None  # with the luck taken out
 
     @property
     def score(self) -> Score:
+        """The adjusted score if there is one, else the mean return, with its 95% interval."""
+        return self.unadjusted if self.adjusted is None else self.adjusted.score
+
+    @property
+    def unadjusted(self) -> Score:
         """The mean return and its 95% interval."""
         return Score.of(self.returns)
+
+    @property
+    def scored_returns(self) -> Floats:
+        """The returns [N] that the score is the mean of; paired tests use them."""
+        return self.returns if self.adjusted is None else self.adjusted.returns

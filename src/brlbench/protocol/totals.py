@@ -20,6 +20,8 @@ class PartTotals(NamedTuple):
 
     returns: Floats  # [n]
     cpu_nanoseconds: Integers  # [n]
+    noise: Floats | None  # [n, F]
+    start_values: Floats | None  # [n, F]
     times: TimeCounts
 
 
@@ -41,6 +43,8 @@ def totals_of(record: "Record", experiment: Experiment) -> PartTotals:
     return PartTotals(
         discounted(record.rewards, experiment.discount),
         record.cpu_nanoseconds,
+        record.noise,
+        record.start_values,
         TimeCounts.of(record.nanoseconds, experiment.deadline),
     )
 

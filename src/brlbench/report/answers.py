@@ -72,6 +72,7 @@ class Row(NamedTuple):
     summary: Summary
     winner: bool
     score: Score  # if honest, on the testing half of the MDPs
+    unadjusted: Score | None  # on the same MDPs; None if the score is not adjusted
     normalised: float | None
     test: Test | None  # None for the best agent, and with too few MDPs to test
     stability: float  # share of resamples of the MDPs in which the algorithm wins
@@ -137,14 +138,15 @@ def answer(experiment: ExperimentData, question: Question = ANYTHING) -> Answer:
     tests = _tests(comparison, chosen, question.level, rng)
     stability = comparison.stability(question.offline, question.online, rng, RESAMPLES)
     rows = []
+    # If honest, only the testing half is free of the choice's bias; a single MDP has none.
+    tested = slice(1, None, 2) if question.honest and comparison.testing.size else slice(None)
     for i, test in zip(chosen, tests, strict=True):
-        # If honest, only the testing half is free of the choice's bias.
-        returns = comparison.testing[i] if comparison.testing.size else comparison.choosing[i]
-        score = Score.of(returns)
+        score, unadjusted = _scores(summaries[i], tested)
         row = Row(
             summary=summaries[i],
             winner=i in best.winners,
             score=score,
+            unadjusted=unadjusted,
             normalised=_normalised(experiment, score.mean, question.honest),
             test=test,
             stability=stability[summaries[i].algorithm],
@@ -197,11 +199,17 @@ def _tests(
     return [None, *tests]
 
 
+def _scores(summary: Summary, mdps: slice) -> tuple[Score, Score | None]:
+    """The score on some of the MDPs, and the unadjusted one if it is adjusted."""
+    score = summary.score if mdps == slice(None) else Score.of(summary.scored_returns[mdps])
+    return score, None if summary.adjusted is None else Score.of(summary.returns[mdps])
+
+
 def _normalised(experiment: ExperimentData, score: float, honest: bool) -> float | None:
     """A score between random (0) and optimal (1), on the MDPs it was measured on."""
     part = slice(1, None, 2) if honest else slice(None)
     scores = [
-        max((float(each.returns[part].mean()) for each in experiment.summaries
+        max((float(each.scored_returns[part].mean()) for each in experiment.summaries
              if each.algorithm == name), default=math.nan)
         for name in ("random", REFERENCE)
     ]  # fmt: skip

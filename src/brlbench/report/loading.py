@@ -116,7 +116,7 @@ def _read(
 def _check_returns(path: Path, summary: Summary, others: Iterable[Summary]) -> None:
     """Raise unless a summary can be compared with the others of its experiment."""
     returns = summary.returns
-    largest = np.abs(returns).max()
+    largest = np.abs([returns, summary.scored_returns]).max()
     if not largest < _LARGEST_RETURN:  # written so that NaN is refused too
         raise StoreError(f"{path} has a return of {largest}: must be less than {_LARGEST_RETURN}")
     other = next(iter(others), summary)

@@ -5,6 +5,7 @@ folder. Requests are sent to it as plain data. `notify` tells the main process t
 finished; it returns True if the unit should end early.
 """
 
+import json
 import time
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,8 +16,9 @@ from ..agents import make_agent
 from ..agents.base import Agent, CompiledAgent
 from ..errors import AgentError
 from ..executors.base import Notify
+from ..files import parse_json
 from ..problems import formats
-from ..protocol import machine
+from ..protocol import machine, start_values
 from ..protocol.experiment import ARGUMENTS, Experiment
 from ..protocol.playing import Part, play
 from ..protocol.result import join_records
@@ -73,6 +75,7 @@ class ExperimentRequest(NamedTuple):
     settings: tuple[tuple[str, Any], ...]
     hash: str
     mdps: bytes | None  # None: the worker draws them
+    expected: str | None  # JSON; the expected start values, if they are known
 
     @classmethod
     @cache
@@ -84,6 +87,7 @@ class ExperimentRequest(NamedTuple):
             tuple((name, getattr(experiment, name)) for name in ARGUMENTS),
             experiment.hash,
             None if experiment.given_mdps is None else experiment.given_mdps.tobytes(),
+            _packed_start_values(experiment),
         )
 
     @classmethod
@@ -91,6 +95,11 @@ class ExperimentRequest(NamedTuple):
         """The request in plain data."""
         prior, test, settings, *others = data
         return cls(prior, test, tuple((name, value) for name, value in settings), *others)
+
+
+def _packed_start_values(experiment: Experiment) -> str | None:
+    known = start_values.known_start_values(experiment)
+    return None if known is None else json.dumps(start_values.pack(known))
 
 
 class TrainRequest(NamedTuple):
@@ -232,4 +241,6 @@ def build_experiment(request: ExperimentRequest) -> Experiment:
             "this worker draws other MDPs than the main process: install the same versions of "
             "brlbench and NumPy for both"
         )
+    if request.expected is not None:
+        start_values.remember(experiment, start_values.unpack(parse_json(request.expected)))
     return experiment

@@ -155,9 +155,9 @@ class Result:
     @property
     def expected_start_values(self) -> StartValues | None:
         """What start values are on average; found out now if they are needed and not known."""
-        if not self.can_be_adjusted or self.experiment is None:
-            return self.expected
-        return self.expected or find_start_values(self.experiment)
+        if self.can_be_adjusted and self.expected is None and self.experiment is not None:
+            return find_start_values(self.experiment)
+        return self.expected if self.can_be_adjusted else None
 
     @property
     def mean(self) -> float:

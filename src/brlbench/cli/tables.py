@@ -20,12 +20,13 @@ def score_table(experiment: str, summaries: Sequence[Summary]) -> Table:
     title = f"{experiment}, {len(summaries[0].returns)} MDPs"
     table = _table(title)
     table.add_column("agent", overflow="fold")
-    for name in ("score ± 95% interval", "offline", "online, per decision"):
+    for name in ("score ± 95% interval", "mean return", "offline", "online, per decision"):
         table.add_column(name, justify="right", no_wrap=True)
     for summary in sorted(summaries, key=lambda each: -each.score.mean):
         table.add_row(
             verbatim(summary.label),
-            "{:.2f} ± {:.2f}".format(*summary.score),
+            format_score(*summary.score),
+            format_score(*summary.unadjusted) if summary.adjusted else "",
             *_times(summary, ONLINE),
         )
     return table
@@ -38,16 +39,17 @@ def best_table(found: Answer) -> Table:
     table = _table(title, box=box.SIMPLE_HEAD, padding=0)
     table.add_column("")
     table.add_column("best agents", overflow="fold")
-    for name in ("score ± 95%", "norm.", "offline", "online", "p Holm", "stable"):
+    for name in ("score ± 95%", "mean return", "norm.", "offline", "online", "p Holm", "stable"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in found.rows:
         table.add_row(
             "★" if row.winner else "",
             verbatim(row.summary.label),
             format_score(*row.score),
+            format_score(*row.unadjusted) if row.unadjusted else "",
             "" if row.normalised is None else f"{row.normalised:.2f}",
             *_times(row.summary, found.question.feature),
-            format_p(row.test.adjusted) if row.test else "",
+            format_p(row.test.holm) if row.test else "",
             f"{100 * row.stability:.0f}%",
         )
     table.add_section()
@@ -55,7 +57,8 @@ def best_table(found: Answer) -> Table:
         if summary.algorithm == REFERENCE:
             score, label = format_score(*summary.score), verbatim(f"{summary.label} (reference)")
             times = _times(summary, found.question.feature)
-            table.add_row("", label, score, "", *times, style="dim")
+            mean_return = format_score(*summary.unadjusted) if summary.adjusted else ""
+            table.add_row("", label, score, mean_return, "", *times, style="dim")
     return table
 
 

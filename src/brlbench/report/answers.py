@@ -61,7 +61,7 @@ class Test(NamedTuple):
     interval: Interval  # of the difference, 95%, by the bootstrap
     z: float
     p_value: float
-    adjusted: float  # the p-value after Holm's correction over all tests of the experiment
+    holm: float  # the p-value after Holm's correction over all tests of the experiment
     permutation: float  # the p-value of the permutation test
     effect: float
 
@@ -183,18 +183,18 @@ def _tests(
         return [None] * len(chosen)
     first, *others = (comparison.testing[i] for i in chosen)
     z_tests = [paired_z_test(first, other, level) for other in others]
-    adjusted = holm([test.p_value for test in z_tests])
+    corrected = holm([test.p_value for test in z_tests])
     tests = [
         Test(
             difference=float((first - other).mean()),
             interval=bootstrap_interval(first, other, rng),
             z=test.z,
             p_value=test.p_value,
-            adjusted=float(p_value),
+            holm=float(p_value),
             permutation=permutation_test(first, other, rng),
             effect=effect_size(first, other),
         )
-        for other, test, p_value in zip(others, z_tests, adjusted, strict=True)
+        for other, test, p_value in zip(others, z_tests, corrected, strict=True)
     ]
     return [None, *tests]
 

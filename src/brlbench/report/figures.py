@@ -121,8 +121,15 @@ def _draw_agents(axes: Axes, found: Answer, feature: str, log: LogAxis, looks: L
         )  # fmt: skip
     for row in found.rows:
         look = looks[row.summary.algorithm]
+        place = log.place(row.summary.seconds[feature])
+        if row.summary.adjusted is not None:
+            mean, ci95 = row.summary.unadjusted
+            axes.vlines(
+                place, mean - ci95, mean + ci95, color=look["color"], linewidth=5, alpha=0.25,
+                zorder=3,
+            )  # fmt: skip
         axes.errorbar(
-            log.place(row.summary.seconds[feature]), *row.summary.score, **look,
+            place, *row.summary.score, **look,
             markersize=7, linewidth=1.2, capsize=2.5, zorder=4,
             markerfacecolor=look["color"] if row.winner else "white",
         )  # fmt: skip
@@ -159,11 +166,15 @@ def _legend(found: Answer, looks: Looks) -> list[Line2D]:
         return rows
     sizes = (("filled: winner", 6.0, "0.35"), ("hollow: worse", 6.0, "white"),
              ("small: other agents", 2.5, "0.35"))  # fmt: skip
-    return rows + [
+    rows += [
         Line2D([], [], linestyle="", marker="o", color="0.35", markersize=size,
                markerfacecolor=face, label=name)
         for name, size, face in sizes
     ]  # fmt: skip
+    if any(row.unadjusted for row in found.rows):
+        name = "pale: mean return,\nwith its luck"
+        rows.append(Line2D([], [], color="0.35", linewidth=5, alpha=0.25, label=name))
+    return rows
 
 
 def say_empty(axes: Axes) -> None:

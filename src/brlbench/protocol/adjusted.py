@@ -43,6 +43,11 @@ class Adjusted:
         """The mean and its 95% interval."""
         return Score(self.mean, self.ci95)
 
+    def first(self, num_mdps: int) -> "Adjusted":
+        """The adjusted score on the first MDPs only, with coefficients that come from all."""
+        returns = self.returns[:num_mdps]
+        return Adjusted(returns, _quantile(returns) * returns.std(ddof=1) / math.sqrt(num_mdps))
+
 
 def can_adjust(experiment: Experiment) -> bool:
     """Whether results of an experiment have adjusted scores."""

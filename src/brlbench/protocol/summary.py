@@ -1,6 +1,6 @@
 """What reports need from a result: returns per MDP and time features, no single decisions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..mdps.sparse import Floats
@@ -30,6 +30,13 @@ class Summary:
     def unadjusted(self) -> Score:
         """The mean return and its 95% interval."""
         return Score.of(self.returns)
+
+    def first(self, num_mdps: int) -> "Summary":
+        """The summary on the first MDPs only; times stay those of all."""
+        if num_mdps == len(self.returns):
+            return self
+        adjusted = self.adjusted and self.adjusted.first(num_mdps)
+        return replace(self, returns=self.returns[:num_mdps], adjusted=adjusted)
 
     @property
     def scored_returns(self) -> Floats:

@@ -61,7 +61,9 @@ def load(*places: Path, feature: str = ONLINE) -> ReportData:
         for failure in failures_in(place)
     ]
     experiments = _distinctly_named(
-        [ExperimentData(*headers[key], list(found[key].values())) for key in found]
+        with_common_mdps(
+            [ExperimentData(*headers[key], list(found[key].values())) for key in found]
+        )
     )
     notes += _machine_notes(experiments) + _deadline_notes(experiments) + _gaps(experiments)
     # Names of files can hold bytes that no text can.
@@ -127,16 +129,40 @@ def _check_returns(path: Path, summary: Summary, others: Iterable[Summary]) -> N
         )
 
 
+def with_common_mdps(experiments: Iterable[ExperimentData]) -> list[ExperimentData]:
+    """Add agents that played more MDPs, the same and others, to experiments with fewer."""
+    extended = []
+    families: dict[str, list[ExperimentData]] = {}
+    for experiment in experiments:
+        families.setdefault(experiment.family, []).append(experiment)
+    for family in families.values():
+        family.sort(key=lambda experiment: experiment.num_mdps)
+        for i, experiment in enumerate(family):
+            summaries = {summary.label: summary for summary in experiment.summaries}
+            for larger in family[i + 1 :]:
+                for summary in larger.summaries:
+                    summaries.setdefault(summary.label, summary.first(experiment.num_mdps))
+            extended.append(replace(experiment, summaries=list(summaries.values())))
+    return extended
+
+
 def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]:
-    """Experiments with accurate priors first; equal names get a part of the hash."""
-    experiments.sort(key=lambda e: (not e.accurate, e.name, e.hash))
+    """Experiments with accurate priors first; equal names get the number of MDPs, or a hash."""
+    experiments.sort(key=lambda e: (not e.accurate, e.name, e.num_mdps, e.hash))
     times_used = Counter(experiment.name for experiment in experiments)
-    return [
-        experiment
-        if times_used[experiment.name] == 1
-        else replace(experiment, name=f"{experiment.name} [{experiment.hash[:6]}]")
-        for experiment in experiments
-    ]
+    sizes: dict[str, set[int]] = {}
+    for experiment in experiments:
+        sizes.setdefault(experiment.name, set()).add(experiment.num_mdps)
+
+    def name(experiment: ExperimentData) -> str:
+        same_name = times_used[experiment.name]
+        if same_name == 1:
+            return experiment.name
+        differ_in_size = len(sizes[experiment.name]) == same_name
+        mark = f"({experiment.num_mdps} MDPs)" if differ_in_size else f"[{experiment.hash[:6]}]"
+        return f"{experiment.name} {mark}"
+
+    return [replace(experiment, name=name(experiment)) for experiment in experiments]
 
 
 def _machine_notes(experiments: list[ExperimentData]) -> list[str]:

@@ -17,6 +17,7 @@ from ..agents.base import Agent
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, Pointless, did_you_mean
 from ..problems import PROBLEMS
+from ..problems.frozen import NUM_MDPS
 from ..protocol import needs
 from ..protocol.experiment import Experiment
 from ..protocol.playing import identity
@@ -156,7 +157,9 @@ def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
 
 def _experiment(path: Path, table: StudyTable, entry: ExperimentTable) -> Experiment:
     if entry.frozen is not None:
-        return frozen_set(entry.frozen).replace(deadline=entry.deadline or table.defaults.deadline)
+        num_mdps = entry.num_mdps or table.defaults.num_mdps or NUM_MDPS
+        deadline = entry.deadline or table.defaults.deadline
+        return frozen_set(entry.frozen, num_mdps).replace(deadline=deadline)
     settings = table.defaults.model_dump(exclude_none=True)
     own = entry.model_dump(exclude={"test", "prior", "name", "frozen"}, exclude_none=True)
     if "horizon" in own:

@@ -128,11 +128,11 @@ class ExperimentTable(DefaultsTable):
 
     @model_validator(mode="after")
     def _test_or_frozen(self) -> "ExperimentTable":
-        given = self.model_fields_set - {"frozen", "name", "deadline"}
+        given = self.model_fields_set - {"frozen", "name", "deadline", "num_mdps"}
         if self.frozen is None and self.test is None:
             raise ValueError("must have test = …, or frozen = … with the name of a frozen set")
         if self.frozen is not None and given:
-            raise ValueError(f"can't have {sorted(given)[0]}: its frozen set has all settings")
+            raise ValueError(f"can't have {sorted(given)[0]}: its frozen set has this setting")
         return self
 
 

@@ -75,6 +75,7 @@ class ExperimentRequest(NamedTuple):
     settings: tuple[tuple[str, Any], ...]
     hash: str
     mdps: bytes | None  # None: the worker draws them
+    origin: str | None  # of the MDPs
     expected: str | None  # JSON; the expected start values, if they are known
 
     @classmethod
@@ -87,6 +88,7 @@ class ExperimentRequest(NamedTuple):
             tuple((name, getattr(experiment, name)) for name in ARGUMENTS),
             experiment.hash,
             None if experiment.given_mdps is None else experiment.given_mdps.tobytes(),
+            experiment.origin,
             _packed_start_values(experiment),
         )
 
@@ -235,6 +237,7 @@ def build_experiment(request: ExperimentRequest) -> Experiment:
         formats.from_json(request.test),
         **dict(request.settings),
         mdps=None if request.mdps is None else np.frombuffer(request.mdps),
+        origin=request.origin,
     )
     if experiment.hash != request.hash:
         raise AgentError(

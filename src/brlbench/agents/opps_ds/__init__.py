@@ -6,9 +6,9 @@ with the largest mean + exploration * sqrt(ln(b) / n), where n is the number of 
 
 Where this differs from the benchmark's paper or adds to it:
 
-- The paper's pseudo-code has sqrt(2) in place of `exploration`, which suits returns between 0 and
-  1. The original library's scripts give 660, far more than returns differ on the paper's problems,
-  so all formulas are drawn almost equally often. The default here, 10, was found by measurement.
+- The paper's pseudo-code has sqrt(2) in place of `exploration`, for returns between 0 and 1. The
+  original library's scripts give 660, far more than returns differ on the paper's problems, so all
+  formulas are drawn almost equally often. The default here, 10, was chosen by measurement.
 - An MDP is not drawn as a whole: next states come from an urn (see `policy_search.kernel`). Where
   rewards are Gaussian, returns are summed from their means, which changes no expectation.
 - A formula whose index is undefined for any action, even once, is discarded, as in the original

@@ -241,14 +241,20 @@ def test_the_papers_studies_are_complete() -> None:
     accurate, inaccurate = (
         read_study(STUDIES / f"paper-{case}.toml") for case in ("accurate", "inaccurate")
     )
-    # Section 5.1 of the paper, and the agent that knows the MDP.
+    # Section 5.1 of the paper, the agent that knows the MDP, and F6 with 7,500 draws.
     sizes = {"random": 1, "optimal": 1, "epsilon-greedy": 11, "soft-max": 10, "beb": 10,
-             "opps-ds": 5 * 8 - 8, "sboss": 7 * 11, "bamcp": 7 * 3, "bfs3": 6 * 4 * 3}  # fmt: skip
+             "opps-ds": 5 * 8 - 8 + 1, "sboss": 7 * 11, "bamcp": 7 * 3,
+             "bfs3": 6 * 4 * 3}  # fmt: skip
     for study in (accurate, inaccurate):
         names = [agent.algorithm for agent in study.agents]
         assert {name: names.count(name) for name in names} == sizes
         assert len(study.jobs) == 3 * sum(sizes.values())
         assert len(study.skipped) == 8
+        opps = [agent.parameters for agent in study.agents if agent.algorithm == "opps-ds"]
+        assert all(parameters["exploration"] == 660 for parameters in opps)
+        assert [each["draws"] for each in opps if each["formulas"] == "F6"] == [
+            10_000, 100_000, 1_000_000, 7500
+        ]  # fmt: skip
         for experiment in study.experiments.values():
             assert (experiment.num_mdps, experiment.horizon) == (500, 250)
     assert list(accurate.experiments) == ["GC", "GDL", "Grid"]

@@ -3,6 +3,7 @@
 import math
 
 from ..arguments import format_seconds
+from ..protocol.score import Score
 from .answers import Answer, Question
 
 _FEATURES = {
@@ -17,11 +18,7 @@ _FEATURES = {
 
 def format_score(mean: float, half_width: float) -> str:
     """A score and its interval, with two decimals or as many as the interval needs."""
-    small = 1e-9 * abs(mean) < half_width < 0.01  # a smaller width is a rounding error
-    decimals = min(9, 1 - math.floor(math.log10(half_width))) if small else 2
-    if math.isnan(half_width):  # of a single MDP
-        return f"{mean:.2f}"
-    return f"{mean:.{decimals}f} ± {half_width:.{decimals}f}"
+    return str(Score(mean, half_width))
 
 
 def format_p(p_value: float) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ..files import atomic_write
+from ..protocol.display import columns_of
 from ..protocol.result import Result
 from ..protocol.times import TimeCounts
 from ..protocol.totals import PartTotals, Totals
@@ -50,18 +51,6 @@ def write_result(
 
 def pack_result(result: Result, keep_paths: bool = False) -> bytes:
     """A result as the content of a file."""
-    returns = result.trajectory_returns
-    mdps, per_mdp = returns.shape
-    columns: dict[str, Any] = {
-        "mdp": np.repeat(np.arange(mdps), per_mdp),
-        "trajectory": np.tile(np.arange(per_mdp), mdps),
-        "return": returns.ravel(),
-        "cpu_nanoseconds": result.cpu_nanoseconds.ravel(),
-    }
-    names = [] if result.totals is not None else ["rewards", "nanoseconds"]
-    if keep_paths and result.states is not None and result.actions is not None:
-        names += ["states", "actions"]
-    columns |= {name: _rows(getattr(result, name)) for name in names}
     metadata = {
         "algorithm": result.algorithm,
         "parameters": result.parameters,
@@ -73,12 +62,7 @@ def pack_result(result: Result, keep_paths: bool = False) -> bytes:
         "overruns": result.overruns,
         "machine": result.machine,
     }
-    return pack_table("result", columns, metadata)
-
-
-def _rows(array: Any) -> Any:
-    """One row per trajectory."""
-    return array.reshape(-1, array.shape[-1])
+    return pack_table("result", columns_of(result, keep_paths), metadata)
 
 
 def read_result(path: Path, decisions: bool = True) -> Result:

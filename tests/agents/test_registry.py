@@ -109,7 +109,7 @@ def test_users_agents_show_the_parameters_they_are_given() -> None:
     [
         (Plain, r"^the agent is the class Plain: must be an object of it, such as Plain\(\)$"),
         ("bamcp", '^the agent is the text "bamcp": use make_agent\\("bamcp"\\)$'),
-        (7, "^the agent is 7, which has no method train: must have train, start, act, observe$"),
+        (7, "^the agent is of class int, which has no method train: must have train, start, "),
     ],
 )
 def test_what_is_no_agent_is_named(agent: Any, said: str) -> None:

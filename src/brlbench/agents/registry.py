@@ -100,8 +100,8 @@ def check_agent(agent: Agent) -> None:
     missing = [name for name in _METHODS if not hasattr(agent, name)]
     if missing and not (missing == ["start"] and hasattr(agent, "start_known")):
         raise InvalidInput(
-            f"the agent is {short(agent)}, which has no method {missing[0]}: must have "
-            f"{', '.join(_METHODS)}"
+            f"the agent is of class {type(agent).__name__}, which has no method {missing[0]}: must "
+            f"have {', '.join(_METHODS)}"
         )
 
 

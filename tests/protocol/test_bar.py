@@ -45,8 +45,9 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
 
 def test_a_bar_says_how_far_it_is_and_is_erased_in_the_end(screen: Screen) -> None:
     with Bar("beb on GC", 4, "trajectories", True) as bar:
+        assert screen.seen() == "beb on GC"
+        bar.begin("training")
         assert screen.seen() == "beb on GC: training"
-        bar.begin("playing")
         bar.advance(1)
         assert re.fullmatch(r"beb on GC ███─{9} 1 of 4 trajectories, .* left", screen.seen())
         bar.show(4, 0.0)

@@ -39,9 +39,9 @@ class Bar:
         self._timer = threading.Timer(APPEARS_AFTER, self._appear)
         self._timer.daemon = True
         self._drawing = threading.Lock()
-        self._line, self._length, self._drawn = "", 0, 0.0
+        self._line, self._length, self._drawn = self._name, 0, 0.0
         self._appears_at_once, self._has_appeared = wanted is True, False
-        self.begin("training")
+        self._done, self._began = 0, time.monotonic()
 
     @property
     def is_used(self) -> bool:

@@ -69,6 +69,7 @@ def evaluate(
     name = f"{label_of(*describe(agent))} on {experiment.name}"
     wanted = False if progress is None and on_played is not None else progress
     with Bar(name, experiment.num_trajectories, "trajectories", wanted) as bar:
+        bar.begin("training")
         return _evaluate(agent, experiment, workers, training, on_played, keep_paths, bar)
 
 

@@ -7,7 +7,7 @@ from ..mdps.sparse import Floats
 from .score import Score
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """One agent in one experiment."""
 
@@ -23,3 +23,6 @@ class Summary:
     def score(self) -> Score:
         """The mean return and its 95% interval."""
         return Score.of(self.returns)
+
+    def __repr__(self) -> str:
+        return f"Summary({self.label}: {self.score})"

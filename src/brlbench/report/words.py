@@ -1,8 +1,10 @@
 """Scores, times and answers in words."""
 
 import math
+from html import escape
 
 from ..arguments import format_seconds
+from ..protocol.display import html_table
 from ..protocol.score import Score
 from .answers import Answer, Question
 
@@ -64,6 +66,26 @@ def sentence(found: Answer) -> str:
     if len(found.rows) == 1:
         return start + f"{best}; there is no other algorithm."
     return start + f"{best}; the other algorithms are significantly worse."
+
+
+def answer_html(found: Answer) -> str:
+    """The best agents, for notebooks: a sentence, a table and the notes."""
+    head = ("", "agent", "score", "offline", "online", "behind", "p")
+    rows = [
+        (
+            "★" if row.winner else "",
+            row.summary.label,
+            row.score,
+            format_seconds(row.summary.seconds["offline"]),
+            format_seconds(row.summary.seconds[found.question.feature]),
+            f"{row.test.difference:.2f}" if row.test else "",
+            format_p(row.test.p_value) if row.test else "",
+        )
+        for row in found.rows
+    ]
+    notes = "".join(f"<p>note: {escape(note)}</p>" for note in found.notes)
+    table = html_table(head, rows) if rows else ""
+    return f"<p>{escape(sentence(found))}</p>{table}{notes}"
 
 
 def read_map(found: Answer) -> str:

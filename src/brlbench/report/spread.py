@@ -29,7 +29,8 @@ def distributions(summaries: Sequence[Summary]) -> Figure:
             heights = place + 0.5 * (np.arange(len(returns)) * _JITTER % 1 - 0.5)
             axes.scatter(returns, heights, s=4, alpha=0.25, color=PLAIN, linewidths=0)
             _draw_row(axes, place, returns)
-        axes.set_xlabel("return: points are MDPs, boxes the middle half, diamonds the score")
+        axes.set_xlabel("return")
+        _explain(figure, "points: MDPs; boxes: their middle half; diamonds: scores with intervals")
     return figure
 
 
@@ -44,10 +45,8 @@ def differences(summaries: Sequence[Summary], against: str | None) -> Figure:
             _draw_row(axes, place, paired_differences(summary, best))
         axes.axvline(0, color="0.4", linestyle="--", linewidth=1)
         if best is not None:
-            axes.set_xlabel(
-                f"return minus that of {_wrapped(best.label)} on the same MDP:\n"
-                "diamonds are means with 95% intervals, boxes the middle half of MDPs"
-            )
+            axes.set_xlabel(f"return minus that of\n{_wrapped(best.label)}")
+        _explain(figure, "diamonds: means with 95% intervals; boxes: the middle half of the MDPs")
     return figure
 
 
@@ -87,9 +86,11 @@ def _draw_intervals(axes: Axes, first: Played, second: Played) -> None:
 def _rows(summaries: Sequence[Summary]) -> tuple[Figure, Axes]:
     """A figure with a row for each agent, the first one at the top."""
     names = [_wrapped(summary.label) for summary in summaries]
-    height = 0.9 + sum(0.25 + 0.13 * (1 + name.count("\n")) for name in names)
-    figure = Picture(figsize=(WIDTH, max(1.6, height)), layout="constrained")
+    lines = 1 + max((name.count("\n") for name in names), default=0)
+    height = 1.1 + (0.22 + 0.13 * lines) * len(names)
+    figure = Picture(figsize=(WIDTH, max(1.8, height)), layout="constrained")
     axes = figure.subplots()
+    axes.use_sticky_edges = False  # boxes would touch the frame
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(alpha=0.25, axis="x")
@@ -108,6 +109,10 @@ def _draw_row(axes: Axes, place: int, numbers: Floats) -> None:
         mean, place, xerr=None if math.isnan(half_width) else half_width,
         fmt="D", color="black", markersize=3.5, capsize=3, linewidth=1.2, zorder=4,
     )  # fmt: skip
+
+
+def _explain(figure: Figure, text: str) -> None:
+    figure.supxlabel(text, fontsize=7)
 
 
 def _wrapped(name: str) -> str:

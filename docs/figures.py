@@ -3,6 +3,7 @@
 Scores are the same on every machine; times are those of one core, which each figure names.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -231,6 +232,24 @@ def _reported(returns: Floats, size: int) -> tuple[float, float]:
     return float(np.mean(honest)), float(np.mean(flattered))
 
 
+# The gallery: figures drawn by the code of its page.
+
+_GALLERY = Path(__file__).parent / "gallery.md"
+
+
+@cache
+def _gallery() -> dict[str, Figure]:
+    """Run the code of the gallery's page; each picture shows the figure of the code before it."""
+    namespace: dict[str, Any] = {}
+    drawn = {}
+    block = r"```python\n(.*?)```(?:\n\n!\[.*?\]\(figures/([\w-]+)\.svg\))?"
+    for code, name in re.findall(block, _GALLERY.read_text(), re.DOTALL):
+        exec(code, namespace)
+        if name:
+            drawn[name] = namespace["figure"]
+    return drawn
+
+
 def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
     """The names of the files, and the functions that draw them."""
     for name in bb.PROBLEMS:
@@ -241,6 +260,8 @@ def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
             yield algorithm, partial(effects, algorithm)
     for draw in (learning, scores, best_map, paired, selection):
         yield draw.__name__.replace("_", "-"), draw
+    for name in re.findall(r"figures/(gallery-[\w-]+)\.svg", _GALLERY.read_text()):
+        yield name, lambda name=name: _gallery()[name]
 
 
 def save(figure: Figure, path: Path) -> None:

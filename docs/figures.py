@@ -250,6 +250,10 @@ def _gallery() -> dict[str, Figure]:
     return drawn
 
 
+def _picture(name: str) -> Figure:
+    return _gallery()[name]
+
+
 def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
     """The names of the files, and the functions that draw them."""
     for name in bb.PROBLEMS:
@@ -261,7 +265,7 @@ def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
     for draw in (learning, scores, best_map, paired, selection):
         yield draw.__name__.replace("_", "-"), draw
     for name in re.findall(r"figures/(gallery-[\w-]+)\.svg", _GALLERY.read_text()):
-        yield name, lambda name=name: _gallery()[name]
+        yield name, partial(_picture, name)
 
 
 def save(figure: Figure, path: Path) -> None:

@@ -35,7 +35,7 @@ class Bar:
         shown = "".join(each if each.isprintable() else "?" for each in name)
         self._name = shown if len(shown) <= _LONGEST_NAME else shown[: _LONGEST_NAME - 1] + "…"
         self._total, self._unit = total, unit
-        self._stream = _watched() if wanted is None else sys.stderr if wanted else None
+        self._stream = None if wanted is False else _watched() or (sys.stderr if wanted else None)
         self._timer = threading.Timer(APPEARS_AFTER, self._appear)
         self._timer.daemon = True
         self._drawing = threading.Lock()

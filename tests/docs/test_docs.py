@@ -1,5 +1,6 @@
 """The documentation builds without a warning, its links lead somewhere, and it can be looked at."""
 
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import brlbench as bb
+from helpers.run_page import blocks
 from helpers.shared import made_once
 
 pytestmark = pytest.mark.slow  # the site is built first
@@ -110,6 +112,27 @@ def test_every_algorithm_problem_and_public_name_is_documented(site: Path) -> No
     anchors = Page(site / "api.html").anchors
     for name in bb.__all__:
         assert f"brlbench.{name}" in anchors
+
+
+def test_a_tutorial_is_also_a_notebook(site: Path) -> None:
+    cells = json.loads((site / "tutorials/notebook.ipynb").read_text())["cells"]
+    page = (DOCS / "tutorials/notebook.md").read_text()
+    code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+    written = [block for block in blocks(page) if block.language != "text"]
+    for source, block in zip(code, written, strict=True):
+        assert source.removeprefix(f"%%writefile {block.title}\n") == block.code.rstrip()
+    assert cells[0]["source"].startswith("# From Python, in a notebook")
+    assert "```" not in "".join(cell["source"] for cell in cells)
+
+
+def test_the_gallery_shows_every_plot() -> None:
+    page = (DOCS / "gallery.md").read_text()
+    plots = [name for name in bb.__all__ if name.startswith("plot_")]
+    assert len(plots) == 6
+    for name in plots:
+        picture = f"figures/gallery-{name.removeprefix('plot_')}.svg"
+        assert re.search(rf"bb\.{name}\(.*\)\n```\n\n!\[.*\]\({picture}\)", page)
+        assert (DOCS / picture).exists()
 
 
 @pytest.mark.slow

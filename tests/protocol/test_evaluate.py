@@ -44,6 +44,12 @@ def assert_same(one: Result, other: Result) -> None:
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
 
 
+def test_an_experiment_must_be_one() -> None:
+    wrong: Any = "GC"
+    with pytest.raises(InvalidInput, match=r"^experiment = 'GC': must be an Experiment, such as"):
+        evaluate(make_agent("random"), wrong)
+
+
 # What users see of an agent that fails.
 
 
@@ -124,7 +130,7 @@ def test_an_agent_without_a_method() -> None:
         def act(self, state: int) -> int:
             return 0
 
-    with pytest.raises(AgentError, match=r"Half failed on MDP 0 at step 0: AttributeError: .*obs"):
+    with pytest.raises(InvalidInput, match="is of class Half, which has no method observe"):
         evaluate(Half(), build())  # type: ignore[arg-type]
 
 

@@ -67,15 +67,16 @@ def run(
     [bold]brlbench run studies/paper-accurate.toml --dry-run[/bold],
     [bold]brlbench run study.toml --executor slurm --profile cluster.toml --detach[/bold]
     """
+    from ..study.start import default_folder, prepare
     from . import running
 
-    folder = results or Path(f"{study.stem}-results")
+    folder = results or default_folder(study)
     options = {"executor": executor, "workers": workers, "scheduler": scheduler}
     if detach and not dry:
         running.detach(study, folder, [each for each in sys.argv[1:] if each != "--detach"])
     elif dry:
-        running.dry_run(*running.prepare(study, options, profile), folder, probes)
-    elif not running.run(*running.prepare(study, options, profile), folder, retry_failed):
+        running.dry_run(*prepare(study, options, profile), folder, probes)
+    elif not running.run(*prepare(study, options, profile), folder, retry_failed):
         raise typer.Exit(1)
 
 

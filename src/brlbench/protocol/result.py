@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ..agents import describe
 from ..agents.base import Agent
-from ..arguments import format_seconds
+from ..arguments import format_seconds, require_module
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
 from .adjusted import LEAST_MDPS, Adjusted, adjust
+from .display import columns_of, result_html, result_line
 from .experiment import Experiment
 from .luck import StartValues
 from .score import Score
@@ -22,6 +23,8 @@ from .times import TimeCounts, online_features
 from .totals import MOST_DECISIONS, PartTotals, Totals, discounted, totals_of
 
 if TYPE_CHECKING:
+    import polars
+
     from ..kernels.loop.trajectory import Record
     from .training import Training
 
@@ -50,7 +53,7 @@ class _Kept(Generic[Array]):
         vars(result)[self._name] = kept
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Rewards and times of all decisions: N MDPs, K trajectories per MDP, T decisions each.
 
@@ -168,6 +171,24 @@ class Result:
     def ci95(self) -> float:
         """The half-width of the score's 95% interval."""
         return self.score.ci95
+
+    def to_polars(self) -> "polars.DataFrame":
+        """A table with one row per trajectory, and the columns of a result's file."""
+        import polars
+
+        return polars.DataFrame(columns_of(self, paths=True))
+
+    def to_pandas(self) -> Any:
+        """The table of `to_polars` for pandas, which must be installed; one array per cell."""
+        pandas = require_module("pandas")
+        columns = columns_of(self, paths=True)
+        return pandas.DataFrame({name: list(column) for name, column in columns.items()})
+
+    def __repr__(self) -> str:
+        return result_line(self)
+
+    def _repr_html_(self) -> str:
+        return result_html(self)
 
 
 def join_records(

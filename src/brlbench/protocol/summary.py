@@ -8,7 +8,7 @@ from .adjusted import Adjusted
 from .score import Score
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """One agent in one experiment."""
 
@@ -42,3 +42,6 @@ class Summary:
     def scored_returns(self) -> Floats:
         """The returns [N] that the score is the mean of; paired tests use them."""
         return self.returns if self.adjusted is None else self.adjusted.returns
+
+    def __repr__(self) -> str:
+        return f"Summary({self.label}: {self.score})"

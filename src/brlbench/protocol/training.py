@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from .. import streams
-from ..agents import AGENTS, describe, make_agent
+from ..agents import AGENTS, check_agent, describe, make_agent
 from ..agents.base import Agent, CompiledAgent, Task
 from ..agents.policy_search import OnProgress, PolicySearch
 from ..errors import AgentError, InvalidInput, StoreError
@@ -71,6 +71,7 @@ class SavedAgent:
 
 def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> TrainedAgent:
     """The offline phase, timed; compilation is not."""
+    check_agent(agent)
     names = ("train", prior.digest, task.discount, task.horizon, seed, identity(agent))
     given = (prior, task)
     if is_own(agent):  # which may change what it is given

@@ -4,10 +4,10 @@
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,13 @@ from ..protocol.score import Score
 from ..protocol.summary import Summary
 from .data import REFERENCE, ExperimentData, ReportData
 
+if TYPE_CHECKING:
+    import polars
+
 OPPS = ("opps-ds", "opps-cs")
+Bound = str | float | None
+"""A bound on time: a duration like "5ms", or a number of seconds; None means no bound."""
+
 RESAMPLES = 1000  # how often the MDPs are resampled to find the stability of winners
 
 
@@ -38,16 +44,15 @@ class Question:
 
     @classmethod
     def parse(
-        cls, offline: str | None, online: str | None, feature: str, level: float, honest: bool
+        cls, offline: Bound, online: Bound, feature: str, level: float, honest: bool
     ) -> "Question":
-        """A question from bounds like 1m or 5ms; None means no bound."""
-        return cls(
-            math.inf if offline is None else parse_seconds(offline, "offline"),
-            math.inf if online is None else parse_seconds(online, "online"),
-            feature,
-            level,
-            honest,
-        )
+        """A question from bounds like "1m", "5ms" or seconds; None means no bound."""
+        bounds = (_parse_bound(offline, "offline"), _parse_bound(online, "online"))
+        return cls(*bounds, feature, level, honest)
+
+
+def _parse_bound(bound: Bound, name: str) -> float:
+    return math.inf if bound in (None, math.inf) else parse_seconds(str(bound), name)
 
 
 ANYTHING = Question()
@@ -85,19 +90,44 @@ class Reading(NamedTuple):
     steps: list[tuple[float, list[str]]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Answer:
-    """The best agents of one experiment."""
+    """The best agents of one experiment. Printed, it is a sentence; a notebook shows its table."""
 
     experiment: ExperimentData
     question: Question
     comparison: Comparison  # the competitors, in the experiment's order
     rows: list[Row]  # one per algorithm, best first; empty if no agent is within the bounds
+    notes: Sequence[str] = ()  # on the results
 
     @property
     def winners(self) -> list[Summary]:
         """The best agent and those that are not significantly worse."""
         return [row.summary for row in self.rows if row.winner]
+
+    @property
+    def table(self) -> "polars.DataFrame":
+        """The best agent of each algorithm: scores, times and p-values, the best first."""
+        from .tables import best_table
+
+        return best_table([self])
+
+    @property
+    def tests(self) -> "polars.DataFrame":
+        """The best agent against that of every other algorithm: differences and paired tests."""
+        from .tables import tests_table
+
+        return tests_table(self)
+
+    def __repr__(self) -> str:
+        from .words import sentence
+
+        return sentence(self)
+
+    def _repr_html_(self) -> str:
+        from .words import answer_html
+
+        return answer_html(self)
 
     @property
     def num_tested(self) -> int:

@@ -22,13 +22,16 @@ Write = Callable[[Path, bool], str | None]
 """Writes a file, replacing an old one if allowed; returns a note if it could not be made."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Built:
     """A report that was built: its answers, its files, and notes on both."""
 
     answers: list[Answer]
     files: list[Path]
     notes: list[str]
+
+    def __repr__(self) -> str:
+        return "\n".join(["Files:", *(f"  {path}" for path in self.files)])
 
 
 def build(

@@ -34,6 +34,7 @@ _LOOK: Any = {
     "text.usetex": False,  # even if a matplotlibrc in the current folder says otherwise
     "pdf.fonttype": 42,  # keeps text selectable
 }
+PLAIN = _COLOURS[0]  # of what is no algorithm
 _LINE = 28  # characters of a name per line
 WIDTH = 6.5  # inches, the width of a page's text
 Looks = dict[str, dict[str, Any]]
@@ -48,6 +49,13 @@ def styles(algorithms: list[str]) -> Looks:
         }
         for i, name in enumerate(algorithms)
     }
+
+
+class Picture(Figure):
+    """A figure that notebooks show without `pyplot`."""
+
+    def _repr_png_(self) -> bytes:
+        return render(self, ".png")
 
 
 @contextmanager
@@ -87,7 +95,7 @@ def score_against_time(found: Answer, feature: str, looks: Looks | None = None) 
     looks = looks or styles(sorted({summary.algorithm for summary in summaries}))
     log = LogAxis.of(summary.seconds[feature] for summary in summaries)
     with drawing():
-        figure = Figure(figsize=(WIDTH, 3.7), layout="constrained")
+        figure = Picture(figsize=(WIDTH, 3.7), layout="constrained")
         axes = figure.subplots()
         log.set_up(axes, "x")
         _draw_agents(axes, found, feature, log, looks)
@@ -175,6 +183,12 @@ def _legend(found: Answer, looks: Looks) -> list[Line2D]:
         name = "pale: mean return,\nwith its luck"
         rows.append(Line2D([], [], color="0.35", linewidth=5, alpha=0.25, label=name))
     return rows
+
+
+def legend_above(figure: Figure, handles: Sequence[Any], names: Sequence[str]) -> None:
+    """Name what is drawn above the panels, in as many columns as fit."""
+    columns = max(1, min(len(names), int(WIDTH / (0.5 + 0.065 * max(map(len, names), default=1)))))
+    figure.legend(handles, names, loc="outside upper center", ncols=columns)
 
 
 def say_empty(axes: Axes) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from ..analysis.times import FEATURES, ONLINE, Feature, find_feature, summarise
 from ..errors import InvalidInput, StoreError, WrongKind, encodable
 from ..files import files_below
-from ..protocol.result import label_of
+from ..protocol.result import Result, label_of
 from ..protocol.summary import Summary
 from ..storage import read_result
 from ..storage.compact import ExperimentHeader, read_summaries
@@ -30,34 +30,40 @@ _MANY_OVERRUNS = 0.01  # share of decisions past the deadline
 _OVERLOADED = 0.1  # share of a thread's time spent waiting for a core
 
 
-def load(*places: Path, feature: str = ONLINE) -> ReportData:
+def load(*places: Path | Result, feature: str = ONLINE) -> ReportData:
     """Read all results in files and below folders; damaged files are left out, with a note.
 
-    Summaries have all time features of the package, and `feature`, which may be a user's own.
+    Results themselves are taken as they are. Summaries have all time features of the package, and
+    `feature`, which may be a user's own.
     """
     features = {**FEATURES, feature: find_feature(feature)}
     headers: dict[str, ExperimentHeader] = {}
     found: dict[str, dict[str, Summary]] = {}  # by the experiment's hash and the agent's label
+    sources: dict[Summary, Path | Result] = {}
     notes: list[str] = []
-    for path in _files(places, notes):
+    for source in _sources(places, notes):
         try:
-            read = list(_read(path, features))
+            read = list(_read(source, features))
             for header, summary in read:
-                _check_returns(path, summary, found.get(header.hash, {}).values())
+                _check_returns(source, summary, found.get(header.hash, {}).values())
         except StoreError as error:
             notes.append(f"left out: {error}")
             continue
         for header, summary in read:
             name = headers.setdefault(header.hash, header).name
-            if found.setdefault(header.hash, {}).setdefault(summary.label, summary) is not summary:
-                notes.append(f"left out: {path} repeats {summary.label} on {name}")
+            first = found.setdefault(header.hash, {}).setdefault(summary.label, summary)
+            if first is not summary:
+                _check_repeated(summary, first, f"{source} and {sources[first]}", name)
+                notes.append(f"left out: {source} repeats {summary.label} on {name}")
+            sources[summary] = source
     if not found:
         what = f"no results that can be read ({_some(notes)})" if notes else "no results"
-        where = " and ".join(map(str, places))
+        where = " and ".join(map(str, places)) or "the list"
         raise InvalidInput(f"{where} has {what}: make some with brlbench run, play or demo")
     notes += [
         f"failed: {failure.agent} on {failure.experiment}: {failure.reason}"
         for place in places
+        if not isinstance(place, Result)
         for failure in failures_in(place)
     ]
     experiments = _distinctly_named(
@@ -70,10 +76,13 @@ def load(*places: Path, feature: str = ONLINE) -> ReportData:
     return ReportData(experiments, list(map(encodable, notes)))
 
 
-def _files(places: Iterable[Path], notes: list[str]) -> Iterator[Path]:
+def _sources(places: Iterable[Path | Result], notes: list[str]) -> Iterator[Path | Result]:
+    """The results that are given, and the files that may hold some."""
     unreadable: list[str] = []
     for place in places:
-        if os.path.isdir(place):  # unlike the method of Path, takes any name
+        if isinstance(place, Result):
+            yield place
+        elif os.path.isdir(place):  # unlike the method of Path, takes any name
             yield from files_below(
                 place,
                 "*.parquet",
@@ -90,6 +99,15 @@ def _files(places: Iterable[Path], notes: list[str]) -> Iterator[Path]:
 
 
 def _read(
+    source: Path | Result, features: Mapping[str, Feature]
+) -> Iterator[tuple[ExperimentHeader, Summary]]:
+    """The summaries of a result or in a file, each with its experiment."""
+    if isinstance(source, Result):
+        return iter([(_header(source), summarise(source, features))])
+    return _read_file(source, features)
+
+
+def _read_file(
     path: Path, features: Mapping[str, Feature]
 ) -> Iterator[tuple[ExperimentHeader, Summary]]:
     """The summaries in a file, each with its experiment; none if the file holds something else."""
@@ -101,8 +119,7 @@ def _read(
                 f"{path} has no single decisions, from which {unknown[0]} could be computed: play "
                 "it again with keep_paths, or use another time feature"
             )
-        header = ExperimentHeader(result.settings["name"], result.experiment_hash, result.settings)
-        yield header, summarise(result, features)
+        yield _header(result), summarise(result, features)
     except WrongKind:
         with suppress(WrongKind):
             for header, summary in read_summaries(path):
@@ -115,7 +132,22 @@ def _read(
                 yield header, summary
 
 
-def _check_returns(path: Path, summary: Summary, others: Iterable[Summary]) -> None:
+def _header(result: Result) -> ExperimentHeader:
+    return ExperimentHeader(result.settings["name"], result.experiment_hash, result.settings)
+
+
+def _check_repeated(summary: Summary, first: Summary, both: str, experiment: str) -> None:
+    """Raise if two agents share a label: they differ in something that the label does not show."""
+    is_timed = summary.overruns is not None  # under a deadline, another run of the agent can differ
+    if not is_timed and not np.allclose(summary.returns, first.returns, rtol=1e-9):
+        raise InvalidInput(
+            f"{both} hold different results of {summary.label} on {experiment}: give one agent "
+            "another name, or keep what they differ in as an attribute named like its parameter, "
+            "and play it again; or leave one of them out"
+        )
+
+
+def _check_returns(path: Path | Result, summary: Summary, others: Iterable[Summary]) -> None:
     """Raise unless a summary can be compared with the others of its experiment."""
     returns = summary.returns
     largest = np.abs([returns, summary.scored_returns]).max()

@@ -71,6 +71,20 @@ def best_table(answers: Iterable[Answer]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_BEST, orient="row")
 
 
+def tests_table(found: Answer) -> pl.DataFrame:
+    """One row for each algorithm but the first: how much worse its best agent is."""
+    columns = ("agent", "difference", "low", "high", "z", "p_value", "p_holm", "p_permutation",
+               "effect_size")  # fmt: skip
+    rows = [
+        (row.summary.label, test.difference, *test.interval, test.z, test.p_value, test.holm,
+         test.permutation, test.effect)
+        for row in found.rows
+        if (test := row.test) is not None
+    ]  # fmt: skip
+    kinds: dict[str, Any] = dict.fromkeys(columns, pl.Float64)
+    return pl.DataFrame(rows, schema=kinds | {"agent": pl.String}, orient="row")
+
+
 def _tested(test: Test | None) -> tuple[float | None, ...]:
     if test is None:
         return (None,) * 5

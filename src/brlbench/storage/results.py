@@ -10,6 +10,7 @@ import polars as pl
 
 from ..files import atomic_write
 from ..protocol import start_values
+from ..protocol.display import columns_of
 from ..protocol.luck import NUM_BASELINES
 from ..protocol.result import Result
 from ..protocol.times import TimeCounts
@@ -54,20 +55,6 @@ def write_result(
 
 def pack_result(result: Result, keep_paths: bool = False) -> bytes:
     """A result as the content of a file."""
-    returns = result.trajectory_returns
-    mdps, per_mdp = returns.shape
-    columns: dict[str, Any] = {
-        "mdp": np.repeat(np.arange(mdps), per_mdp),
-        "trajectory": np.tile(np.arange(per_mdp), mdps),
-        "return": returns.ravel(),
-        "cpu_nanoseconds": result.cpu_nanoseconds.ravel(),
-    }
-    names = [] if result.totals is not None else ["rewards", "nanoseconds"]
-    if keep_paths and result.states is not None and result.actions is not None:
-        names += ["states", "actions"]
-    if result.noise is not None:
-        names += _LUCK
-    columns |= {name: _rows(getattr(result, name)) for name in names}
     metadata = {
         "algorithm": result.algorithm,
         "parameters": result.parameters,
@@ -81,12 +68,7 @@ def pack_result(result: Result, keep_paths: bool = False) -> bytes:
     }
     if (expected := result.expected_start_values) is not None:
         metadata["expected_start_values"] = start_values.pack(expected)
-    return pack_table("result", columns, metadata)
-
-
-def _rows(array: Any) -> Any:
-    """One row per trajectory."""
-    return array.reshape(-1, array.shape[-1])
+    return pack_table("result", columns_of(result, keep_paths), metadata)
 
 
 def read_result(path: Path, decisions: bool = True) -> Result:

@@ -6,6 +6,7 @@ killing any process at any moment loses no more than the units it was performing
 
 import math
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -156,7 +157,13 @@ class Run:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """Let the first interrupt stop the run cleanly, and the second at once."""
+        """Let the first interrupt stop the run cleanly, and the second at once.
+
+        Only the main thread can watch for them.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
 
         def handle(number: int, frame: Any) -> None:
             if self.interrupted:

@@ -13,7 +13,7 @@ from .failures import Failure, read_failure, read_json, replaceable
 from .folder import owner_of, part_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status:
     """What is done, running, failed and left."""
 
@@ -35,6 +35,11 @@ class Status:
     def left(self) -> int:
         """Jobs that are neither done nor failed."""
         return self.total - self.done - len(self.failures)
+
+    def __repr__(self) -> str:
+        failed = [f"{each.agent} on {each.experiment}: {each.reason}" for each in self.failures]
+        counts = f"{self.done} of {self.total} jobs done, {len(failed)} failed, {self.left} left"
+        return "\n".join([f"Status({counts})", *(f"  failed: {each}" for each in failed)])
 
 
 def read_status(folder: Path) -> Status:

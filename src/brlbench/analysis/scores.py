@@ -56,9 +56,9 @@ def row_blocks(rows: int, length: int) -> Iterator[int]:
 
 
 def returns_of(played: Played) -> Floats:
-    """The returns [N] that comparisons and figures use, one per MDP."""
+    """The returns [N] that comparisons use, one per MDP: adjusted ones where there are any."""
     if isinstance(played, Result | Summary):
-        return played.returns
+        return played.scored_returns
     return np.asarray(played, dtype=np.float64)
 
 

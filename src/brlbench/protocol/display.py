@@ -55,10 +55,12 @@ def result_html(result: "Result") -> str:
     rows = [
         ("agent", result.label),
         ("experiment", f"{settings['name']}, {len(result.returns)} MDPs, seed {settings['seed']}"),
-        ("score", str(result.score)),
+        ("mean return", str(result.score)),
         ("offline time", format_seconds(result.offline_seconds)),
         ("online time", f"{format_seconds(result.online_seconds['mean'])} per decision"),
     ]
+    if result.can_be_adjusted and result.expected is not None:  # known without estimating it now
+        rows.insert(2, ("adjusted score", str(result.adjusted.score)))
     if result.overruns is not None:
         rows.append(("past the deadline", f"{100 * result.overruns:.2g}% of decisions"))
     return html_table((), rows)

@@ -156,6 +156,11 @@ class Result:
         return is_measured and (self.expected is not None or self.experiment is not None)
 
     @property
+    def scored_returns(self) -> Floats:
+        """The returns [N] that comparisons use: adjusted ones where there are any."""
+        return self.adjusted.returns if self.can_be_adjusted else self.returns
+
+    @property
     def expected_start_values(self) -> StartValues | None:
         """What start values are on average; found out now if they are needed and not known."""
         if self.can_be_adjusted and self.expected is None and self.experiment is not None:

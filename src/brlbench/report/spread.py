@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..analysis.scores import Played, paired_differences, returns_of
+from ..analysis.scores import paired_differences
 from ..mdps.sparse import Floats
 from ..protocol.result import Result
 from ..protocol.score import Score, ci95
@@ -25,10 +25,10 @@ def distributions(summaries: Sequence[Summary]) -> Figure:
     with drawing():
         figure, axes = _rows(summaries)
         for place, summary in enumerate(summaries):
-            returns = returns_of(summary)
+            returns = summary.returns
             heights = place + 0.5 * (np.arange(len(returns)) * _JITTER % 1 - 0.5)
             axes.scatter(returns, heights, s=4, alpha=0.25, color=PLAIN, linewidths=0)
-            _draw_row(axes, place, returns)
+            _draw_row(axes, place, returns, summary.score)
         axes.set_xlabel("return")
         _explain(figure, "points: MDPs; boxes: their middle half; diamonds: scores with intervals")
     return figure
@@ -42,7 +42,8 @@ def differences(summaries: Sequence[Summary], against: str | None) -> Figure:
         figure, axes = _rows(others)
         for place, summary in enumerate(others):
             assert best is not None
-            _draw_row(axes, place, paired_differences(summary, best))
+            difference = paired_differences(summary, best)
+            _draw_row(axes, place, difference, Score.of(difference))
         axes.axvline(0, color="0.4", linestyle="--", linewidth=1)
         if best is not None:
             axes.set_xlabel(f"return minus that of\n{_wrapped(best.label)}")
@@ -55,13 +56,13 @@ def pair(first: Result, second: Result) -> Figure:
     with drawing():
         figure = Picture(figsize=(WIDTH, 3.0), layout="constrained")
         left, right = figure.subplots(1, 2)
-        _draw_points(left, returns_of(first), returns_of(second))
+        _draw_points(left, first.returns, second.returns)
         left.set(
             xlabel=f"return of {_wrapped(second.label)}",
             ylabel=f"return of {_wrapped(first.label)}",
         )
         left.set_title(f"one point per MDP of {first.settings['name']}", loc="left", fontsize=9)
-        _draw_intervals(right, first, second)
+        _draw_intervals(right, first.returns, second.returns)
     return figure
 
 
@@ -71,10 +72,10 @@ def _draw_points(axes: Axes, first: Floats, second: Floats) -> None:
     axes.plot(ends, ends, color="0.4", linestyle="--", linewidth=1)
 
 
-def _draw_intervals(axes: Axes, first: Played, second: Played) -> None:
+def _draw_intervals(axes: Axes, first: Floats, second: Floats) -> None:
     """The mean difference with its interval, and the one that unpaired returns would have."""
     difference = paired_differences(first, second)
-    apart = math.hypot(ci95(returns_of(first)), ci95(returns_of(second)))
+    apart = math.hypot(ci95(first), ci95(second))
     for place, width in enumerate((ci95(difference), apart)):
         axes.errorbar(difference.mean(), place, xerr=width, fmt="o", color=PLAIN, capsize=4)
     axes.axvline(0, color="0.4", linestyle="--", linewidth=1)
@@ -99,12 +100,12 @@ def _rows(summaries: Sequence[Summary]) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _draw_row(axes: Axes, place: int, numbers: Floats) -> None:
-    """The middle half of numbers as a box, their mean with its interval as a diamond."""
+def _draw_row(axes: Axes, place: int, numbers: Floats, score: Score) -> None:
+    """The middle half of numbers as a box, and a score with its interval as a diamond."""
     look: dict[str, Any] = {"edgecolor": PLAIN, "facecolor": "none", "linewidth": 0.8}
     low, high = np.quantile(numbers, [0.25, 0.75])
     axes.barh(place, high - low, 0.5, low, **look)
-    mean, half_width = Score.of(numbers)
+    mean, half_width = score
     axes.errorbar(
         mean, place, xerr=None if math.isnan(half_width) else half_width,
         fmt="D", color="black", markersize=3.5, capsize=3, linewidth=1.2, zorder=4,

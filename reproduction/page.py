@@ -44,8 +44,9 @@ def make_page() -> str:
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters.update(
-        score=_score, z=_z, seconds=_seconds, agent=_agent, number=_number, gain=_gain
-    )
+        score=_score, adjusted=_adjusted, unadjusted=_unadjusted, z=_z, seconds=_seconds,
+        agent=_agent, number=_number, gain=_gain,
+    )  # fmt: skip
     return environment.get_template("page.md.j2").render(
         experiments=experiments,
         num_agents=len({e.label for each in experiments for e in each.summaries}),
@@ -117,6 +118,14 @@ def _sboss(compared: Compared) -> dict[str, Any]:
 
 def _score(of: Summary | PublishedRow | None) -> str:
     return "\N{EN DASH}" if of is None else format_score(*of.score)
+
+
+def _adjusted(of: Summary) -> str:
+    return _score(of if of.adjusted else None)
+
+
+def _unadjusted(of: Summary) -> str:
+    return format_score(*of.unadjusted)
 
 
 def _gain(score: Score) -> str:

@@ -33,8 +33,8 @@ class Compared:
 
     @property
     def z(self) -> float:
-        """Ours minus the paper's, in combined standard errors."""
-        return self._apart(self.ours)
+        """Our mean return minus the paper's, in combined standard errors."""
+        return apart(self.ours.unadjusted, self.row.score)
 
     @cached_property
     def selection(self) -> float | None:
@@ -47,11 +47,12 @@ class Compared:
     @property
     def z_explained(self) -> float:
         """As `z`, with the best evidence there is and the best-of-a-grid bias added."""
-        return self._apart(self.evidence, self.selection or 0.0)
+        mean, ci95 = self.evidence.score
+        return apart(Score(mean + (self.selection or 0.0), ci95), self.row.score)
 
     @property
     def evidence(self) -> Summary:
-        """What the row is judged with, unless it is close already."""
+        """What the row is judged with, unless it is close already; luck is taken out of it."""
         return self.original or self.more or self.ours
 
     @property
@@ -61,10 +62,6 @@ class Compared:
             return None
         both = min(len(self.original.returns), len(self.more.returns))
         return Score.of(self.original.returns[:both] - self.more.returns[:both])
-
-    def _apart(self, summary: Summary, bias: float = 0.0) -> float:
-        score = summary.score
-        return apart(Score(score.mean + bias, score.ci95), self.row.score)
 
     @property
     def has_defect(self) -> bool:
@@ -102,7 +99,8 @@ class Compared:
             gain = self.gain
             matters = gain is not None and abs(gain.mean) > gain.ci95
             causes = ["the original's arithmetic"] * matters
-            causes += ["more MDPs"] * (self.original is not None or self.more is not None)
+            has_more = self.original is not None or self.more is not None
+            causes += ["more MDPs" if has_more else "its luck taken out"]
             causes += ["the choice of the best"] * (self.selection is not None)
             return f"reproduced with {_listed(causes)}"
         return "not reproduced"

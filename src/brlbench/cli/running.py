@@ -53,15 +53,15 @@ def prepare(
 def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bool = False) -> bool:
     """Run the jobs of a study that have no result yet; returns True if all have one now."""
     folder = Folder(results)
-    folder.open(study)
+    folder.open()
     try:
         for message in folder.set_aside_damaged() + folder.set_aside_outdated(study):
             say(f"note: {message}, and made again")
         if retry_failed:
-            for job in look(folder, study).failed:
+            for job in look(folder, study.jobs).failed:
                 folder.failure(job).unlink()
         folder.write_plan(study)
-        outlook = look(folder, study)
+        outlook = look(folder, study.jobs)
         print_outlook(study, outlook)
         if outlook.missing:
             with (
@@ -69,7 +69,7 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
                 _executor(execution) as executor,
                 study_bar(console, len(study.jobs)) as show,
             ):
-                finished = Run(study, folder, executor, execution.part, show)()
+                finished = Run(study.jobs, folder, executor, execution.part, show)()
             if not finished:
                 say("stopped; the same command resumes it")
     finally:
@@ -93,7 +93,7 @@ def _resumable() -> Iterator[None]:
 def dry_run(study: Study, execution: ExecutionTable, results: Path, probes: bool) -> None:
     """Print the jobs of a study, and what the missing ones will take."""
     folder = Folder(results)
-    outlook = look(folder, study)
+    outlook = look(folder, study.jobs)
     print_outlook(study, outlook)
     estimates: list[Estimate] = []
     workers = 1

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..files import atomic_write, parse_json
 from ..protocol.summary import Summary
+from ..protocol.times import ONLINE_FEATURES
 from .checks import (
     Rule,
     check,
@@ -93,7 +94,7 @@ def _summary(row: dict[str, Any]) -> Summary:
 
 
 def _are_times(value: Any) -> bool:
-    return is_table(value) and all(map(is_time, value.values()))
+    return value.keys() >= {"offline", *ONLINE_FEATURES} and all(map(is_time, value.values()))
 
 
 _SUMMARY: dict[str, Rule] = {

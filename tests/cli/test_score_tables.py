@@ -9,7 +9,7 @@ from brlbench.agents import AGENTS, make_agent
 from brlbench.agents.parameters import rules
 from brlbench.analysis.times import summarise
 from brlbench.arguments import format_seconds
-from brlbench.cli.bars import study_bar, trajectories_bar
+from brlbench.cli.bars import playing_bar, study_bar, trajectories_bar
 from brlbench.cli.listings import agent_table, problem_table
 from brlbench.cli.tables import score_table
 from brlbench.mdps.single import SingleMDP
@@ -17,6 +17,7 @@ from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.study.run import Progress
+from brlbench.study.tally import Running
 
 
 def printed(content: Any, width: int = 300) -> str:
@@ -112,11 +113,24 @@ def test_the_bar_of_a_study_says_what_is_running_and_left() -> None:
     buffer = io.StringIO()
     console = Console(file=buffer, width=120, force_terminal=True, color_system=None)
     with study_bar(console, 10) as show:
-        show(Progress(10, 3, 1, 90.0, ["beb on [GC]"], stopping=False))
+        show(Progress(10, 3, 1, 50, 90.0, [Running("beb on [GC]")], stopping=False))
     with study_bar(console, 10) as show:
-        show(Progress(10, 3, 1, None, ["beb on [GC]"], stopping=True))
+        show(Progress(10, 3, 1, 50, None, [Running("beb on [GC]")], stopping=True))
     text = buffer.getvalue()
     assert "beb on [GC]" in text
     assert "4/10 jobs, left: 1.5 min" in text
     assert "stopping; Ctrl-C again stops at once" in text
     assert "left: ?" in text
+
+
+def test_bars_show_the_score_so_far() -> None:
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=150, force_terminal=True, color_system=None)
+    running = [Running("training psrl on GC"), Running("beb on GC", 38.25, 1.5, 40)]
+    with study_bar(console, 10) as show:
+        show(Progress(10, 3, 1, 50, 90.0, running, stopping=False))
+    assert "38.25 ± 1.50 in 40 MDPs: beb on GC" in buffer.getvalue()
+    with playing_bar(console, 60) as show:
+        show(Progress(1, 0, 0, 20, 90.0, running[1:], stopping=False))
+    assert "38.25 ± 1.50 in 40 MDPs" in buffer.getvalue()
+    assert "40/60 trajectories" in buffer.getvalue()

@@ -161,6 +161,26 @@ def test_a_report_restarts_the_clock(child: Child, monkeypatch: pytest.MonkeyPat
     assert reports == list(range(10))
 
 
+def test_a_unit_that_reports_for_ever_is_ended_at_its_total(child: Child) -> None:
+    limits = Limits(seconds=PATIENCE, total=0.3)
+    with soon():
+        outcome = child.perform("helpers.work:report_until_stopped", None, limits)
+    assert outcome == Failed("took more than 0.3 s")
+
+
+def test_the_total_counts_from_the_first_message(
+    child: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock is at 100 s when the first of ten messages comes, and goes no further."""
+    reports: list[int] = []
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0 if reports else 0.0)
+    limits = Limits(total=0.5, preparation=1.0)
+    outcome = child.perform(
+        "helpers.work:report_ten_times", None, limits, on_message=reports.append
+    )
+    assert outcome == Done(None)
+
+
 def test_a_unit_that_grows_is_ended_at_its_limit(child: Child) -> None:
     with soon():
         outcome = child.perform("helpers.work:grow", None, Limits(memory=300_000_000))

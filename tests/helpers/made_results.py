@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from brlbench.analysis.times import all_features
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol.result import Result
 from brlbench.protocol.summary import Summary
@@ -39,7 +40,7 @@ def summary(
     features = dict.fromkeys(("mean", "median", "p95", "max"), online)
     listed = ", ".join(f"{key}={value}" for key, value in parameters.items())
     label = f"{algorithm}({listed})" if listed else algorithm
-    times = {"offline": offline, **features, "total": 250 * online}
+    times = all_features({"offline": offline, **features, "total": 250 * online})
     return Summary(algorithm, parameters, label, returns, times, {"processor": "made up"})
 
 

@@ -12,11 +12,11 @@ from brlbench.kernels.loop import environment
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import SparseTable
 from brlbench.problems import distribution
-from brlbench.protocol.evaluate import evaluate, play_trained
+from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.playing import identity
 from brlbench.protocol.result import Result
-from brlbench.protocol.training import Training, train, train_new
+from brlbench.protocol.training import Training, check_plays, train, train_new
 from helpers.own_agents import (
     BadLoading,
     BadSaving,
@@ -354,7 +354,8 @@ def test_training_depends_on_prior_task_seed_and_agent_only() -> None:
 def test_a_trained_agent_plays_what_it_was_trained_for() -> None:
     trained = train_new("beb", {"beta": 2.0}, "GC", 0.95, 12, 0)
     done: list[int] = []
-    result = play_trained(trained, build(), 1, done.append)
+    check_plays(trained, build())
+    result = evaluate(trained.agent, build(), 1, trained.training, done.append)
     assert_same(result, evaluate(make_agent("beb", beta=2.0), build()))
     assert result.offline_seconds == trained.training.seconds
     assert sum(done) == 6
@@ -385,7 +386,7 @@ def test_a_trained_agent_plays_what_it_was_trained_for() -> None:
 def test_it_plays_nothing_else(experiment: Experiment, message: str) -> None:
     trained = train_new("random", {}, "GC", 0.95, 12, 0)
     with pytest.raises(InvalidInput) as caught:
-        trained.check_plays(experiment)
+        check_plays(trained, experiment)
     assert str(caught.value) == message
 
 

@@ -80,6 +80,9 @@ def test_compare_by_another_feature(
     assert set(pl.read_csv(out.encode())["online_seconds"]) == {2.0}
     _, out, _ = run("compare", results, "--feature", "max", "--experiment", "GC")
     assert "best" in out
+    _, out, _ = run("compare", results, "--feature", "max_with_training", "--format", "csv")
+    table = pl.read_csv(out.encode())
+    assert (table["online_seconds"] >= table["offline_seconds"]).all()
 
 
 @pytest.mark.parametrize(

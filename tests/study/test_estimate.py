@@ -60,7 +60,7 @@ def estimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         study = read_study(write_study(tmp_path, STUDY + parameters))
         folder = Folder(tmp_path / "out")
         if is_half_done:
-            folder.open(study)
+            folder.open()
             for job in study.jobs:
                 folder.write_part(job, Part(0, job.experiment.num_trajectories // 2), b"")
             folder.close()

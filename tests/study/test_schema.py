@@ -6,6 +6,7 @@ from reproduction.published import published_rows
 
 from brlbench.errors import InvalidInput
 from brlbench.study.plan import read_study
+from brlbench.study.schema import LimitsTable
 from helpers.made_studies import write_study
 
 STUDIES = Path(__file__).parents[2] / "studies"
@@ -66,6 +67,23 @@ def test_limits_of_an_agent_come_before_those_of_the_study(tmp_path: Path) -> No
     assert limits.trajectory_seconds(horizon=250) == 2.0
     assert limits.trajectory_seconds(horizon=1) == 1.0
     assert study.jobs[-1].agent.limits.trajectory_seconds(horizon=3) == 3.0
+
+
+@pytest.mark.parametrize(
+    ("own", "study", "memories"),
+    [
+        ({}, {}, (None, None)),
+        ({}, {"memory": "4GB"}, (4, 4)),
+        ({"training_memory": "8GB"}, {"memory": "4GB"}, (8, 4)),
+        ({"memory": "1GB"}, {"training_memory": "8GB", "memory": "4GB"}, (1, 1)),
+        ({"memory": "1GB", "playing_memory": "2GB"}, {"playing_memory": "8GB"}, (1, 2)),
+    ],
+)
+def test_memory_for_training_and_playing_apart(
+    own: dict[str, str], study: dict[str, str], memories: tuple[int | None, int | None]
+) -> None:
+    limits = LimitsTable.model_validate(own).over(LimitsTable.model_validate(study))
+    assert limits.memories == tuple(memory and memory * 10**9 for memory in memories)
 
 
 def test_deadlines_are_kept_apart(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from ..study.estimate import Estimate
 from ..study.plan import Study
 from ..study.run import Outlook
 from ..study.status import Status
+from .bars import running_text
 from .output import console, say, verbatim
 
 _MOST_FAILURES = 5  # failed probes that are printed
@@ -56,7 +57,7 @@ def _print_details(status: Status) -> None:
     if status.owner:
         say(f"running: {status.owner}")
         for unit in status.running:
-            say(f"  {unit}")
+            say(f"  {running_text(unit)}")
         if status.seconds_left is not None:
             say(f"about {_long(status.seconds_left)} left")
     elif status.left:

@@ -143,19 +143,23 @@ def play(
 ) -> None:
     """Let a trained agent play an experiment and write the result to a file.
 
+    The same command resumes a play that was stopped or killed at any moment. Until the result is
+    written, OUTPUT.unfinished holds what has been played.
+
     Example: [bold]brlbench play beb.json gc.parquet -o result.parquet[/bold]
     """
-    from .. import storage
     from ..analysis.times import summarise
-    from ..files import check_free
-    from ..protocol.evaluate import play_trained
-    from ..protocol.training import load
-    from .bars import trajectories_bar
+    from ..executors import Local
+    from ..storage import read_result
+    from ..study.one_job import OneJob
+    from .bars import playing_bar
     from .tables import score_table
 
-    check_free(output, overwrite)
-    trained, drawn = load(storage.read_agent(agent)), storage.read_experiment(experiment)
-    with trajectories_bar(console, drawn.num_trajectories) as advance:
-        result = play_trained(trained, drawn, workers, advance, keep_paths)
-    storage.write_result(output, result, keep_paths, overwrite)
-    console.print(score_table(drawn.name, [summarise(result)]))
+    job = OneJob(agent, experiment, output, keep_paths, overwrite)
+    with Local(workers) as executor, playing_bar(console, job.experiment.num_trajectories) as show:
+        is_finished = job.play(executor, show)
+    if not is_finished:
+        say("stopped; the same command resumes it")
+        raise typer.Exit(1)
+    summary = summarise(read_result(output, decisions=False))
+    console.print(score_table(job.experiment.name, [summary]))

@@ -13,7 +13,10 @@ Results = Annotated[
 ]
 Feature = Annotated[
     str,
-    typer.Option(help="The online time: mean, median, p95, max, total, or module:function."),
+    typer.Option(
+        help="The time: mean, median, p95, max or total of decisions, max_with_training, or "
+        "module:function."
+    ),
 ]
 Level = Annotated[float, typer.Option(help="How sure a test must be, between 0 and 1.")]
 Honest = Annotated[

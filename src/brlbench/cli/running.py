@@ -28,7 +28,7 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
     with opened(study, results, retry_failed) as (folder, messages):
         for message in messages:
             say(f"note: {message}, and made again")
-        outlook = look(folder, study)
+        outlook = look(folder, study.jobs)
         print_outlook(study, outlook)
         if outlook.missing:
             _find_start_values(outlook)
@@ -37,7 +37,7 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
                 make_executor(execution) as executor,
                 study_bar(console, len(study.jobs)) as show,
             ):
-                finished = Run(study, folder, executor, execution.part, show)()
+                finished = Run(study.jobs, folder, executor, execution.part, show)()
             if not finished:
                 say("stopped; the same command resumes it")
     status = read_status(results)
@@ -67,7 +67,7 @@ def _resumable() -> Iterator[None]:
 def dry_run(study: Study, execution: ExecutionTable, results: Path, probes: bool) -> None:
     """Print the jobs of a study, and what the missing ones will take."""
     folder = Folder(results)
-    outlook = look(folder, study)
+    outlook = look(folder, study.jobs)
     print_outlook(study, outlook)
     estimates: list[Estimate] = []
     workers = 1

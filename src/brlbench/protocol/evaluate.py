@@ -105,18 +105,6 @@ def _evaluate(
     return join_records(agent, experiment, trained.training, ordered, machine.describe())
 
 
-def play_trained(
-    trained: TrainedAgent,
-    experiment: Experiment,
-    workers: int | None,
-    on_played: OnPlayed,
-    keep_paths: bool = False,
-) -> Result:
-    """Let a trained agent play the experiment that it was trained for."""
-    trained.check_plays(experiment)
-    return evaluate(trained.agent, experiment, workers, trained.training, on_played, keep_paths)
-
-
 def _play_for_totals(agent: Agent, experiment: Experiment, part: Part) -> PartTotals:
     return totals_of(play(agent, experiment, part), experiment)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..analysis.times import FEATURES, ONLINE, Feature, find_feature, summarise
+from ..analysis.times import FEATURES, ONLINE, Feature, all_features, find_feature, summarise
 from ..errors import InvalidInput, StoreError, WrongKind, encodable
 from ..files import files_below
 from ..protocol.result import Result, label_of
@@ -113,7 +113,7 @@ def _read_file(
     """The summaries in a file, each with its experiment; none if the file holds something else."""
     try:
         result = read_result(path, decisions=not features.keys() <= FEATURES.keys())
-        unknown = [name for name in features if name not in ("offline", *result.online_seconds)]
+        unknown = [name for name in features if name not in FEATURES]
         if unknown and result.totals is not None:
             raise StoreError(
                 f"{path} has no single decisions, from which {unknown[0]} could be computed: play "
@@ -122,7 +122,8 @@ def _read_file(
         yield _header(result), summarise(result, features)
     except WrongKind:
         with suppress(WrongKind):
-            for header, summary in read_summaries(path):
+            for header, stored in read_summaries(path):
+                summary = replace(stored, seconds=all_features(stored.seconds))
                 missing = [name for name in features if name not in summary.seconds]
                 if missing:
                     raise StoreError(

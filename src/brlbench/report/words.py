@@ -15,6 +15,7 @@ _FEATURES = {
     "p95": "95th percentile of the online time per decision",
     "max": "longest online time per decision",
     "total": "online time per trajectory",
+    "max_with_training": "longest time of training and decisions",
 }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..files import atomic_write, parse_json
 from ..protocol.adjusted import Adjusted
 from ..protocol.summary import Summary
+from ..protocol.times import ONLINE_FEATURES
 from .checks import (
     Rule,
     check,
@@ -107,7 +108,7 @@ def _adjusted(row: dict[str, Any]) -> Adjusted | None:
 
 
 def _are_times(value: Any) -> bool:
-    return is_table(value) and all(map(is_time, value.values()))
+    return value.keys() >= {"offline", *ONLINE_FEATURES} and all(map(is_time, value.values()))
 
 
 _SUMMARY: dict[str, Rule] = {

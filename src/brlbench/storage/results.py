@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -146,7 +146,18 @@ def _columns_of_totals(metadata: dict[str, Any]) -> list[str] | None:
     return ["mdp", "return", "cpu_nanoseconds", *luck]
 
 
-def pack_part(records: Sequence[Any], training: Training, made_on: dict[str, Any]) -> bytes:
+class StoredPart(NamedTuple):
+    """A part of a result in a file."""
+
+    record: Any  # a record, or totals
+    training: Training
+    machine: dict[str, Any]
+    seconds: float  # that playing it took; 0 in older files
+
+
+def pack_part(
+    records: Sequence[Any], training: Training, made_on: dict[str, Any], seconds: float
+) -> bytes:
     """A part of a result, given as records or as totals, as the content of a file."""
     is_totals = isinstance(records[0], PartTotals)
     columns = {
@@ -154,18 +165,19 @@ def pack_part(records: Sequence[Any], training: Training, made_on: dict[str, Any
         for name in (_TOTALS if is_totals else _RECORD)
         if getattr(records[0], name) is not None and getattr(records[0], name).size
     }
-    metadata: dict[str, Any] = {"training": training, "machine": made_on}
+    metadata: dict[str, Any] = {"training": training, "machine": made_on, "seconds": seconds}
     if is_totals:
         metadata["times"] = TimeCounts.joined(part.times for part in records).to_json()
     return pack_table("part", columns, metadata)
 
 
-def read_part(path: Path) -> tuple[Any, Training, dict[str, Any]]:
+def read_part(path: Path) -> StoredPart:
     """A part of a result, as it was given to `pack_part`."""
     table, metadata = read_table(path, "part")
     with reading(path):
         _check_record(table)
-        check(metadata, {"machine": is_machine})
+        metadata.setdefault("seconds", 0.0)
+        check(metadata, {"machine": is_machine, "seconds": is_time})
         training = Training(*metadata["training"])
         check(training._asdict(), {"seconds": is_time, "cpu_seconds": is_time})
         arrays: dict[str, Any] = {
@@ -175,7 +187,7 @@ def read_part(path: Path) -> tuple[Any, Training, dict[str, Any]]:
         if "times" in metadata:
             totals: dict[str, Any] = dict.fromkeys(_LUCK) | arrays
             record = PartTotals(**totals, times=TimeCounts.from_json(metadata["times"]))
-    return record, training, metadata["machine"]
+    return StoredPart(record, training, metadata["machine"], metadata["seconds"])
 
 
 def renamed_settings(settings: dict[str, Any]) -> dict[str, Any]:

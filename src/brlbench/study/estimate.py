@@ -76,7 +76,12 @@ def estimate(
             ExperimentRequest.of(job.experiment),
             probe_seconds,
         )
-        limits = Limits(60 * probe_seconds, job.agent.limits.memory, PREPARATION_SECONDS)
+        memories = [memory for memory in job.agent.limits.memories if memory is not None]
+        limits = Limits(
+            seconds=60 * probe_seconds,
+            memory=max(memories) if len(memories) == 2 else None,  # it trains and plays
+            preparation=PREPARATION_SECONDS,
+        )
         futures[executor.submit(_UNIT, request, limits, job.agent.guest)] = job
     found = []
     trained = set()

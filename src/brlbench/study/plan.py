@@ -207,7 +207,7 @@ def _agents(
                 continue
             except InvalidInput as error:
                 raise InvalidInput(f"{path}: {place}: {error}") from None
-            code = _code(agent) if entry.algorithm not in AGENTS else None
+            code = None if entry.algorithm in AGENTS else code_of(agent)
             found.append((PlannedAgent(entry.algorithm, parameters, agent, limits, code), names))
     return found, skipped
 
@@ -231,7 +231,8 @@ def _combinations(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield dict(zip(parameters, chosen, strict=True))
 
 
-def _code(agent: Agent) -> str:
+def code_of(agent: Agent) -> str:
+    """A digest of the source file of a user's own agent."""
     source = inspect.getsourcefile(type(agent))
     return hashlib.sha256(Path(source).read_bytes()).hexdigest()[:8] if source else ""
 

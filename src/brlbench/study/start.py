@@ -47,14 +47,14 @@ def run(
     planned, execution = prepare(Path(study), options, None if profile is None else Path(profile))
     folder_path = default_folder(planned.path) if results is None else Path(results)
     with opened(planned, folder_path, retry_failed) as (folder, _):
-        if look(folder, planned).missing:
+        if look(folder, planned.jobs).missing:
             name = planned.table.title or planned.path.name
             with (
                 make_executor(execution) as workplace,
                 Bar(name, len(planned.jobs), "jobs", progress) as bar,
             ):
                 Run(
-                    planned, folder, workplace, execution.part,
+                    planned.jobs, folder, workplace, execution.part,
                     lambda now: bar.show(now.done + now.failed, now.seconds_left),
                 )()  # fmt: skip
     return read_status(folder_path)
@@ -96,11 +96,11 @@ def opened(
 ) -> Iterator[tuple[Folder, list[str]]]:
     """A study's folder, ready for a run, and messages on files that were set aside."""
     folder = Folder(results)
-    folder.open(study)
+    folder.open()
     try:
         messages = folder.set_aside_damaged() + folder.set_aside_outdated(study)
         if retry_failed:
-            for job in look(folder, study).failed:
+            for job in look(folder, study.jobs).failed:
                 folder.failure(job).unlink()
         folder.write_plan(study)
         yield folder, messages

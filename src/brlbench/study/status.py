@@ -11,6 +11,7 @@ from ..errors import InvalidInput
 from ..storage.checks import Rule, check, is_list, is_number, is_text, optional, whole
 from .failures import Failure, read_failure, read_json, replaceable
 from .folder import owner_of, part_of
+from .tally import Running
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,7 +28,7 @@ class Status:
     skipped: list[tuple[str, str]]
     num_trajectories: int
     num_played: int  # trajectories
-    running: list[str]
+    running: list[Running]
     seconds_left: float | None
     by_experiment: dict[str, tuple[int, int]]  # jobs done, and jobs in total
 
@@ -72,7 +73,7 @@ def read_status(folder: Path) -> Status:
         skipped=[(label, reason) for label, reason in plan["skipped"]],
         num_trajectories=sum(job["trajectories"] for job in jobs),
         num_played=sum(job["trajectories"] for job in done) + sum(played.values()),
-        running=now.get("running") or [],
+        running=[Running(*unit) for unit in now.get("running") or []],
         seconds_left=_seconds_left(now),
         by_experiment={name: (done_of_experiment[name], of_experiment[name])
                        for name in of_experiment},
@@ -103,6 +104,12 @@ def _are_texts(value: Any) -> bool:
     return is_list(value) and all(map(is_text, value))
 
 
+def _are_running(value: Any) -> bool:
+    for unit in value:
+        check(Running(*unit)._asdict(), _RUNNING)
+    return is_list(value)
+
+
 _LONGEST_NAME = 255  # in bytes, of a file
 _JOB: dict[str, Rule] = {
     **dict.fromkeys(("agent", "experiment"), is_text),
@@ -114,8 +121,13 @@ _PLAN: dict[str, Rule] = {
     "jobs": _are_jobs,
     "skipped": lambda value: all(_are_texts(pair) and len(pair) == 2 for pair in value),
 }
+_RUNNING: dict[str, Rule] = {
+    "what": is_text,
+    **dict.fromkeys(("mean", "ci95"), optional(is_number)),
+    "num_mdps": whole(0),
+}
 _NOW: dict[str, Rule] = {
-    "running": optional(_are_texts),
+    "running": optional(_are_running),
     "seconds_left": optional(is_number),
     "at": is_number,
 }

@@ -13,7 +13,6 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from drawings import MOST_DRAWN, transitions
 from matplotlib.figure import Figure
 
 import brlbench as bb
@@ -25,6 +24,7 @@ from brlbench.protocol import machine
 from brlbench.protocol.score import ci95
 from brlbench.report.answers import answer
 from brlbench.report.axes import LogAxis
+from brlbench.report.drawings import MOST_DRAWN, transitions
 from brlbench.report.figures import drawing, score_against_time, settle, styles
 from brlbench.report.loading import load
 from brlbench.report.map import best_algorithms_map
@@ -267,7 +267,7 @@ def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
     """The names of the files, and the functions that draw them."""
     for name in bb.PROBLEMS:
         if len(bb.distribution(name).counts.values) <= MOST_DRAWN:
-            yield f"problem-{name}", partial(transitions, name)
+            yield f"problem-{name}", partial(transitions, bb.distribution(name))
     for algorithm, agent in bb.AGENTS.items():
         if agent.sweeps:
             yield algorithm, partial(effects, algorithm)

@@ -209,7 +209,8 @@ class Child:
             if kind == DONE:
                 return Done(content)
             if kind == FAILED:
-                return Failed(str(content))
+                told, *lines = content if isinstance(content, list) and content else [content]
+                return Failed(str(told), tuple(map(str, lines)))
             started, since = True, time.monotonic()
             if kind == STARTED and self._pid is None:
                 self._pid = content

@@ -12,7 +12,6 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from drawings import MOST_DRAWN, transitions
 from matplotlib.figure import Figure
 
 import brlbench as bb
@@ -22,6 +21,7 @@ from brlbench.analysis.scores import normalised
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol import machine
 from brlbench.report.axes import LogAxis
+from brlbench.report.drawings import MOST_DRAWN, transitions
 from brlbench.report.figures import drawing, settle, styles
 
 FOLDER = Path(__file__).parent / "figures"
@@ -258,7 +258,7 @@ def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
     """The names of the files, and the functions that draw them."""
     for name in bb.PROBLEMS:
         if len(bb.distribution(name).counts.values) <= MOST_DRAWN:
-            yield f"problem-{name}", partial(transitions, name)
+            yield f"problem-{name}", partial(transitions, bb.distribution(name))
     for algorithm, agent in bb.AGENTS.items():
         if agent.sweeps:
             yield algorithm, partial(effects, algorithm)

@@ -100,7 +100,10 @@ def check_free(path: Path, overwrite: bool = False) -> None:
     """
     try:
         if not overwrite and path.exists():
-            raise StoreError(f"{path} exists already: choose another name, or allow overwriting")
+            raise StoreError(
+                f"{path} exists already: choose another name, or replace it with --overwrite "
+                "(in Python: overwrite=True)"
+            )
         if not path.parent.is_dir():
             reason = errno.ENOTDIR if path.parent.exists() else errno.ENOENT
             raise StoreError(f"{path} can't be written: {os.strerror(reason)}")

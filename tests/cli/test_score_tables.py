@@ -9,8 +9,8 @@ from brlbench.agents import AGENTS, make_agent
 from brlbench.agents.parameters import rules
 from brlbench.analysis.times import summarise
 from brlbench.arguments import format_seconds
-from brlbench.cli.bars import playing_bar, study_bar, trajectories_bar
-from brlbench.cli.listings import agent_table, problem_table
+from brlbench.cli.bars import files_bar, playing_bar, study_bar, trajectories_bar
+from brlbench.cli.listings import parameter_table, problem_table
 from brlbench.cli.tables import score_table
 from brlbench.mdps.single import SingleMDP
 from brlbench.problems import PROBLEMS, distribution
@@ -87,14 +87,11 @@ def test_the_table_of_problems() -> None:
     assert all(part in text for part in ("uniform:", "around:20:", "gym:", "successors=3"))
 
 
-def test_the_table_of_agents() -> None:
-    text = printed(agent_table())
+def test_the_tables_of_parameters() -> None:
     for name, agent in AGENTS.items():
-        assert f"│ {name} " in text
-        assert (agent.__doc__ or "").splitlines()[0] in text
+        text = printed(parameter_table(name))
         for parameter, rule in rules(agent).items():
-            assert parameter in text
-            assert f"{rule.meaning}; {rule.allowed}" in text
+            assert all(part in text for part in (parameter, rule.meaning, rule.allowed))
 
 
 def test_progress_ends_at_the_total() -> None:
@@ -107,6 +104,16 @@ def test_progress_ends_at_the_total() -> None:
     text = buffer.getvalue()
     assert "beb on GC" in text
     assert "10/10 trajectories, left: 0:00:00" in text
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_the_bar_of_files_names_the_next(is_terminal: bool) -> None:
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=120, force_terminal=is_terminal, color_system=None)
+    with files_bar(console) as show:
+        show("figures/[GC]-map.pdf", 3, 10)
+    assert ("figures/[GC]-map.pdf" in buffer.getvalue()) == is_terminal
+    assert ("3/10" in buffer.getvalue()) == is_terminal
 
 
 def test_the_bar_of_a_study_says_what_is_running_and_left() -> None:

@@ -39,7 +39,7 @@ def test_two_commands_come_first() -> None:
     assert (ROOT / "README.md").read_text().splitlines()[2:5] == [
         "```sh",
         "scripts/demo   # sets up, then compares agents on the paper's six experiments: "
-        "about a minute",
+        "a few minutes",
         "scripts/test   # sets up, then runs all tests",
     ]
 

@@ -175,3 +175,4 @@ parameters.draws = [20, 50]
     row = next(line for line in output.splitlines() if line.startswith("GDL") and "opps" in line)
     assert row.split()[2:5] == ["5", "3", "2"]
     assert ("of one core" in output) == (probes == "--probes")
+    assert ("probing 2 jobs takes about " in output) == (probes == "--probes")

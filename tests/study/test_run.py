@@ -1,4 +1,5 @@
 import json
+import re
 import time
 from pathlib import Path
 
@@ -180,6 +181,12 @@ def test_failures_are_results(tmp_path: Path, shell: Shell) -> None:
     for trouble, reason in REASONS.items():
         [told] = [text for agent, text in found.items() if f"trouble={trouble})" in agent]
         assert reason in told
+    for failure in read_status(out).failures:
+        raised = any(f"trouble={name})" in failure.agent for name in ("training", "raise"))
+        if raised and "long" not in failure.agent:
+            [place] = re.findall(r" \((.*study_agents.py, line \d+), in \w+\)$", failure.reason)
+            assert any(place.rpartition(", ")[2] in line for line in failure.traceback)
+            assert failure.traceback[0] == "Traceback (most recent call last):"
     assert len(returns_in(out)) == 1
     # Reports tell of them as well.
     done = shell("compare", out)

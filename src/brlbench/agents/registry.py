@@ -58,12 +58,8 @@ def make_agent(algorithm: str, **parameters: Any) -> Agent:
     """Make an agent from its name, or a user's own from `"my_module:MyAgent"`."""
     if ":" in algorithm:
         return _make_own(algorithm, parameters)
-    if algorithm not in AGENTS:
-        raise InvalidInput(
-            f'unknown agent "{algorithm}"{did_you_mean(algorithm, AGENTS)}: '
-            f'must be one of {", ".join(AGENTS)}, or "module:Class"'
-        )
-    known = rules(AGENTS[algorithm])
+    made = built_in(algorithm, ', or "module:Class"')
+    known = rules(made)
     for parameter in parameters:
         if parameter not in known:
             has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
@@ -71,7 +67,17 @@ def make_agent(algorithm: str, **parameters: Any) -> Agent:
                 f"{algorithm}: unknown parameter {parameter!r}"
                 f"{did_you_mean(parameter, known)}: {has}"
             )
-    return AGENTS[algorithm](**parameters)
+    return made(**parameters)
+
+
+def built_in(algorithm: str, or_else: str = "") -> type[CompiledAgent]:
+    """The class of a built-in agent; `or_else` names what else the text could have been."""
+    if algorithm not in AGENTS:
+        raise InvalidInput(
+            f'unknown agent "{algorithm}"{did_you_mean(algorithm, AGENTS)}: '
+            f"must be one of {', '.join(AGENTS)}{or_else}"
+        )
+    return AGENTS[algorithm]
 
 
 def _make_own(path: str, parameters: dict[str, Any]) -> Agent:

@@ -118,6 +118,26 @@ def _most_telling(running: "list[Running]") -> "Running":
 
 
 @contextmanager
+def files_bar(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """A transient bar that counts files, and names the one that is made; terminals only."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("reading results", total=None)
+
+        def show(name: str, done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, description=one_line(name))
+
+        yield show
+
+
+@contextmanager
 def probes_bar(console: Console, total: int) -> Iterator[Callable[[], None]]:
     """A transient bar that counts probes."""
     columns = (SpinnerColumn(), TextColumn("probing"), BarColumn(), MofNCompleteColumn())

@@ -20,7 +20,7 @@ from ..study.status import read_status
 from .bars import mdps_bar, probes_bar, study_bar
 from .ending import sentence_about
 from .output import console, say
-from .progress import print_estimates, print_outlook, print_status
+from .progress import print_cost_of_probes, print_estimates, print_outlook, print_status
 
 
 def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bool = False) -> bool:
@@ -73,9 +73,10 @@ def dry_run(study: Study, execution: ExecutionTable, results: Path, probes: bool
     workers = 1
     if probes and outlook.missing:
         with make_executor(execution) as executor:
+            workers = executor.num_workers
+            print_cost_of_probes(len(outlook.missing), workers)
             with probes_bar(console, len(outlook.missing)) as advance:
                 estimates = estimate(outlook.missing, folder, executor, advance=advance)
-            workers = executor.num_workers
     print_estimates(study, outlook, estimates, workers)
 
 

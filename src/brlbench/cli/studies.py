@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from .completion import executor_names
 from .options import Seed, Workers
 
 
@@ -43,7 +44,10 @@ def run(
     ] = True,
     workers: Workers = None,
     executor: Annotated[
-        str | None, typer.Option(help="local, dask or slurm; the study's by default.")
+        str | None,
+        typer.Option(
+            help="local, dask or slurm; the study's by default.", autocompletion=executor_names
+        ),
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="The address of a Dask scheduler; a new one by default.")

@@ -23,6 +23,7 @@ class Failed(NamedTuple):
     """A unit raised, exceeded a limit, or ended its process."""
 
     reason: str
+    traceback: tuple[str, ...] = ()  # lines; empty if it did not raise
 
 
 class Died(NamedTuple):

@@ -242,7 +242,8 @@ class Child:
             if kind == DONE:
                 return Done(content)
             if kind == FAILED:
-                return Failed(str(content))
+                told, *lines = content if isinstance(content, list) and content else [content]
+                return Failed(str(told), tuple(map(str, lines)))
             clock.heard(kind)
             if kind == STARTED and self._pid is None:
                 self._pid = content

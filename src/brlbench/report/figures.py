@@ -78,10 +78,10 @@ def settle(figure: Figure) -> None:
 
 
 def render(figure: Figure, suffix: str) -> bytes:
-    """The bytes of a figure as .pdf or .png, the same every time."""
+    """The bytes of a figure as .pdf, .svg or .png, the same every time."""
     buffer = io.BytesIO()
-    metadata = {"CreationDate": None} if suffix == ".pdf" else {}
-    with drawing():
+    metadata = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(suffix, {})
+    with drawing(), matplotlib.rc_context({"svg.hashsalt": "brlbench"}):
         figure.savefig(buffer, format=suffix[1:], dpi=200, metadata=metadata)
     return buffer.getvalue()
 

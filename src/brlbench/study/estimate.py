@@ -20,6 +20,7 @@ from .plan import Job
 from .units import PREPARATION_SECONDS, ExperimentRequest, build_experiment
 
 PROBE_SECONDS = 0.5
+PROBE_COST_SECONDS = 2 * PROBE_SECONDS  # at most, about: training, then playing
 _UNIT = "brlbench.study.estimate:probe_unit"
 
 

@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -204,10 +204,17 @@ class Folder:
         """Remove the parts of a job."""
         shutil.rmtree(self._parts(job), ignore_errors=True)
 
-    def write_failure(self, job: Job, reason: str, is_interruption: bool = False) -> None:
+    def write_failure(
+        self,
+        job: Job,
+        reason: str,
+        is_interruption: bool = False,
+        traceback: Sequence[str] = (),
+    ) -> None:
         """Write down why a job failed or was interrupted."""
         limits = str(job.agent.limits)
-        failure = Failure(job.label, job.experiment_name, reason, limits, is_interruption)
+        names = (job.label, job.experiment_name)
+        failure = Failure(*names, reason, limits, is_interruption, traceback)
         write_failure(self.failure(job), failure)
 
     def has_failed(self, job: Job) -> bool:

@@ -246,7 +246,7 @@ class Run:
             except WrongValue as error:
                 self._fail(unit, str(error))
         elif isinstance(outcome, Failed):
-            self._fail(unit, outcome.reason)
+            self._fail(unit, outcome.reason, traceback=outcome.traceback)
         elif not self.stopping:
             unit.deaths += 1
             if unit.deaths < _MOST_DEATHS:
@@ -293,14 +293,20 @@ class Run:
         open_job.tally.forget()
         self.done += 1
 
-    def _fail(self, unit: Unit, reason: str, is_interruption: bool = False) -> None:
+    def _fail(
+        self,
+        unit: Unit,
+        reason: str,
+        is_interruption: bool = False,
+        traceback: Sequence[str] = (),
+    ) -> None:
         """Write down why the jobs of a unit get no result; interrupted ones get a next run."""
         where = "training: " if unit.part is None else ""
         for open_job in unit.open_jobs:
             if not open_job.given_up:
                 open_job.given_up = True
                 self.failed += not is_interruption
-                self.folder.write_failure(open_job.job, where + reason, is_interruption)
+                self.folder.write_failure(open_job.job, where + reason, is_interruption, traceback)
 
     def _tell(self, at_once: bool = False) -> None:
         if not at_once and time.monotonic() - self._told < LOOK_SECONDS:

@@ -107,6 +107,7 @@ function tellAbout() {
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
   find("best-note").textContent = "Z is the paired test of the best agent against each: below "
     + `${data.limits[state.level].toFixed(2)}, the agent is not significantly worse.`
+    + (experiment.unadjusted ? " In brackets: mean returns, with their luck." : "")
     + (state.honest ? " Even-numbered MDPs choose, odd-numbered ones test; scores are over all." : "");
   find("reference-note").hidden = !references.length;
   find("adjusted-note").hidden = !experiment.unadjusted;

@@ -112,6 +112,8 @@ function drawBest(table, view, { best, winners }) {
   const ends = best.map((i) => [-1, 1].map((side) => experiment.scores[i] + side * (experiment.ci95[i] || 0)));
   const low = Math.min(...ends.flat()), high = Math.max(...ends.flat());
   const x = linearScale(low, high > low ? high : low + 1, 5, 85);
+  const note = (i) => element("div", { class: "muted" }, `(${meanReturn(experiment, i, score)})`);
+  const below = (i) => (experiment.unadjusted ? [note(i)] : []);
   const rows = best.map((i, k) => {
     const algorithm = algorithms[experiment.algorithms[i]];
     const z = view.comparison.tests.z(best[0], i);
@@ -120,13 +122,11 @@ function drawBest(table, view, { best, winners }) {
       element("td", { class: "name" }, label(algorithm, experiment.labels[i])),
       number(formatSeconds(experiment.offline[i])),
       number(formatSeconds(online[i])),
-      number(`${score(experiment.scores[i])} ± ${score(experiment.ci95[i])}`),
+      number(`${score(experiment.scores[i])} ± ${score(experiment.ci95[i])}`, ...below(i)),
       number(intervalPicture(algorithm, experiment.scores[i], ends[k], x)),
-      ...(experiment.unadjusted ? [number(meanReturn(experiment, i, score))] : []),
       number(k === 0 ? "best" : zText));
   });
-  const second = experiment.unadjusted ? ["Mean return"] : [];
-  const titles = ["Agent", "Offline", "Online", "Score ± 95%", "", ...second, "Z"];
+  const titles = ["Agent", "Offline", "Online", "Score ± 95%", "", "Z"];
   const heads = titles.map((title, k) => element("th", { scope: "col", class: k ? "number" : "" }, title));
   table.tHead.replaceChildren(element("tr", {}, ...heads));
   table.tBodies[0].replaceChildren(...rows);

@@ -44,7 +44,7 @@ _ONE_THREAD = {
 } | {"POLARS_MAX_THREADS": "1"}
 
 
-class _Clock:
+class Clock:
     """The time that a unit has left, by what it has been heard of."""
 
     def __init__(self, limits: Limits) -> None:
@@ -215,7 +215,7 @@ class Child:
 
     def _supervise(self, limits: Limits, on_message: Callable[[Any], None] | None) -> Outcome:
         assert self._connection is not None
-        clock = _Clock(limits)
+        clock = Clock(limits)
         while True:
             left, allowed = clock.left()
             if left <= 0:

@@ -13,7 +13,7 @@ from ..agents.base import Agent
 from ..arguments import format_seconds, require_module
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
-from .adjusted import LEAST_MDPS, Adjusted, adjust
+from .adjusted import LEAST_MDPS, Adjusted, adjust, can_adjust
 from .display import columns_of, result_html, result_line
 from .experiment import Experiment
 from .luck import StartValues
@@ -229,7 +229,7 @@ def join_records(
         totals=_totals(parts, joined("returns"), experiment.deadline),
         noise=noise if has_luck else None,
         start_values=start_values if has_luck else None,
-        expected=known_start_values(experiment) if has_luck else None,
+        expected=known_start_values(experiment) if can_adjust(experiment) else None,
         experiment=experiment,
         **{name: joined(name) for name in names},
     )

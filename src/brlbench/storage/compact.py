@@ -50,7 +50,7 @@ def write_summaries(
             "seconds": json.dumps(summary.seconds),
             "machine": json.dumps(summary.machine),
             "overruns": summary.overruns,
-            "adjusted": [] if summary.adjusted is None else summary.adjusted.returns,
+            "adjusted": np.zeros(0) if summary.adjusted is None else summary.adjusted.returns,
             "adjusted_ci95": None if summary.adjusted is None else summary.adjusted.ci95,
         }
         for index, (_, summaries) in enumerate(experiments)

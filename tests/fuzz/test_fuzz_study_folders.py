@@ -27,8 +27,7 @@ PLAN: dict[str, Any] = {
     "jobs": [JOB, {**JOB, "failure": "failures/b.json", "parts": "parts/b"}],
     "skipped": [["random", "why"]],
 }
-RUNNING = [["random on GC", 31.5, 0.75, 20], ["training beb"]]
-NOW = {"total": 2, "done": 0, "seconds_left": 3.5, "running": RUNNING, "at": 1e9}
+NOW = {"total": 2, "done": 0, "seconds_left": 3.5, "running": ["random on GC"], "at": 1e9}
 
 
 def show_status(plan: bytes, now: bytes, failure: bytes, part: str = "000000-000002") -> Any:
@@ -56,8 +55,7 @@ def packed(content: Any) -> bytes:
 
 def test_the_originals_can_be_read() -> None:
     status = show_status(packed(PLAN), packed(NOW), packed(FAILURE))
-    assert (status.begun, status.num_played) == (1, 2)
-    assert status.running == [("random on GC", 31.5, 0.75, 20), ("training beb", None, None, 0)]
+    assert (status.begun, status.num_played, status.running) == (1, 2, ["random on GC"])
     assert status.failures[0].reason == "it raised"
 
 

@@ -7,7 +7,6 @@ unfinished unit is then `Died`.
 from .base import Executor
 from .dask import Dask
 from .local import Local
-from .slurm import Slurm
-from .slurm_options import SlurmOptions
+from .slurm import Slurm, SlurmOptions
 
 __all__ = ["Dask", "Executor", "Local", "Slurm", "SlurmOptions"]

@@ -17,7 +17,6 @@ from ..agents.base import Agent
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, Pointless, did_you_mean
 from ..problems import PROBLEMS
-from ..problems.frozen import NUM_MDPS
 from ..protocol import needs
 from ..protocol.experiment import Experiment
 from ..protocol.playing import identity
@@ -157,9 +156,7 @@ def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
 
 def _experiment(path: Path, table: StudyTable, entry: ExperimentTable) -> Experiment:
     if entry.frozen is not None:
-        num_mdps = entry.num_mdps or table.defaults.num_mdps or NUM_MDPS
-        deadline = entry.deadline or table.defaults.deadline
-        return frozen_set(entry.frozen, num_mdps).replace(deadline=deadline)
+        return frozen_set(entry.frozen).replace(deadline=entry.deadline or table.defaults.deadline)
     settings = table.defaults.model_dump(exclude_none=True)
     own = entry.model_dump(exclude={"test", "prior", "name", "frozen"}, exclude_none=True)
     if "horizon" in own:
@@ -207,7 +204,7 @@ def _agents(
                 continue
             except InvalidInput as error:
                 raise InvalidInput(f"{path}: {place}: {error}") from None
-            code = None if entry.algorithm in AGENTS else code_of(agent)
+            code = _code(agent) if entry.algorithm not in AGENTS else None
             found.append((PlannedAgent(entry.algorithm, parameters, agent, limits, code), names))
     return found, skipped
 
@@ -231,8 +228,7 @@ def _combinations(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield dict(zip(parameters, chosen, strict=True))
 
 
-def code_of(agent: Agent) -> str:
-    """A digest of the source file of a user's own agent."""
+def _code(agent: Agent) -> str:
     source = inspect.getsourcefile(type(agent))
     return hashlib.sha256(Path(source).read_bytes()).hexdigest()[:8] if source else ""
 

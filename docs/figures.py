@@ -3,9 +3,8 @@
 Scores are the same on every machine; times are those of one core, which each figure names.
 """
 
-import math
+import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from drawings import MOST_DRAWN, transitions
 from matplotlib.figure import Figure
 
 import brlbench as bb
@@ -22,16 +20,11 @@ from brlbench.agents.policy_search import PolicySearch
 from brlbench.analysis.scores import normalised
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol import machine
-from brlbench.protocol.score import ci95
-from brlbench.report.answers import answer
 from brlbench.report.axes import LogAxis
-from brlbench.report.figures import drawing, score_against_time, settle, styles
-from brlbench.report.loading import load
-from brlbench.report.map import best_algorithms_map
-from brlbench.storage import write_result
+from brlbench.report.drawings import MOST_DRAWN, transitions
+from brlbench.report.figures import drawing, settle, styles
 
 FOLDER = Path(__file__).parent / "figures"
-_PLAIN = "#0072B2"  # as in report.figures
 
 # Effects of parameters: score and time for a few values of each, all others at their defaults.
 
@@ -178,43 +171,19 @@ def learning() -> Figure:
     return figure
 
 
-def _answer() -> Any:
-    with tempfile.TemporaryDirectory() as folder:
-        for i, result in enumerate(_results().values()):
-            write_result(Path(folder) / f"{i}.parquet", result)
-        return answer(load(Path(folder)).experiments[0])
-
-
 def scores() -> Figure:
-    """The report's figure of scores against online time."""
-    return score_against_time(_answer(), "mean")
+    """Scores against online time."""
+    return bb.plot_scores(_results().values())
 
 
 def best_map() -> Figure:
-    """The report's map of the best algorithms."""
-    return best_algorithms_map(_answer())
+    """The map of the best algorithms."""
+    return bb.plot_map(_results().values())
 
 
 def paired() -> Figure:
     """Returns of two agents on the same MDPs, and the intervals of their difference."""
-    one, other = (_results()[f"epsilon-greedy(epsilon={e})"].returns for e in (0.0, 0.3))
-    difference = one - other
-    apart = 2 * math.sqrt(one.var(ddof=1) / len(one) + other.var(ddof=1) / len(other))
-    with drawing():
-        figure = Figure(figsize=(6.5, 3.0), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        left.scatter(other, one, s=8, alpha=0.6, color=_PLAIN, linewidths=0)
-        ends = [min(one.min(), other.min()), max(one.max(), other.max())]
-        left.plot(ends, ends, color="0.4", linestyle="--", linewidth=1)
-        left.set(xlabel="return with epsilon = 0.3", ylabel="return with epsilon = 0")
-        left.set_title("one point per MDP of GC", loc="left", fontsize=9)
-        for place, width in enumerate((ci95(difference), apart)):
-            right.errorbar(difference.mean(), place, xerr=width, fmt="o", color=_PLAIN, capsize=4)
-        right.axvline(0, color="0.4", linestyle="--", linewidth=1)
-        right.set(yticks=(0, 1), yticklabels=("paired", "as if on\nother MDPs"), ylim=(-0.6, 1.6))
-        right.set_xlabel("difference of scores, with 95% interval")
-        right.grid(alpha=0.25, axis="x")
-    return figure
+    return bb.plot_pair(*(_results()[f"epsilon-greedy(epsilon={e})"] for e in (0.0, 0.3)))
 
 
 def selection() -> Figure:
@@ -263,16 +232,40 @@ def _reported(returns: Floats, size: int) -> tuple[float, float]:
     return float(np.mean(honest)), float(np.mean(flattered))
 
 
+# The gallery: figures drawn by the code of its page.
+
+_GALLERY = Path(__file__).parent / "gallery.md"
+
+
+@cache
+def _gallery() -> dict[str, Figure]:
+    """Run the code of the gallery's page; each picture shows the figure of the code before it."""
+    namespace: dict[str, Any] = {}
+    drawn = {}
+    block = r"```python\n(.*?)```(?:\n\n!\[.*?\]\(figures/([\w-]+)\.svg\))?"
+    for code, name in re.findall(block, _GALLERY.read_text(), re.DOTALL):
+        exec(code, namespace)
+        if name:
+            drawn[name] = namespace["figure"]
+    return drawn
+
+
+def _picture(name: str) -> Figure:
+    return _gallery()[name]
+
+
 def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
     """The names of the files, and the functions that draw them."""
     for name in bb.PROBLEMS:
         if len(bb.distribution(name).counts.values) <= MOST_DRAWN:
-            yield f"problem-{name}", partial(transitions, name)
+            yield f"problem-{name}", partial(transitions, bb.distribution(name))
     for algorithm, agent in bb.AGENTS.items():
         if agent.sweeps:
             yield algorithm, partial(effects, algorithm)
     for draw in (learning, scores, best_map, paired, selection):
         yield draw.__name__.replace("_", "-"), draw
+    for name in re.findall(r"figures/(gallery-[\w-]+)\.svg", _GALLERY.read_text()):
+        yield name, partial(_picture, name)
 
 
 def save(figure: Figure, path: Path) -> None:

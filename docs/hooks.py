@@ -28,6 +28,9 @@ from brlbench.protocol.score import ci95
 from brlbench.report.words import format_score
 
 _MDPS = 100  # for the values of a problem
+_NOTEBOOK = "tutorials/notebook.md"
+# The text before a block; the block's language, its file and its code, all empty at the end.
+_CELL = r'(.*?)(?:^```(\w+)(?: title="([^"]*)")?\n(.*?)^```$|\Z)'
 # latex2mathml takes these for names, which have no space around them.
 _RELATIONS = {
     "<mi>&#x0007E;</mi>": "<mo>&#x0223C;</mo>",
@@ -44,13 +47,35 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Make a page of each problem that has none."""
+    """Make a page of each problem that has none, and a notebook of a tutorial."""
     for name in bb.PROBLEMS:
         path = f"problems/{name}.md"
         if files.get_file_from_path(path) is None:
             title = bb.distribution(name).description or name
             text = f"# {title}\n\n{{{{ problem {name} }}}}\n"
             files.append(File.generated(config, path, content=text))
+
+    page = files.get_file_from_path(_NOTEBOOK)
+    assert page is not None
+    made = notebook(page.content_string)
+    files.append(File.generated(config, _NOTEBOOK.replace(".md", ".ipynb"), content=made))
+
+
+def notebook(page: str) -> str:
+    """A page as a Jupyter notebook: its code in cells, files with a magic that writes them."""
+    cells: list[dict[str, Any]] = []
+    for text, language, title, code in re.findall(_CELL, page, re.DOTALL | re.MULTILINE):
+        if text.strip():
+            cells.append({"cell_type": "markdown", "source": text.strip()})
+        if title or language == "python":
+            source = (f"%%writefile {title}\n" if title else "") + code.rstrip()
+            cells.append({"cell_type": "code", "source": source, "outputs": []})
+    for number, cell in enumerate(cells):
+        cell |= {"id": str(number), "metadata": {}}
+        if cell["cell_type"] == "code":
+            cell["execution_count"] = None
+    content = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(content, indent=1, ensure_ascii=False)
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

@@ -89,7 +89,7 @@ def main() -> None:
             f"offline {result.offline_seconds:5.1f} s   "
             f"online {result.decision_seconds.mean() * 1e6:7.1f} µs per decision"
         )
-    print("against random:", bb.paired_z_test(results[1].returns, results[0].returns))
+    print("against random:", bb.paired_z_test(results[1], results[0]))
 
 
 if __name__ == "__main__":

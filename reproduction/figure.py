@@ -9,7 +9,7 @@ from brlbench.report.data import REFERENCE
 from brlbench.report.figures import Looks, drawing, render, styles
 from brlbench.report.loading import load
 
-from .page import MORE, RESULTS
+from .page import ARITHMETIC, MORE, RESULTS
 from .published import WITH_DEFECTS
 from .verdicts import Compared, compare_rows
 
@@ -17,7 +17,8 @@ from .verdicts import Compared, compare_rows
 def draw() -> bytes:
     """The figure as a PNG file: one panel per experiment, one point per algorithm."""
     experiments = load(RESULTS).experiments
-    compared = compare_rows(experiments, load(MORE).experiments)
+    more, arithmetic = (load(path).experiments for path in (MORE, ARITHMETIC))
+    compared = compare_rows(experiments, more, arithmetic)
     looks = styles(list(dict.fromkeys(each.row.algorithm for each in compared)))
     log = LogAxis.of(each.ours.seconds["mean"] for each in compared)
     with drawing():

@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from brlbench.arguments import format_seconds
 from brlbench.protocol.result import label_of
+from brlbench.protocol.score import Score
 from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
@@ -20,8 +21,8 @@ from .published import PublishedRow, published_rows
 from .verdicts import CLOSE, Compared, compare_rows, constant_policies
 
 FOLDER = Path(__file__).parent
-RESULTS, MORE, TIMES = (
-    FOLDER / name for name in ("results.parquet", "more-mdps.parquet", "times.parquet")
+RESULTS, MORE, ARITHMETIC, TIMES = (
+    FOLDER / f"{name}.parquet" for name in ("results", "more-mdps", "arithmetic", "times")
 )
 ONLINE = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, math.inf)
 OFFLINE = (1e-2, math.inf)
@@ -33,14 +34,19 @@ _NEVER_AGAIN = 3.47  # bound on how far the mean of a pair with two outcomes mov
 
 def make_page() -> str:
     """The page as Markdown."""
-    experiments, more, times = (load(path).experiments for path in (RESULTS, MORE, TIMES))
-    compared = compare_rows(experiments, more)
+    experiments, more, arithmetic, times = (
+        load(path).experiments for path in (RESULTS, MORE, ARITHMETIC, TIMES)
+    )
+    compared = compare_rows(experiments, more, arithmetic)
     without_defect = [each for each in compared if not each.has_defect]
     environment = Environment(
         loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    environment.filters.update(score=_score, z=_z, seconds=_seconds, agent=_agent, number=_number)
+    environment.filters.update(
+        score=_score, adjusted=_adjusted, unadjusted=_unadjusted, z=_z, seconds=_seconds,
+        agent=_agent, number=_number, gain=_gain,
+    )  # fmt: skip
     return environment.get_template("page.md.j2").render(
         experiments=experiments,
         num_agents=len({e.label for each in experiments for e in each.summaries}),
@@ -51,6 +57,7 @@ def make_page() -> str:
         close=sum(each.is_close for each in without_defect),
         reproduced=sum(each.is_reproduced for each in without_defect),
         beyond=[each for each in without_defect if not each.is_close],
+        originals=[each for each in compared if each.gain is not None],
         farthest=max((abs(each.z) for each in without_defect), default=0.0),
         limit=CLOSE,
         missing=[row for row in published_rows() if all(each.row != row for each in compared)],
@@ -109,8 +116,20 @@ def _sboss(compared: Compared) -> dict[str, Any]:
     return {"compared": compared, "text": text}
 
 
-def _score(of: Summary | PublishedRow) -> str:
-    return format_score(*of.score)
+def _score(of: Summary | PublishedRow | None) -> str:
+    return "\N{EN DASH}" if of is None else format_score(*of.score)
+
+
+def _adjusted(of: Summary) -> str:
+    return _score(of if of.adjusted else None)
+
+
+def _unadjusted(of: Summary) -> str:
+    return format_score(*of.unadjusted)
+
+
+def _gain(score: Score) -> str:
+    return _minus(f"{round(score.mean, 2) + 0.0:+.2f} ± {score.ci95:.2f}")
 
 
 def _z(value: float) -> str:

@@ -15,6 +15,8 @@ from brlbench.protocol.score import Score
 from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
 
+from . import original
+
 WITH_DEFECTS = ("soft-max", "sboss")
 """Algorithms whose implementation behind the tables differs from what the paper prints."""
 
@@ -42,7 +44,18 @@ class PublishedRow:
 
     def find(self, summaries: Iterable[Summary]) -> Summary | None:
         """The summary of our agent with the same parameters, or None if it was not played."""
-        return next((summary for summary in summaries if summary.label == self.label), None)
+        return _labelled(self.label, summaries)
+
+    def find_original(self, summaries: Iterable[Summary], tolerance: float = 0.0) -> Summary | None:
+        """The summary of the agent with the original's arithmetic, or None if it was not played."""
+        if self.agent not in original.AGENTS:
+            return None
+        agent = original.AGENTS[self.agent](**self.parameters, tolerance=tolerance)
+        return _labelled(label_of(*describe(agent)), summaries)
+
+
+def _labelled(label: str, summaries: Iterable[Summary]) -> Summary | None:
+    return next((summary for summary in summaries if summary.label == label), None)
 
 
 def published_rows() -> Iterator[PublishedRow]:

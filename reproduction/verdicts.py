@@ -17,6 +17,7 @@ from .published import WITH_DEFECTS, PublishedRow, apart, published_rows
 from .selection import optimism
 
 CLOSE = 2.0  # combined standard errors
+TIE = 1e-9  # the tolerance of ties with which `with_ties` was played
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +28,13 @@ class Compared:
     ours: Summary
     grid: list[Summary]  # all our agents of the algorithm in this experiment
     more: Summary | None  # the same agent on many other MDPs, if it is cheap
+    original: Summary | None  # the original's arithmetic on those MDPs, or on the first of them
+    with_ties: Summary | None  # the original's arithmetic, except that close values are ties
 
     @property
     def z(self) -> float:
-        """Ours minus the paper's, in combined standard errors."""
-        return self._apart(self.ours)
+        """Our mean return minus the paper's, in combined standard errors."""
+        return apart(self.ours.unadjusted, self.row.score)
 
     @cached_property
     def selection(self) -> float | None:
@@ -43,12 +46,22 @@ class Compared:
 
     @property
     def z_explained(self) -> float:
-        """As `z`, on more MDPs where we have them, with the best-of-a-grid bias added."""
-        return self._apart(self.more or self.ours, self.selection or 0.0)
+        """As `z`, with the best evidence there is and the best-of-a-grid bias added."""
+        mean, ci95 = self.evidence.score
+        return apart(Score(mean + (self.selection or 0.0), ci95), self.row.score)
 
-    def _apart(self, summary: Summary, bias: float = 0.0) -> float:
-        score = summary.score
-        return apart(Score(score.mean + bias, score.ci95), self.row.score)
+    @property
+    def evidence(self) -> Summary:
+        """What the row is judged with, unless it is close already; luck is taken out of it."""
+        return self.original or self.more or self.ours
+
+    @property
+    def gain(self) -> Score | None:
+        """What the original's arithmetic adds to our score: same MDPs, same noise."""
+        if self.original is None or self.more is None:
+            return None
+        both = min(len(self.original.returns), len(self.more.returns))
+        return Score.of(self.original.returns[:both] - self.more.returns[:both])
 
     @property
     def has_defect(self) -> bool:
@@ -83,25 +96,48 @@ class Compared:
         if self.is_close:
             return "reproduced"
         if self.is_reproduced:
-            causes = ["more MDPs"] * (self.more is not None)
+            gain = self.gain
+            matters = gain is not None and abs(gain.mean) > gain.ci95
+            causes = ["the original's arithmetic"] * matters
+            has_more = self.original is not None or self.more is not None
+            causes += ["more MDPs" if has_more else "its luck taken out"]
             causes += ["the choice of the best"] * (self.selection is not None)
-            return f"reproduced with {' and '.join(causes)}"
+            return f"reproduced with {_listed(causes)}"
         return "not reproduced"
 
 
+def _listed(causes: Sequence[str]) -> str:
+    return " and ".join([", ".join(causes[:-1]), causes[-1]] if len(causes) > 1 else causes)
+
+
 def compare_rows(
-    experiments: Sequence[ExperimentData], more: Sequence[ExperimentData]
+    experiments: Sequence[ExperimentData],
+    more: Sequence[ExperimentData],
+    arithmetic: Sequence[ExperimentData],
 ) -> list[Compared]:
     """All published rows whose agent we played."""
     compared = []
     for row in published_rows():
         for experiment in filter(row.is_of, experiments):
             ours = row.find(experiment.summaries)
-            others = [e for each in more if row.is_of(each) for e in each.summaries]
+            others, originals = _summaries_of(row, more), _summaries_of(row, arithmetic)
             if ours is not None:
-                grid = [e for e in experiment.summaries if e.algorithm == row.algorithm]
-                compared.append(Compared(row, ours, grid, row.find(others)))
+                compared.append(
+                    Compared(
+                        row=row,
+                        ours=ours,
+                        grid=[e for e in experiment.summaries if e.algorithm == row.algorithm],
+                        more=row.find(others),
+                        original=row.find_original(originals),
+                        with_ties=row.find_original(originals, tolerance=TIE),
+                    )
+                )
     return compared
+
+
+def _summaries_of(row: PublishedRow, experiments: Sequence[ExperimentData]) -> list[Summary]:
+    """All agents in a row's experiment."""
+    return [e for experiment in experiments if row.is_of(experiment) for e in experiment.summaries]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def test_the_longest_name(tmp_path: Path) -> None:
 def test_existing_files_are_kept_unless_allowed(tmp_path: Path) -> None:
     path = tmp_path / "a"
     atomic_write(path, b"one")
-    with pytest.raises(StoreError, match=r"a exists already: choose another name, or allow"):
+    with pytest.raises(StoreError, match="a exists already: choose another name, or replace it"):
         atomic_write(path, b"two", overwrite=False)
     assert path.read_bytes() == b"one"
     atomic_write(path, b"two", overwrite=True)

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from .protocol.evaluate import evaluate
     from .protocol.experiment import Experiment
     from .protocol.result import Result
+    from .report import report
+    from .report.compare import compare
+    from .report.plots import (
+        plot_differences,
+        plot_learning,
+        plot_map,
+        plot_pair,
+        plot_returns,
+        plot_scores,
+    )
     from .storage import frozen_set
+    from .study.start import run
 
 __version__ = "0.1.0"
 
@@ -37,11 +48,20 @@ _MODULES = {
     "StoreError": "errors",
     "Task": "agents",
     "bayes_optimal_value": "mdps.bayes_optimal",
+    "compare": "report.compare",
     "distribution": "problems",
     "evaluate": "protocol.evaluate",
     "frozen_set": "storage",
     "make_agent": "agents",
     "paired_z_test": "analysis.significance",
+    "plot_differences": "report.plots",
+    "plot_learning": "report.plots",
+    "plot_map": "report.plots",
+    "plot_pair": "report.plots",
+    "plot_returns": "report.plots",
+    "plot_scores": "report.plots",
+    "report": "report",
+    "run": "study.start",
 }
 
 __all__ = [
@@ -59,11 +79,20 @@ __all__ = [
     "StoreError",
     "Task",
     "bayes_optimal_value",
+    "compare",
     "distribution",
     "evaluate",
     "frozen_set",
     "make_agent",
     "paired_z_test",
+    "plot_differences",
+    "plot_learning",
+    "plot_map",
+    "plot_pair",
+    "plot_returns",
+    "plot_scores",
+    "report",
+    "run",
 ]
 
 

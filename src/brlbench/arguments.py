@@ -125,9 +125,12 @@ def import_named(path: str, what: str) -> Any:
 def require(extra: str, *modules: str) -> None:
     """Raise unless the modules of one of the package's extras can be imported."""
     for module in modules:
-        try:
-            importlib.import_module(module)
-        except ImportError:
-            raise InvalidInput(
-                f"{module} is not installed: pip install 'brlbench[{extra}]'"
-            ) from None
+        require_module(module, f"'brlbench[{extra}]'")
+
+
+def require_module(module: str, package: str | None = None) -> Any:
+    """Import a module, or raise; `package` is what pip installs, if it has another name."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise InvalidInput(f"{module} is not installed: pip install {package or module}") from None

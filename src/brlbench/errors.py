@@ -70,5 +70,7 @@ def encodable(text: str) -> str:
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """A hint that names the choice most like a word; empty if none is close."""
     by_lower = {choice.lower(): choice for choice in choices}
-    close = difflib.get_close_matches(word.lower(), by_lower, n=1)
+    close = difflib.get_close_matches(word.lower(), by_lower, n=1) or [
+        choice for choice in by_lower if sorted(choice) == sorted(word.lower())
+    ]
     return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import stat
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -99,7 +100,10 @@ def check_free(path: Path, overwrite: bool = False) -> None:
     """
     try:
         if not overwrite and path.exists():
-            raise StoreError(f"{path} exists already: choose another name, or allow overwriting")
+            raise StoreError(
+                f"{path} exists already: choose another name, or replace it with --overwrite "
+                "(in Python: overwrite=True)"
+            )
         if not path.parent.is_dir():
             reason = errno.ENOTDIR if path.parent.exists() else errno.ENOENT
             raise StoreError(f"{path} can't be written: {os.strerror(reason)}")
@@ -134,3 +138,30 @@ def atomic_write(path: Path, data: bytes, overwrite: bool = False) -> None:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def cache_folder(name: str) -> Path | None:
+    """A folder for what can be made again, or None if there is no place for it."""
+    for find_root in (_chosen_root, _temporary_root):
+        with suppress(OSError, RuntimeError):  # there may be no home, or no place for files
+            folder = find_root() / name
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+    return None
+
+
+def _chosen_root() -> Path:
+    if chosen := os.environ.get("BRLBENCH_CACHE_DIR"):
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "brlbench"
+
+
+def _temporary_root() -> Path:
+    """A folder of this user's own: compiled code that is read from it can do anything."""
+    root = Path(tempfile.gettempdir(), f"brlbench-{os.getuid()}")
+    root.mkdir(mode=0o700, exist_ok=True)
+    status = root.lstat()
+    if status.st_uid != os.getuid() or status.st_mode & 0o022:
+        raise PermissionError(f"{root} belongs to others")
+    return root

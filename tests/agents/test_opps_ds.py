@@ -95,7 +95,7 @@ def ucb1(
                 if arm not in discarded:
                     n = chosen.count(arm) + batch_chosen.count(arm)
                     mean = sum(known[arm]) / len(known[arm])
-                    bound = mean + math.sqrt(exploration * math.log(b) / n)
+                    bound = mean + exploration * math.sqrt(math.log(b) / n)
                     if bound > highest + 1e-12:
                         best, highest = arm, bound
             batch_chosen.append(best)
@@ -128,9 +128,9 @@ def spied(monkeypatch: pytest.MonkeyPatch) -> tuple[dict[int, float], dict[int, 
 @pytest.mark.parametrize(
     ("prior", "formulas", "draws", "exploration", "batch"),
     [
-        ("GC", "F2", 600, 660.0, 1), ("GC", "F3", 300, 2.0, 1), ("GDL", "F3", 300, 5.0, 1),
-        ("GDL", "F2", 12, 660.0, 1), ("GC", "F2", 200, 0.0, 1), ("GC", "F2", 200, 660.0, 7),
-        ("GDL", "F3", 250, 2.0, 64), ("uniform:GC", "F2", 100, 660.0, 1000),
+        ("GC", "F2", 600, 25.0, 1), ("GC", "F3", 300, 3.0, 1), ("GDL", "F3", 300, 2.0, 1),
+        ("GDL", "F2", 12, 3.0, 1), ("GC", "F2", 200, 0.0, 1), ("GC", "F2", 200, 660.0, 7),
+        ("GDL", "F3", 250, 2.0, 64), ("uniform:GC", "F2", 100, 25.0, 1000),
     ],
 )  # fmt: skip
 def test_ucb1_against_a_plain_one(
@@ -155,6 +155,27 @@ def test_ucb1_against_a_plain_one(
         key=lambda arm: (counts[arm], means[arm], -arm),
     )
     assert found["formula"] == str(formula_set(formulas)[best])
+
+
+@pytest.mark.parametrize(
+    ("exploration", "number", "expected"),
+    [
+        (2.0, 2, 0),  # 2 + 2 sqrt(ln 2 / 4) = 2.83 > 1 + 2 sqrt(ln 2) = 2.67
+        (2.0, 3, 1),  # 2 + 2 sqrt(ln 3 / 4) = 3.05 < 1 + 2 sqrt(ln 3) = 3.10
+        (0.5, 8_886_110, 0),  # the indices cross at ln b = 16, b = 8,886,110.5
+        (0.5, 8_886_111, 1),
+        (0.0, 8_886_111, 0),
+        (660.0, 2, 1),  # the means hardly count
+    ],
+)
+def test_the_index_against_values_by_hand(exploration: float, number: int, expected: int) -> None:
+    """Two arms, of mean 2 after 4 draws and of mean 1 after 1: they cross at c sqrt(ln b) = 2."""
+    arms = _build_arms(formula_set("F2"), {feature: i for i, feature in enumerate(FEATURES)}, 3)
+    arms.mean[:] = kernels.DISCARDED
+    arms.mean[:2], arms.draws[:2], arms.width[:2] = [2, 1], [4, 1], [1 / 2, 1]
+    chosen = np.empty(1, np.int64)
+    kernels.choose_all(arms, exploration, number - 1, chosen)
+    assert chosen[0] == expected
 
 
 @pytest.mark.parametrize(("prior", "expected"), [("GC", {"1/Qself"}), ("Grid", {"1/Qself"})])

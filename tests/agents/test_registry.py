@@ -12,6 +12,9 @@ import pytest
 from brlbench.agents import AGENTS, describe, make_agent
 from brlbench.agents.parameters import rules
 from brlbench.agents.registry import CLASSES
+from brlbench.errors import InvalidInput
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.playing import identity
 
 ROOT = Path(__file__).parents[2]
@@ -45,12 +48,13 @@ def test_the_readme_has_the_table_of_agents() -> None:
 def test_listing_the_agents_loads_no_compiler() -> None:
     code = """
 import sys
-import brlbench.cli.listings
-brlbench.cli.listings.agent_table()
+from brlbench.cli.listings import agents
+agents()
+agents("bamcp")
 print([name for name in ("numba", "polars", "pydantic") if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert done.stdout.endswith("\n[]\n")
 
 
 class Plain:
@@ -68,6 +72,13 @@ class Fields:
     every: int = 3
 
 
+class Private:
+    """Keeps its parameter as a private attribute, and takes others that it forgets."""
+
+    def __init__(self, beta: float, *rest: Any, **more: Any):
+        self._beta, self.rest, self.more = beta, rest, more
+
+
 class Named(Plain):
     """Says itself what to show."""
 
@@ -80,6 +91,7 @@ class Named(Plain):
         (Plain(), {"every": 3, "weights": [1, 2], "rule": None}),
         (Plain(every=5, rule=print), {"every": 5, "weights": [1, 2]}),  # a function has no text
         (Fields(4), {"every": 4}),
+        (Private(5.0, 1, other=2), {"beta": 5.0}),
         (Named(), {"shown": 1}),
     ],
 )
@@ -91,3 +103,16 @@ def test_users_agents_show_the_parameters_they_are_given() -> None:
     path = f"{__name__}:Plain"
     assert identity(make_agent(path, every=5)) == identity(Plain(every=5))  # type: ignore[arg-type]
     assert describe(make_agent(path, seed=1))[1]["seed"] == 1  # which it hides
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        (Plain, r"^the agent is the class Plain: must be an object of it, such as Plain\(\)$"),
+        ("bamcp", '^the agent is the text "bamcp": use make_agent\\("bamcp"\\)$'),
+        (7, "^the agent is of class int, which has no method train: must have train, start, "),
+    ],
+)
+def test_what_is_no_agent_is_named(agent: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        evaluate(agent, Experiment("GC", num_mdps=1, horizon=1))

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from brlbench.agents import make_agent
 from brlbench.analysis.scores import bootstrap_interval
 from brlbench.analysis.significance import (
     effect_size,
@@ -15,6 +16,8 @@ from brlbench.analysis.significance import (
 )
 from brlbench.errors import InvalidInput
 from brlbench.mdps.sparse import Floats
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.score import ci95
 from brlbench.streams import generator
 
@@ -148,3 +151,29 @@ def test_z_against_many_at_once() -> None:
     assert z[0] == pytest.approx(paired_z_test(one, other).z)
     assert z[1:].tolist() == [0, math.inf, -math.inf]
     assert z_against(one[:1], other[None, :1]).tolist() == [0]
+
+
+def test_results_stand_for_their_returns() -> None:
+    experiment = Experiment("GC", num_mdps=5, horizon=10)
+    one, other = (evaluate(make_agent(name), experiment) for name in ("optimal", "random"))
+    rng = generator("results")
+    assert paired_z_test(one, other) == paired_z_test(one.returns, other.returns)
+    assert effect_size(one, other) == effect_size(one.returns, other.returns)
+    assert bootstrap_interval(one, None, rng).low <= one.mean
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [({"seed": 1}, "seed: 0, 1"), ({"prior": "uniform:GC"}, "prior: GC, uniform:GC")],
+)
+def test_results_of_different_experiments_are_refused(changes: dict[str, Any], said: str) -> None:
+    given: dict[str, Any] = {"prior": "GC", "test": "GC", "num_mdps": 5, "horizon": 10}
+    one, other = (
+        evaluate(make_agent("random"), Experiment(**{**given, **more})) for more in ({}, changes)
+    )
+    said = rf"^random and random played different experiments \({said}\): play both in the same one"
+    for test in (paired_z_test, effect_size):
+        with pytest.raises(ValueError, match=said):
+            test(one, other)
+    with pytest.raises(InvalidInput, match=said):
+        permutation_test(one, other, generator("results"))

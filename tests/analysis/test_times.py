@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,22 @@ DECISIONS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 15.0]])  # two trajectories
 
 @pytest.mark.parametrize(
     ("name", "seconds"),
-    [("offline", 7), ("mean", 5), ("median", 3.5), ("p95", 12.5), ("max", 15), ("total", 15)],
-)
+    [
+        ("offline", 7), ("mean", 5), ("median", 3.5), ("p95", 12.5), ("max", 15), ("total", 15),
+        ("max_with_training", 15),
+    ],
+)  # fmt: skip
 def test_features_by_hand(name: str, seconds: float) -> None:
     assert find_feature(name)(7.0, DECISIONS) == seconds
     assert name in FEATURES
+
+
+def test_training_can_be_the_longest_of_all() -> None:
+    assert find_feature("max_with_training")(16.0, DECISIONS) == 16.0
+    result = evaluate(make_agent("random"), Experiment("GC", num_mdps=2, horizon=3))
+    for training in (1e-12, 1e3):
+        times = summarise(replace(result, offline_seconds=training)).seconds
+        assert times["max_with_training"] == max(training, times["max"])
 
 
 def test_a_feature_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The command line: the paper's steps one by one, the demo, and what users see when they err."""
 
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,8 @@ import typer.main
 
 from brlbench import cli, storage
 from brlbench.agents import AGENTS, make_agent
-from brlbench.cli.options import agent_names, problem_names
+from brlbench.agents.parameters import rules
+from brlbench.cli.output import console
 from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol.evaluate import evaluate
 from helpers.shell import Shell, assert_error, outside
@@ -138,12 +140,14 @@ def test_distributions_in_all_formats(shell: Shell, tmp_path: Path) -> None:
         assert shell("distribution", "Grid", "-o", f"grid.{suffix}").code == 0
         assert distribution(tmp_path / f"grid.{suffix}").digest == distribution("Grid").digest
     done = shell("distribution", "grid.dat.z")
-    assert done.out == "FlatDirichlet(Grid: 25 states, 4 actions, 180 possible transitions)\n"
+    assert done.out.startswith("Grid: ")
+    assert "25 states, 4 actions, 180 possible transitions; start: " in done.out
+    assert "… and 120 more: write them all with --output" in done.out
 
 
 def test_distributions_with_parameters(shell: Shell, tmp_path: Path) -> None:
     done = shell("distribution", "DeepSea", "--set", "size=3")
-    assert done.out == "SingleMDP(DeepSea:size=3: 9 states, 2 actions, 30 possible transitions)\n"
+    assert "9 states, 2 actions, 30 possible transitions; start: state 0" in done.out
     chosen = ("--set", "terminal=absorb", "--set", "counts=2")
     done = shell("distribution", "--from-gym", "FrozenLake-v1", *chosen, "-o", "lake.toml")
     assert done.code == 0
@@ -151,6 +155,38 @@ def test_distributions_with_parameters(shell: Shell, tmp_path: Path) -> None:
     assert distribution(tmp_path / "lake.toml").digest == expected.digest
     made = shell("experiment", "--prior", "lake.toml", "--test", "around:9:lake.toml", "-o", "a.p")
     assert made.code == 0
+
+
+def test_a_distribution_as_a_table(shell: Shell, tmp_path: Path) -> None:
+    text = """
+format = 1
+description = "A ring"
+num_states = 3
+num_actions = 2
+start = [0.333, 0.333, 0.333]
+counts = [["*", 0, "*", 1], [0, 1, 1, 2.5], [1, 1, 2, 1], [2, 1, 0, 1]]
+rewards = [["*", 1, 1, 10.0, 2.0]]
+"""
+    (tmp_path / "ring.toml").write_text(text)
+    done = shell("distribution", "ring.toml")
+    assert (done.code, done.err) == (0, "")
+    name, size, *table = done.out.splitlines()
+    assert name == "ring: A ring"
+    assert size.endswith("12 possible transitions; start: any state, all equally likely")
+    rows = [line.split() for line in table]
+    assert rows[1] == "state action next state count probability reward variance".split()
+    assert "0 1 1 2.5 1 10 2".split() in rows
+    assert "1 1 0.333333 0 0".split() in rows
+    (tmp_path / "ring.toml").write_text(text.replace("[0.333, 0.333, 0.333]", "[0.5, 0.5, 0.0]"))
+    assert "start: states 0 (0.5), 1 (0.5)\n" in shell("distribution", "ring.toml").out
+
+
+@pytest.mark.parametrize(("suffix", "begin"), [("png", b"\x89PNG"), ("svg", b"<?xml"),
+                                               ("pdf", b"%PDF")])  # fmt: skip
+def test_a_distribution_is_drawn(shell: Shell, tmp_path: Path, suffix: str, begin: bytes) -> None:
+    done = shell("distribution", "uniform:GC", "--draw", f"gc.{suffix}")
+    assert (done.code, done.out) == (0, f"drew gc.{suffix}\n")
+    assert (tmp_path / f"gc.{suffix}").read_bytes().startswith(begin)
 
 
 def test_names_in_brackets_are_printed_as_they_are(shell: Shell) -> None:
@@ -165,9 +201,28 @@ def test_lists_of_problems_and_agents(shell: Shell) -> None:
     done = shell("problems")
     assert (done.code, done.err) == (0, "")
     assert all(name in done.out for name in PROBLEMS)
+
+
+def test_the_list_of_agents_has_a_line_for_each(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     done = shell("agents")
     assert (done.code, done.err) == (0, "")
-    assert all(name in done.out for name in AGENTS)
+    *lines, empty, hint = done.out.splitlines()
+    assert [line.split()[0] for line in lines] == list(AGENTS)
+    assert max(map(len, lines)) <= 80
+    assert (empty, hint.split()[:3]) == ("", ["brlbench", "agents", "NAME"])
+
+
+def test_one_agent_with_its_parameters(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for name, agent in AGENTS.items():
+        done = shell("agents", name)
+        assert (done.code, done.err) == (0, "")
+        assert agent.reference in done.out
+        assert all(f" {parameter} " in done.out for parameter in rules(agent))
+    assert_error(shell("agents", "bmcp"), "unknown agent \"bmcp\" (did you mean 'bamcp'?)")
 
 
 # Errors.
@@ -177,9 +232,13 @@ def test_lists_of_problems_and_agents(shell: Shell) -> None:
     ("arguments", "parts"),
     [
         (("distribution", "GCD"), ("unknown distribution 'GCD' (did you mean 'GC'?)",)),
+        (("experiment", "--prior", "CG", "--test", "GC", "-o", "a"), ("(did you mean 'GC'?)",)),
         (("distribution", "no.toml"), ("no.toml can't be read: No such file or directory",)),
         (("distribution", "damaged.json"), ("damaged.json: not valid JSON",)),
         (("distribution", "GC", "-o", "gc.txt"), ("gc.txt",)),
+        (("distribution", "GC", "--draw", "a.gif"), ("must end in .png, .pdf, .svg",)),
+        (("distribution", "GC", "--draw", "exists.png"), ("exists.png exists already",)),
+        (("distribution", "Dense:states=50", "--draw", "a.png"), ("at most 1500 can be drawn",)),
         (("distribution",), ("give one of SOURCE and --from-gym",)),
         (("distribution", "GC", "--from-gym", "Taxi"), ("give one of SOURCE and --from-gym",)),
         (("distribution", "DeepSea", "--set", "size=0"), ("DeepSea: size = 0: must be a whole",)),
@@ -205,7 +264,7 @@ def test_lists_of_problems_and_agents(shell: Shell) -> None:
         ),
         (
             ("experiment", "--prior", "GC", "--test", "GC", "-o", "exists.toml"),
-            ("exists.toml exists already: choose another name, or allow overwriting",),
+            ("exists.toml exists already: choose another name, or replace it with --overwrite",),
         ),
         (("train", "bebe", "--prior", "GC", "-o", "a"), ('agent "bebe" (did you mean \'beb\'?)',)),
         (
@@ -270,7 +329,7 @@ def test_lists_of_problems_and_agents(shell: Shell) -> None:
         (("play", ".", "gc.parquet", "-o", "a"), (". can't be read: Is a directory",)),
         (
             ("play", "agent.json", "gc.parquet", "-o", "exists.toml"),
-            ("exists.toml exists already: choose another name, or allow overwriting",),
+            ("exists.toml exists already: choose another name, or replace it with --overwrite",),
         ),
         (
             ("play", "agent.json", "grid.parquet", "-o", "a"),
@@ -291,6 +350,7 @@ def test_errors(
     shell: Shell, tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str, ...]
 ) -> None:
     (tmp_path / "exists.toml").write_text("precious")
+    (tmp_path / "exists.png").write_text("precious")
     (tmp_path / "damaged.json").write_text("{")
     (tmp_path / "own.py").write_text(OWN_AGENT)
     (tmp_path / "unreadable.py").write_text("def def")
@@ -381,6 +441,18 @@ def test_help_has_an_example(shell: Shell, command: str) -> None:
     assert f"brlbench {command}" in done.out.partition("Example")[2]
 
 
-def test_names_are_completed() -> None:
-    assert agent_names("eps") == ["epsilon-greedy"]
-    assert problem_names("uniform:D") == ["uniform:DeepSea", "uniform:Dense"]
+@pytest.mark.parametrize("command", [None, *commands()])
+def test_help_shows_flags_without_a_type(shell: Shell, command: str | None) -> None:
+    done = shell(*filter(None, [command]), "--help")
+    assert "--help" in done.out
+    assert "bool" not in done.out.lower()
+
+
+def test_version(shell: Shell) -> None:
+    done = shell("--version")
+    assert (done.code, done.out) == (0, f"brlbench {version('brlbench')}\n")
+
+
+def test_colons_are_not_taken_for_emoji(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    console.print("uniform:ring: 40 MDPs")
+    assert capsys.readouterr().out == "uniform:ring: 40 MDPs\n"

@@ -203,7 +203,8 @@ def test_long_names_of_experiments(tmp_path: Path) -> None:
     study = TINY.replace('test = "GC"', f'test = "GC"\nname = "{90 * "漢"}"')
     (tmp_path / "study.toml").write_text(study)
     folder = Folder(tmp_path / "out")
-    folder.open(read_study(tmp_path / "study.toml"))
+    folder.open()
+    folder.write_plan(read_study(tmp_path / "study.toml"))
     folder.close()
     assert len(list(folder.path.glob("experiments/漢*.parquet"))) == 1
 

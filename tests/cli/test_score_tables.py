@@ -9,14 +9,15 @@ from brlbench.agents import AGENTS, make_agent
 from brlbench.agents.parameters import rules
 from brlbench.analysis.times import summarise
 from brlbench.arguments import format_seconds
-from brlbench.cli.bars import study_bar, trajectories_bar
-from brlbench.cli.listings import agent_table, problem_table
+from brlbench.cli.bars import files_bar, playing_bar, study_bar, trajectories_bar
+from brlbench.cli.listings import parameter_table, problem_table
 from brlbench.cli.tables import score_table
 from brlbench.mdps.single import SingleMDP
 from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.study.run import Progress
+from brlbench.study.tally import Running
 
 
 def printed(content: Any, width: int = 300) -> str:
@@ -86,14 +87,11 @@ def test_the_table_of_problems() -> None:
     assert all(part in text for part in ("uniform:", "around:20:", "gym:", "successors=3"))
 
 
-def test_the_table_of_agents() -> None:
-    text = printed(agent_table())
+def test_the_tables_of_parameters() -> None:
     for name, agent in AGENTS.items():
-        assert f"│ {name} " in text
-        assert (agent.__doc__ or "").splitlines()[0] in text
+        text = printed(parameter_table(name))
         for parameter, rule in rules(agent).items():
-            assert parameter in text
-            assert f"{rule.meaning}; {rule.allowed}" in text
+            assert all(part in text for part in (parameter, rule.meaning, rule.allowed))
 
 
 def test_progress_ends_at_the_total() -> None:
@@ -108,15 +106,38 @@ def test_progress_ends_at_the_total() -> None:
     assert "10/10 trajectories, left: 0:00:00" in text
 
 
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_the_bar_of_files_names_the_next(is_terminal: bool) -> None:
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=120, force_terminal=is_terminal, color_system=None)
+    with files_bar(console) as show:
+        show("figures/[GC]-map.pdf", 3, 10)
+    assert ("figures/[GC]-map.pdf" in buffer.getvalue()) == is_terminal
+    assert ("3/10" in buffer.getvalue()) == is_terminal
+
+
 def test_the_bar_of_a_study_says_what_is_running_and_left() -> None:
     buffer = io.StringIO()
     console = Console(file=buffer, width=120, force_terminal=True, color_system=None)
     with study_bar(console, 10) as show:
-        show(Progress(10, 3, 1, 90.0, ["beb on [GC]"], stopping=False))
+        show(Progress(10, 3, 1, 50, 90.0, [Running("beb on [GC]")], stopping=False))
     with study_bar(console, 10) as show:
-        show(Progress(10, 3, 1, None, ["beb on [GC]"], stopping=True))
+        show(Progress(10, 3, 1, 50, None, [Running("beb on [GC]")], stopping=True))
     text = buffer.getvalue()
     assert "beb on [GC]" in text
     assert "4/10 jobs, left: 1.5 min" in text
     assert "stopping; Ctrl-C again stops at once" in text
     assert "left: ?" in text
+
+
+def test_bars_show_the_score_so_far() -> None:
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=150, force_terminal=True, color_system=None)
+    running = [Running("training psrl on GC"), Running("beb on GC", 38.25, 1.5, 40)]
+    with study_bar(console, 10) as show:
+        show(Progress(10, 3, 1, 50, 90.0, running, stopping=False))
+    assert "38.25 ± 1.50 in 40 MDPs: beb on GC" in buffer.getvalue()
+    with playing_bar(console, 60) as show:
+        show(Progress(1, 0, 0, 20, 90.0, running[1:], stopping=False))
+    assert "38.25 ± 1.50 in 40 MDPs" in buffer.getvalue()
+    assert "40/60 trajectories" in buffer.getvalue()

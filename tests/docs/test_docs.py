@@ -1,5 +1,6 @@
 """The documentation builds without a warning, its links lead somewhere, and it can be looked at."""
 
+import json
 import os
 import re
 import subprocess
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from selenium.webdriver.support.ui import WebDriverWait
 
 import brlbench as bb
+from helpers.run_page import blocks
 from helpers.shared import made_once
 
 pytestmark = pytest.mark.slow  # the site is built first
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+PATIENCE = 120  # seconds
 MOST_DRAWN = 1500  # possible transitions; problems with more have no drawing
 
 # Whether nothing is too wide, the colours, and images that did not load.
@@ -31,6 +35,22 @@ return [
   document.body.dataset.mdColorScheme,
   [...document.images].filter((image) => !image.naturalWidth).map((image) => image.src),
 ]
+"""
+
+
+# The links that a search in the page has found.
+FOUND = """
+return [...document.querySelectorAll(".md-search-result__link")].map((link) => link.href)
+"""
+
+# For each table wider than the screen, how far it can be moved, and how far it must be.
+HIDDEN = """
+return [...document.querySelectorAll("article table")].map((table) => {
+  const box = table.closest(".md-typeset__scrollwrap") ?? table;
+  const hidden = box.scrollWidth - box.clientWidth;
+  box.scrollLeft = hidden;
+  return [box.scrollLeft, hidden];
+}).filter(([, hidden]) => hidden > 0)
 """
 
 
@@ -112,6 +132,27 @@ def test_every_algorithm_problem_and_public_name_is_documented(site: Path) -> No
         assert f"brlbench.{name}" in anchors
 
 
+def test_a_tutorial_is_also_a_notebook(site: Path) -> None:
+    cells = json.loads((site / "tutorials/notebook.ipynb").read_text())["cells"]
+    page = (DOCS / "tutorials/notebook.md").read_text()
+    code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+    written = [block for block in blocks(page) if block.language != "text"]
+    for source, block in zip(code, written, strict=True):
+        assert source.removeprefix(f"%%writefile {block.title}\n") == block.code.rstrip()
+    assert cells[0]["source"].startswith("# From Python, in a notebook")
+    assert "```" not in "".join(cell["source"] for cell in cells)
+
+
+def test_the_gallery_shows_every_plot() -> None:
+    page = (DOCS / "gallery.md").read_text()
+    plots = [name for name in bb.__all__ if name.startswith("plot_")]
+    assert len(plots) == 6
+    for name in plots:
+        picture = f"figures/gallery-{name.removeprefix('plot_')}.svg"
+        assert re.search(rf"bb\.{name}\(.*\)\n```\n\n!\[.*\]\({picture}\)", page)
+        assert (DOCS / picture).exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "scheme", "palette"), [(400, "dark", "slate"), (1400, "light", "default")]
@@ -119,9 +160,8 @@ def test_every_algorithm_problem_and_public_name_is_documented(site: Path) -> No
 def test_pages_fit_the_screen(
     site: Path, browser: "Chrome", width: int, scheme: str, palette: str
 ) -> None:
-    size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    show(browser, width)
     preferred = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": preferred})
     browser.get((site / "index.html").as_uri())
     browser.execute_script("localStorage.clear()")  # what was chosen before
@@ -132,3 +172,26 @@ def test_pages_fit_the_screen(
         if shown != [True, palette, []] and path.name != "404.html":
             wrong.append((path.name, shown))
     assert wrong == []
+
+
+def test_search_works_in_pages_opened_as_files(site: Path, browser: "Chrome") -> None:
+    show(browser, 1400)
+    browser.get((site / "algorithms/bamcp.html").as_uri())
+    query = browser.find_element("css selector", "[data-md-component=search-query]")
+    query.click()
+    query.send_keys("Thompson")
+    found = WebDriverWait(browser, PATIENCE).until(lambda shown: shown.execute_script(FOUND))
+    assert any(link.endswith("tutorials/own-agent.html") for link in found)
+
+
+def test_wide_tables_scroll(site: Path, browser: "Chrome") -> None:
+    show(browser, 400)
+    browser.get((site / "reproduction.html").as_uri())
+    moved = browser.execute_script(HIDDEN)
+    assert moved
+    assert all(abs(place - hidden) <= 1 for place, hidden in moved)
+
+
+def show(browser: "Chrome", width: int) -> None:
+    size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)

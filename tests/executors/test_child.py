@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ import pytest
 
 from brlbench.arguments import num_cores
 from brlbench.executors.base import Died, Done, Failed, Limits, Outcome
-from brlbench.executors.child import Child
+from brlbench.executors.child import Child, Clock
+from brlbench.executors.serving import MESSAGE, STARTED
 from helpers.processes import (
     PATIENCE,
     environment,
@@ -41,8 +43,11 @@ def value(outcome: Outcome) -> Any:
 
 
 def kill_process(child: Child) -> None:
-    if child.pid is not None:
-        os.kill(child.pid, signal.SIGKILL)
+    """Kill the process, unless it has ended already and nobody has noticed."""
+    pid = child.pid
+    if pid is not None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def pid_of(child: Child) -> int:
@@ -96,7 +101,9 @@ def test_what_a_unit_raises_is_its_failure(
 ) -> None:
     outcome = child.perform(function, argument)
     assert isinstance(outcome, Failed)
-    assert re.fullmatch(reason, outcome.reason)
+    place = r" \(.*work\.py, line \d+, in \w+\)" if outcome.traceback else ""
+    assert re.fullmatch(f"{reason}({place})?", outcome.reason)
+    assert bool(outcome.traceback) == ("can't be sent" not in reason)
     assert child.perform("helpers.work:square", 3) == Done(9)
 
 
@@ -159,6 +166,30 @@ def test_a_report_restarts_the_clock(child: Child, monkeypatch: pytest.MonkeyPat
     )
     assert outcome == Done(None)
     assert reports == list(range(10))
+
+
+def test_a_unit_that_reports_for_ever_is_ended_at_its_total(child: Child) -> None:
+    limits = Limits(seconds=PATIENCE, total=0.3)
+    with soon():
+        outcome = child.perform("helpers.work:report_until_stopped", None, limits)
+    assert outcome == Failed("took more than 0.3 s")
+
+
+def test_the_time_that_a_unit_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    clock = Clock(Limits(seconds=5.0, total=8.0, preparation=100.0))
+    assert clock.left() == (120.0, 120.0)  # to start
+    now = 10.0
+    clock.heard(STARTED)
+    assert clock.left() == (105.0, 105.0)  # for its first message
+    now = 60.0
+    clock.heard(MESSAGE)
+    assert clock.left() == (5.0, 5.0)  # for its next one
+    now = 64.0
+    clock.heard(MESSAGE)
+    assert clock.left() == (4.0, 8.0)  # to end
+    assert Clock(Limits(memory=1)).left() == (120.0, 120.0)
 
 
 def test_a_unit_that_grows_is_ended_at_its_limit(child: Child) -> None:

@@ -43,7 +43,6 @@ def test_dask_workers_perform_all_units(executor: Dask) -> None:
 
 def test_failures_and_limits_on_dask_are_as_elsewhere(executor: Dask) -> None:
     units = {
-        executor.submit("helpers.work:reject", "x"): Failed("x: must be something else"),
         executor.submit("helpers.work:hang", None, Limits(seconds=0.3)): Failed(
             "took more than 0.3 s"
         ),
@@ -56,6 +55,10 @@ def test_failures_and_limits_on_dask_are_as_elsewhere(executor: Dask) -> None:
     }
     for future, expected in units.items():
         assert future.result() == expected
+    raised = executor.submit("helpers.work:reject", "x").result()
+    assert isinstance(raised, Failed)
+    assert raised.reason.startswith("x: must be something else (")
+    assert raised.traceback[-1].endswith("InvalidInput: x: must be something else")
     unsendable = executor.submit("helpers.work:square", {0}).result()
     assert isinstance(unsendable, Failed)
     assert unsendable.reason.startswith("its argument can't be sent to a process: ")

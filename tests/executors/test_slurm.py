@@ -1,3 +1,4 @@
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,8 @@ import pytest
 from brlbench.errors import ExecutorError, InvalidInput
 from brlbench.executors import Slurm, SlurmOptions
 from brlbench.executors.base import Done, Failed, Limits
+from brlbench.executors.slurm import shares
+from brlbench.executors.slurm_options import walltime_seconds
 from helpers.processes import PATIENCE, Gate, environment, wait_for
 from helpers.slurm_cluster import jobs, run
 
@@ -25,8 +28,7 @@ def test_jobs_that_are_cancelled_are_replaced_and_change_no_results(
 ) -> None:
     with Slurm(options(partition="main"), workers=2) as executor:
         assert executor.num_workers == 2
-        cancelled = cancel_one_while_units_run(executor, tmp_path)
-        wait_for(lambda: len(jobs("running")) == 2 and cancelled not in jobs())
+        cancel_one_while_units_run(executor, tmp_path)
         limited = executor.submit("helpers.work:hang", None, Limits(seconds=0.3))
         assert limited.result(PATIENCE) == Failed("took more than 0.3 s")
     wait_for(lambda: not jobs())
@@ -38,8 +40,8 @@ def test_a_job_with_several_workers_is_replaced_too(slurm: Path, tmp_path: Path)
         cancel_one_while_units_run(executor, tmp_path)
 
 
-def cancel_one_while_units_run(executor: Slurm, folder: Path) -> str:
-    """Cancel a job that has a unit to perform, and check the results; the job's id."""
+def cancel_one_while_units_run(executor: Slurm, folder: Path) -> None:
+    """Cancel a job that has a unit to perform; check that it is replaced, and the results."""
     gate = Gate(folder)
     units = [(str(folder), number) for number in range(10)]
     futures = [executor.submit("helpers.work:gated_square", unit) for unit in units]
@@ -47,19 +49,72 @@ def cancel_one_while_units_run(executor: Slurm, folder: Path) -> str:
     [cancelled, *others] = jobs("running")
     assert len(others) + 1 == executor.num_workers // executor._options.cores
     run("scancel", cancelled)
-    wait_for(lambda: cancelled not in jobs())
+    wait_for(lambda: cancelled not in jobs() and len(jobs("running")) == len(others) + 1)
     gate.open()
     assert [future.result(PATIENCE) for future in futures] == [Done(n**2) for n in range(10)]
-    return cancelled
 
 
-def test_a_job_cancelled_before_it_begins_is_replaced(slurm: Path) -> None:
+def test_a_job_cancelled_before_it_begins_is_replaced(slurm: Path, tmp_path: Path) -> None:
     with Slurm(options(cores=3), workers=6) as executor:
+        gate = Gate(tmp_path)
+        units = [(str(tmp_path), number) for number in range(6)]
+        futures = [executor.submit("helpers.work:gated_square", unit) for unit in units]
         wait_for(lambda: jobs("running") and jobs("pending"))
         waiting = jobs("pending")
         run("scancel", *waiting)
         wait_for(lambda: jobs("pending") and jobs("pending") != waiting)
+        gate.open()
+        assert [future.result(PATIENCE) for future in futures] == [Done(n**2) for n in range(6)]
+
+
+def test_jobs_have_the_size_that_limits_need(slurm: Path, tmp_path: Path) -> None:
+    wait_for(lambda: not jobs())  # of other tests
+    gate = Gate(tmp_path)
+    with Slurm(options(), workers=3) as executor:
+        sized = [Limits(), Limits(memory=300_000_000), Limits(total=7200, preparation=600)]
+        futures = [
+            executor.submit("helpers.work:gated_square", (str(tmp_path), number), limits)
+            for number, limits in enumerate(sized)
+        ]
+        gate.wait_for_units(3)
+        mebibytes = {
+            limits: f"{-(-size // 2**20)}M"
+            for limits, size in zip(
+                sized, (500_000_000, 300_000_000 + 500_000_000, 500_000_000), strict=True
+            )
+        }
+        assert sorted(asked_for()) == sorted(
+            [
+                (mebibytes[sized[0]], "1:00:00"),
+                (mebibytes[sized[1]], "1:00:00"),
+                (mebibytes[sized[2]], "2:10:00"),
+            ]
+        )
+        gate.open()
+        assert [future.result(PATIENCE) for future in futures] == [Done(0), Done(1), Done(4)]
+
+
+def test_idle_jobs_make_room_for_those_of_another_size(slurm: Path) -> None:
+    with Slurm(options(), workers=1) as executor:
+        assert executor.submit("helpers.work:square", 2).result(PATIENCE) == Done(4)
+        large = Limits(memory=600_000_000)
+        assert executor.submit("helpers.work:square", 3, large).result(PATIENCE) == Done(9)
+        assert executor.submit("helpers.work:square", 4).result(PATIENCE) == Done(16)
+
+
+def test_a_unit_that_is_too_large_for_slurm_fails_alone(slurm: Path) -> None:
+    with Slurm(options(), workers=1) as executor:
+        refused = executor.submit("helpers.work:square", 2, Limits(memory=10**12))
+        outcome = refused.result(PATIENCE)
+        assert isinstance(outcome, Failed)
+        assert outcome.reason.startswith("SLURM refuses such a job: ")
         assert executor.submit("helpers.work:square", 3).result(PATIENCE) == Done(9)
+
+
+def asked_for() -> list[tuple[str, ...]]:
+    """The memory and the time that each running job was given."""
+    lines = run("squeue", "--noheader", "--states=running", "--format=%m %l").splitlines()
+    return [tuple(line.split()) for line in lines]
 
 
 def test_jobs_that_never_get_anything_done_are_an_error(slurm: Path, tmp_path: Path) -> None:
@@ -99,6 +154,41 @@ def test_a_job_that_slurm_refuses_is_an_error(slurm: Path) -> None:
     expected = r"^SLURM refuses such a job: .*[Ii]nvalid partition"
     with pytest.raises(InvalidInput, match=expected), Slurm(options(partition="absent"), 1):
         pass
+
+
+# How large jobs are, and how many each size gets.
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("90", 5400), ("90:30", 5430), ("1:30:00", 5400), ("01:00:00", 3600),
+        ("2-12", 216_000), ("2-12:30", 217_800), ("0-0:0:5", 5),
+    ],
+)  # fmt: skip
+def test_walltimes(text: str, seconds: int) -> None:
+    assert walltime_seconds(text) == seconds
+
+
+def test_limits_make_jobs_larger_and_never_shorter() -> None:
+    profile = options(memory="8GB", cores=4, processes=2, walltime="2:00:00")
+    assert profile.for_limits(Limits(seconds=1e6)) == profile
+    assert profile.for_limits(Limits(memory=10**9)).memory == 4 * 10**9 + 2 * 500_000_000
+    assert profile.for_limits(Limits(total=6000.0, preparation=600.0)) == profile
+    assert profile.for_limits(Limits(total=7200.0, preparation=660.0)).walltime == "131"
+    # Training takes nobody knows how long: the profile's walltime is added.
+    assert profile.for_limits(Limits(total=7200.0, preparation=math.inf)).walltime == "240"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "total", "given"),
+    [
+        ([5], 3, [3]), ([2], 3, [2]), ([9, 9], 4, [2, 2]), ([9, 1, 9], 8, [4, 1, 3]),
+        ([1, 1, 1], 2, [1, 1, 0]), ([0, 4], 3, [0, 3]), ([], 2, []),
+    ],
+)  # fmt: skip
+def test_jobs_are_shared_evenly(wanted: list[int], total: int, given: list[int]) -> None:
+    assert shares(wanted, total) == given
 
 
 # What users see of wrong options.

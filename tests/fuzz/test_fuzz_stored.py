@@ -47,7 +47,7 @@ def _write_compact(path: Path) -> None:
 def _write_part(path: Path) -> None:
     made = trained()
     record = play(made.agent, experiment(), Part(0, 5))
-    path.write_bytes(pack_part([record], made.training, {"processor": "made up"}))
+    path.write_bytes(pack_part([record], made.training, {"processor": "made up"}, 0.5))
 
 
 WRITE: dict[str, Callable[[Path], object]] = {

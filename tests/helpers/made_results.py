@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from brlbench.analysis.times import all_features
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol.result import Result
 from brlbench.protocol.summary import Summary
@@ -39,7 +40,7 @@ def summary(
     features = dict.fromkeys(("mean", "median", "p95", "max"), online)
     listed = ", ".join(f"{key}={value}" for key, value in parameters.items())
     label = f"{algorithm}({listed})" if listed else algorithm
-    times = {"offline": offline, **features, "total": 250 * online}
+    times = all_features({"offline": offline, **features, "total": 250 * online})
     return Summary(algorithm, parameters, label, returns, times, {"processor": "made up"})
 
 
@@ -71,22 +72,35 @@ def study(seed: int, num_agents: int = 400, num_mdps: int = 500, name: str = "GC
     return ReportData([experiment(summaries, name)], [])
 
 
+def result(algorithm: str, rewards: Floats, name: str = "GC", **changes: Any) -> Result:
+    """A result with given rewards [N, K, T]."""
+    given = {
+        "parameters": {},
+        "settings": settings(name, len(rewards)),
+        "experiment_hash": f"hash of {name}",
+        "offline_seconds": 1e-3,
+        "offline_cpu_seconds": 0.0,
+        "rewards": rewards,
+        "nanoseconds": np.full(rewards.shape, 1000),
+        "cpu_nanoseconds": np.ones(rewards.shape[:2], dtype=np.int64),
+        "machine": {"processor": "made up"},
+    }
+    return Result(algorithm=algorithm, **{**given, **changes})
+
+
 def write_study(folder: Path, names: tuple[str, ...], num_mdps: int = 40, **more: Any) -> None:
     """Small results on disk: for each algorithm one agent, in the experiments GC and Grid."""
     for experiment_name in more.get("experiments", ("GC", "Grid")):
         rng = np.random.default_rng(1)
         for number, algorithm in enumerate(names):
             rewards = rng.random((num_mdps, 1, 5)) + number / 10
-            result = Result(
-                algorithm=algorithm,
+            made = result(
+                algorithm,
+                rewards,
+                experiment_name,
                 parameters={"value": number} if number % 2 else {},
-                settings=settings(experiment_name, num_mdps),
                 experiment_hash=more.get("hash", f"hash of {experiment_name}"),
                 offline_seconds=10.0 ** (number - 4),
-                offline_cpu_seconds=0.0,
-                rewards=rewards,
                 nanoseconds=rng.integers(100, 1000, size=rewards.shape) * 10**number,
-                cpu_nanoseconds=np.ones((num_mdps, 1), dtype=np.int64),
-                machine={"processor": "made up"},
             )
-            write_result(folder / f"{experiment_name}-{number}.parquet", result)
+            write_result(folder / f"{experiment_name}-{number}.parquet", made)

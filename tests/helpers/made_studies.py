@@ -90,6 +90,9 @@ class Troubled(Plain):
             raise RuntimeError("no idea")
         if self.trouble == "long training":
             time.sleep(10_000)
+        if self.trouble == "training memory":
+            self.hoard = [b"x" * 10_000_000 for _ in range(80)]
+            time.sleep(10_000)
 
     def act(self, state):
         if self.trouble == "raise":

@@ -26,6 +26,7 @@ FEATURES = {
     "p95": "95th percentile per decision",
     "max": "longest decision",
     "total": "total per trajectory",
+    "max_with_training": "longest of training and decisions",
     "own:feature": "own:feature",
 }
 FLAGS = (

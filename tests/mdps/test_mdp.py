@@ -171,7 +171,7 @@ def test_the_start_is_copied_and_read_only() -> None:
             r"reward_variances at \(state 0, action 0, next state 1\) is -2.0: must not be neg",
         ),
         ({"reward_variances": np.ones(5)}, r"reward_variances has shape \[5\]: must broadcast"),
-        ({"start": 2}, "start = 2: must be a state from 0 to 1, or probabilities"),
+        ({"start": 2}, 'start = 2: must be a state from 0 to 1, "uniform", or probabilities'),
         ({"start": -1}, "start = -1: must be a state from 0 to 1"),
         ({"start": 0.5}, "start = 0.5: must be a state from 0 to 1"),
         ({"start": "first"}, "start = 'first': must be a state"),
@@ -232,6 +232,17 @@ def test_refused_policy_with_a_negative_probability() -> None:
     two_actions = MDP(np.full((2, 2, 2), 0.5), 0)
     with pytest.raises(InvalidInput, match=r"policy\[0\] = \[1.5, -0.5\]: must be probabilities"):
         two_actions.expected_return([[1.5, -0.5], [1.0, 0.0]], 0.9, 3)
+
+
+def test_probabilities_may_be_rounded() -> None:
+    assert start_distribution(3, "uniform").tolist() == [1 / 3] * 3
+    assert start_distribution(3, [0.333, 0.333, 0.333]).tolist() == [1 / 3] * 3
+    assert start_distribution(2, [0.5, 0.5 + 1e-12]).tolist() == [0.5, 0.5 + 1e-12]  # as it is
+    thirds = np.full((3, 1, 3), 0.3333)
+    thirds[0] = [0.5, 0.25, 0.25]
+    mdp = MDP(thirds, 0)
+    assert mdp.transitions.to_dense()[0, 0].tolist() == [0.5, 0.25, 0.25]
+    np.testing.assert_allclose(mdp.transitions.row_sums(), 1, rtol=0, atol=1e-15)
 
 
 def test_start_distribution_of_one_state() -> None:

@@ -12,11 +12,11 @@ from brlbench.kernels.loop import environment
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import SparseTable
 from brlbench.problems import distribution
-from brlbench.protocol.evaluate import evaluate, play_trained
+from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.playing import identity
 from brlbench.protocol.result import Result
-from brlbench.protocol.training import Training, train, train_new
+from brlbench.protocol.training import Training, check_plays, train, train_new
 from helpers.own_agents import (
     BadLoading,
     BadSaving,
@@ -42,6 +42,12 @@ def build(num_mdps: int = 6, horizon: int = 12, **settings: Any) -> Experiment:
 def assert_same(one: Result, other: Result) -> None:
     for field in ("actions", "states", "rewards"):
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
+
+
+def test_an_experiment_must_be_one() -> None:
+    wrong: Any = "GC"
+    with pytest.raises(InvalidInput, match=r"^experiment = 'GC': must be an Experiment, such as"):
+        evaluate(make_agent("random"), wrong)
 
 
 # What users see of an agent that fails.
@@ -124,7 +130,7 @@ def test_an_agent_without_a_method() -> None:
         def act(self, state: int) -> int:
             return 0
 
-    with pytest.raises(AgentError, match=r"Half failed on MDP 0 at step 0: AttributeError: .*obs"):
+    with pytest.raises(InvalidInput, match="is of class Half, which has no method observe"):
         evaluate(Half(), build())  # type: ignore[arg-type]
 
 
@@ -348,7 +354,8 @@ def test_training_depends_on_prior_task_seed_and_agent_only() -> None:
 def test_a_trained_agent_plays_what_it_was_trained_for() -> None:
     trained = train_new("beb", {"beta": 2.0}, "GC", 0.95, 12, 0)
     done: list[int] = []
-    result = play_trained(trained, build(), 1, done.append)
+    check_plays(trained, build())
+    result = evaluate(trained.agent, build(), 1, trained.training, done.append)
     assert_same(result, evaluate(make_agent("beb", beta=2.0), build()))
     assert result.offline_seconds == trained.training.seconds
     assert sum(done) == 6
@@ -379,7 +386,7 @@ def test_a_trained_agent_plays_what_it_was_trained_for() -> None:
 def test_it_plays_nothing_else(experiment: Experiment, message: str) -> None:
     trained = train_new("random", {}, "GC", 0.95, 12, 0)
     with pytest.raises(InvalidInput) as caught:
-        trained.check_plays(experiment)
+        check_plays(trained, experiment)
     assert str(caught.value) == message
 
 

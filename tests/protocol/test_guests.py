@@ -24,7 +24,7 @@ from brlbench.agents.random import Random
 from brlbench.errors import AgentError, InvalidInput
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
-from brlbench.protocol.evaluate import evaluate, play_trained
+from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.result import Result
 from brlbench.protocol.training import load_into, save, train
@@ -64,7 +64,8 @@ def test_an_agent_that_ruins_what_it_is_given(vandal: Any, workers: int) -> None
     prior = distribution("GC")
     experiment, untouched = build(prior), build()
     evaluate(vandal, experiment, workers)
-    play_trained(train(vandal, prior, experiment.task, 0), experiment, workers, lambda played: None)
+    trained = train(vandal, prior, experiment.task, 0)
+    evaluate(vandal, experiment, workers, trained.training)
     for agent, alone in zip(others(), expected, strict=True):
         assert_same(evaluate(agent, experiment, workers), alone)
     assert experiment.hash == build(prior).hash == untouched.hash

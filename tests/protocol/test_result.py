@@ -1,9 +1,12 @@
 import math
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from brlbench.errors import InvalidInput
 from brlbench.protocol.result import Result
 
 
@@ -92,3 +95,46 @@ def test_results_without_a_deadline(settings: dict[str, Any]) -> None:
     result = build([[[1.0]]], settings=settings)
     assert (result.deadline, result.overruns, result.label) == (None, None, "beb")
     assert result.reproducible
+
+
+def named(**changes: Any) -> Result:
+    """A result of two MDPs with two trajectories each."""
+    settings = {"discount": 0.5, "name": "GC", "seed": 3}
+    given = {"settings": settings, "nanoseconds": np.full((2, 2, 2), 708_000)}
+    return build([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], **{**given, **changes})
+
+
+def test_a_result_in_one_line() -> None:
+    result = named(algorithm="mbie:MBIE", parameters={"beta": 5})
+    said = "Result(mbie:MBIE(beta=5) on GC: 6.50 ± 6.00, 2 MDPs, 708 µs per decision)"
+    assert repr(result) == str(result) == said
+
+
+def test_a_notebook_shows_a_table_with_escaped_names() -> None:
+    shown = named(algorithm="<b>", offline_seconds=0.25)._repr_html_()
+    assert shown.startswith("<table>")
+    assert "<td>&lt;b&gt;</td>" in shown
+    assert "<td>6.50 ± 6.00</td>" in shown
+    assert "<td>250 ms</td>" in shown
+
+
+def test_a_table_has_one_row_per_trajectory() -> None:
+    table = named(states=np.zeros((2, 2, 3), np.int64), actions=np.ones((2, 2, 2), np.int64))
+    frame = table.to_polars()
+    assert frame.select("mdp", "trajectory", "return").rows() == [
+        (0, 0, 2), (0, 1, 5), (1, 0, 8), (1, 1, 11)
+    ]  # fmt: skip
+    assert frame["rewards"].to_list() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+    assert frame["states"].to_numpy().shape == (4, 3)
+    assert "actions" not in named().to_polars().columns
+
+
+def test_a_table_for_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InvalidInput, match=r"^pandas is not installed: pip install pandas$"):
+        named().to_pandas()
+    # pandas is no dependency: any DataFrame stands in for its own.
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
+    table = named().to_pandas()
+    assert table["return"] == [2, 5, 8, 11]
+    assert table["rewards"][1].tolist() == [3, 4]

@@ -153,8 +153,8 @@ def test_studies_keep_totals(
     output = f"\n[output]\nkeep_paths = {str(keep_paths).lower()}\n"
     (tmp_path / "study.toml").write_text(STUDY + output)
     study, folder = read_study(tmp_path / "study.toml"), Folder(tmp_path / "out")
-    folder.open(study)
-    assert Run(study, folder, Inline(), part_seconds)()
+    folder.open()
+    assert Run(study.jobs, folder, Inline(), part_seconds)()
     folder.close()
     [path] = (tmp_path / "out/results").rglob("*.parquet")
     result = read_result(path)

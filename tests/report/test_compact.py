@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,19 @@ def test_what_single_decisions_are_needed_for_is_told(
     write_compact_file(tmp_path / "small/some.parquet", load(results).experiments)
     with pytest.raises(InvalidInput, match="own_features:slowest can't be computed"):
         load(tmp_path / "small", feature="own_features:slowest")
+
+
+def test_files_written_before_a_feature_existed_have_it_too(tmp_path: Path) -> None:
+    [experiment] = load(made(tmp_path / "results", "random", "beb")).experiments
+    without = [replace(each, seconds=each.seconds.copy()) for each in experiment.summaries]
+    for summary in without:
+        del summary.seconds["max_with_training"]
+    write_compact_file(tmp_path / "old.parquet", [replace(experiment, summaries=without)])
+    [again] = load(tmp_path / "old.parquet", feature="max_with_training").experiments
+    assert [e.seconds for e in again.summaries] == [e.seconds for e in experiment.summaries]
+    for summary in again.summaries:
+        times = summary.seconds
+        assert times["max_with_training"] == max(times["offline"], times["max"])
 
 
 def test_a_damaged_file_is_told(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from brlbench import cli
 from brlbench.report.answers import answer
-from brlbench.report.build import FORMATS, check_formats, slugs
+from brlbench.report.build import FORMATS, build, check_formats, slugs
 from brlbench.report.data import ExperimentData
+from brlbench.report.loading import load
 from helpers.made_results import SPECIAL_NAMES, write_study
 
 NAMES = ("random", "beb", "optimal", *SPECIAL_NAMES)
@@ -52,6 +53,22 @@ def test_compare_prints_winners_and_tables(run: Command, results: Path) -> None:
     assert "optimal (reference)" in out
 
 
+def test_report_names_the_page_first(run: Command, results: Path) -> None:
+    code, out, _ = run("report", results, "--format", "csv", "--format", "html")
+    assert code == 0
+    page, files, table, *_ = out.splitlines()
+    assert page == f"Page: {results / 'report/report.html'}"
+    assert (files, table) == ("Files:", f"  {results / 'report/agents.csv'}")
+
+
+def test_report_shows_its_progress(results: Path) -> None:
+    told = []
+    built = build(load(results), results / "out", ["csv", "json", "html"],
+                  show=lambda *news: told.append(news))  # fmt: skip
+    assert told == [("report.html", 0, 3), ("agents.csv", 1, 3), ("agents.json", 2, 3)]
+    assert len(built.files) == 3
+
+
 def test_compare_within_bounds(run: Command, results: Path) -> None:
     _, out, _ = run("compare", results, "--offline", "1ms", "--online", "5s", "--experiment", "GC")
     assert "GC within offline ≤ 1 ms, online ≤ 5 s: beb(value=1) is best" in out
@@ -80,6 +97,9 @@ def test_compare_by_another_feature(
     assert set(pl.read_csv(out.encode())["online_seconds"]) == {2.0}
     _, out, _ = run("compare", results, "--feature", "max", "--experiment", "GC")
     assert "best" in out
+    _, out, _ = run("compare", results, "--feature", "max_with_training", "--format", "csv")
+    table = pl.read_csv(out.encode())
+    assert (table["online_seconds"] >= table["offline_seconds"]).all()
 
 
 @pytest.mark.parametrize(

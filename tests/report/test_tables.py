@@ -59,7 +59,7 @@ def test_tests_are_against_the_best() -> None:
     expected = [paired_z_test(first.summary.returns, row.summary.returns) for row in others]
     tests = [row.test for row in others if row.test]
     assert [test.z for test in tests] == [test.z for test in expected]
-    assert [test.adjusted for test in tests] == list(holm([test.p_value for test in expected]))
+    assert [test.holm for test in tests] == list(holm([test.p_value for test in expected]))
     for row, test in zip(others, tests, strict=True):
         difference = first.score.mean - row.score.mean
         assert test.difference == pytest.approx(difference)

@@ -9,8 +9,8 @@ from brlbench import storage
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.errors import AgentError, InvalidInput, StoreError
-from brlbench.protocol.evaluate import play_trained
-from brlbench.protocol.training import Training, load, save, train_new
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.training import Training, check_plays, load, save, train_new
 from helpers.own_agents import BadLoading, BadSaving, Learner, Saving, Scripted
 from helpers.stored import experiment, resealed, trained
 
@@ -22,7 +22,7 @@ def test_trained_agents_come_back(tmp_path: Path) -> None:
     assert read.agent == one.agent
     assert read.prior.digest == one.prior.digest
     assert read[2:] == one[2:]
-    results = [play_trained(t, experiment(), 1, lambda _: None) for t in (one, read)]
+    results = [evaluate(t.agent, experiment(), training=t.training) for t in (one, read)]
     np.testing.assert_array_equal(results[0].rewards, results[1].rewards)
     assert results[0].offline_seconds == results[1].offline_seconds
 
@@ -160,9 +160,9 @@ def test_deadlines_come_back(tmp_path: Path) -> None:
     storage.write_agent(tmp_path / "a", save(trained(deadline=0.1 + 0.2)))
     read = load(storage.read_agent(tmp_path / "a"))
     assert read.task == made.task
-    play_trained(read, made, 1, lambda _: None)
+    check_plays(read, made)
     with pytest.raises(InvalidInput, match="with the same discount, horizon and deadline"):
-        play_trained(read, experiment(), 1, lambda _: None)
+        check_plays(read, experiment())
 
 
 def test_an_agent_that_was_saved_for_another_task_is_refused(tmp_path: Path) -> None:

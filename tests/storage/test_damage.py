@@ -130,7 +130,7 @@ def test_missing_files_and_folders(tmp_path: Path, kind: str) -> None:
 def test_existing_files_are_kept(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"precious")
-    with pytest.raises(StoreError, match="exists already: choose another name, or allow overwri"):
+    with pytest.raises(StoreError, match="exists already: choose another name, or replace it"):
         WRITERS[kind](path)
     assert path.read_bytes() == b"precious"
 

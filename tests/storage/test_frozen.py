@@ -51,8 +51,6 @@ def test_workers_play_given_mdps_whatever_they_would_draw() -> None:
 
 def test_in_a_study(tmp_path: Path) -> None:
     text = """
-[defaults]
-num_mdps = 7
 [[experiments]]
 frozen = "GDL/inaccurate/v1"
 [[experiments]]
@@ -72,11 +70,11 @@ algorithm = "random"
     found = returns_in(tmp_path / "out")
     assert {experiment for _, experiment in found} == {frozen.HASHES["GDL/inaccurate/v1"]}
     for addition, message in [
-        ("num_mdps = 3", "experiments[1] can't have num_mdps: its frozen set has all settings"),
+        ("horizon = 3", "experiments[1] can't have horizon: its frozen set has this setting"),
         ('frozen = "GDL/x"', "there is no frozen set 'GDL/x'"),
         ("", "experiments[1] must have test"),
     ]:
         entry = 'frozen = "GDL/inaccurate/v1"'
-        wrong = f"{entry}\n{addition}" if addition.startswith("num") else addition
+        wrong = f"{entry}\n{addition}" if addition.startswith("horizon") else addition
         with pytest.raises(InvalidInput, match=re.escape(message)):
             read_study(write_study(tmp_path, text.replace(entry, wrong, 1)))

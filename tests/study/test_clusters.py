@@ -89,6 +89,22 @@ def test_slurm_with_a_job_cancelled_half_way(tmp_path: Path, slurm: Path) -> Non
     wait_for(lambda: not jobs())
 
 
+def test_limits_of_an_agent_are_what_its_slurm_jobs_ask_for(tmp_path: Path, slurm: Path) -> None:
+    limits = 'limits.training_memory = "600MB"\nlimits.playing_memory = "900MB"\n'
+    limits += 'limits.training = "30m"\nlimits.playing = "2h"\n'
+    text = STUDY.replace('gate = "GATE"\n', f'gate = "GATE"\n{limits}')
+    path, out = write_study(tmp_path, text), tmp_path / "out"
+    with command("run", path, "-r", out, "--executor", "slurm") as process:
+        wait_at_gate(tmp_path)
+        asked = command_of_slurm("squeue", "--noheader", "--format=%m %l")
+        # 500 MB are for the Dask worker; 10 minutes to compile, 30 in case it has to be retrained.
+        assert f"{-(-1_400_000_000 // 2**20)}M 2:40:00" in asked
+        open_gate(tmp_path)
+        assert END in ended(process)[1]
+    assert_complete(path, out, failures=1)
+    wait_for(lambda: not jobs())
+
+
 def test_a_detached_run_on_slurm(tmp_path: Path, slurm: Path) -> None:
     """The shell that started it need not stay open."""
     path, out, profile = write_study(tmp_path, STUDY), tmp_path / "out", tmp_path / "profile.toml"

@@ -60,7 +60,7 @@ def estimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         study = read_study(write_study(tmp_path, STUDY + parameters))
         folder = Folder(tmp_path / "out")
         if is_half_done:
-            folder.open(study)
+            folder.open()
             for job in study.jobs:
                 folder.write_part(job, Part(0, job.experiment.num_trajectories // 2), b"")
             folder.close()
@@ -175,3 +175,4 @@ parameters.draws = [20, 50]
     row = next(line for line in output.splitlines() if line.startswith("GDL") and "opps" in line)
     assert row.split()[2:5] == ["5", "3", "2"]
     assert ("of one core" in output) == (probes == "--probes")
+    assert ("probing 2 jobs takes about " in output) == (probes == "--probes")

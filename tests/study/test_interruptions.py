@@ -273,7 +273,7 @@ def test_a_full_disk(tmp_path: Path, shell: Shell) -> None:
 def test_gaps_of_parts(tmp_path: Path) -> None:
     study = read_study(write_study(tmp_path, SMALL))
     folder = Folder(tmp_path / "out")
-    folder.open(study)
+    folder.open()
     job = study.jobs[1]  # of 12 trajectories
     assert folder.gaps(job) == [(0, 12)]
     for played in [(2, 5), (7, 8), (5, 7)]:
@@ -291,14 +291,14 @@ def test_a_run_that_was_killed_between_its_last_part_and_the_result(
     path = write_study(tmp_path, GATED.replace("luck = [1, 2, 3]", "luck = 1"))
     open_gate(tmp_path)
     study, folder = read_study(path), Folder(tmp_path / "out")
-    folder.open(study)
+    folder.open()
     folder.write_plan(study)
     with Local(1) as executor:
         with monkeypatch.context() as patch:
             patch.setattr(Folder, "join_parts", lambda self, job: None)
-            Run(study, folder, executor, 1e-6)()
-        assert len(look(folder, study).missing) == len(study.jobs) == 4
-        Run(study, folder, executor, 1e-6)()
-    assert look(folder, study).missing == []
+            Run(study.jobs, folder, executor, 1e-6)()
+        assert len(look(folder, study.jobs).missing) == len(study.jobs) == 4
+        Run(study.jobs, folder, executor, 1e-6)()
+    assert look(folder, study.jobs).missing == []
     folder.close()
     assert_tidy(tmp_path / "out")

@@ -3,20 +3,29 @@
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from brlbench.executors import Dask, Executor, Local
+from brlbench.protocol.playing import Part, play
+from brlbench.protocol.training import train
+from brlbench.storage.results import pack_part
+from brlbench.study.failures import failures_in
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
 from brlbench.study.run import Run
 from brlbench.study.status import read_status
+from brlbench.study.units import Played
 from helpers.made_studies import AGENTS, write_study
 
 LIMITS = {"training": "1h", "decision": "1h", "trajectory": "50d", "memory": "100GB"}
-COMBINATIONS = [
-    names for size in range(1, 5) for names in itertools.combinations(LIMITS, size)
-]  # fmt: skip
+MORE_LIMITS = {"training_memory": "90GB", "playing": "1h", "playing_memory": "80GB"}
+COMBINATIONS = [names for size in range(1, 5) for names in itertools.combinations(LIMITS, size)] + [
+    tuple(MORE_LIMITS),
+    (*LIMITS, *MORE_LIMITS),
+]
+LIMITS |= MORE_LIMITS
 STUDY = """
 [defaults]
 num_mdps = 2
@@ -39,9 +48,9 @@ def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
 def run(path: Path, executor: Executor) -> list[str]:
     """Run a study; the reasons of its failures."""
     study, folder = read_study(path), Folder(path.parent / f"{path.stem}-out")
-    folder.open(study)
+    folder.open()
     folder.write_plan(study)
-    assert Run(study, folder, executor, part_seconds=10)()
+    assert Run(study.jobs, folder, executor, part_seconds=10)()
     folder.close()
     status = read_status(folder.path)
     assert status.done + len(status.failures) == len(study.jobs)
@@ -75,7 +84,10 @@ def test_limits_of_agents_that_are_kept(
         ("long training", 'training = "0.5s"', "training: took more than 0.5 s"),
         ("hang", 'trajectory = "0.5s"', "took more than 0.5 s"),
         ("hang", 'decision = "0.2s"', "took more than 0.6 s"),
+        ("hang", 'playing = "0.5s"', "took more than 0.5 s"),
         ("memory", 'memory = "600MB"', "of memory, more than 600 MB"),
+        ("memory", 'playing_memory = "600MB"', "of memory, more than 600 MB"),
+        ("training memory", 'training_memory = "600MB"', "of memory, more than 600 MB"),
     ],
 )
 def test_each_limit_alone_is_enforced(
@@ -91,3 +103,46 @@ def test_each_limit_alone_is_enforced(
     text += f'algorithm = "study_agents:Troubled"\nparameters.trouble = "{trouble}"\n'
     [told] = run(write_study(tmp_path, text), executor)
     assert told.endswith(reason)
+
+
+def test_all_parts_of_a_job_count_towards_its_playing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each part takes 40 s by the clock of its worker, so the third one is too much."""
+    read = Played.read
+
+    def slow(value: Any, wanted: Part) -> Played:
+        return read(value, wanted)._replace(seconds=40.0)
+
+    monkeypatch.setattr(Played, "read", slow)
+    text = STUDY.replace("num_mdps = 2", "num_mdps = 5") + "[limits]\nplaying = '100s'\n"
+    study = read_study(write_study(tmp_path, f"{text}[[agents]]\nalgorithm = 'random'\n"))
+    folder = Folder(tmp_path / "out")
+    folder.open()
+    with Local(1) as executor:
+        Run(study.jobs, folder, executor, part_seconds=1e-9)()
+    folder.close()
+    [failure] = failures_in(tmp_path / "out")
+    assert failure.reason == "playing took more than 100 s"
+    assert folder.gaps(study.jobs[0]) == [(3, 5)]
+
+
+def test_time_for_playing_that_earlier_runs_used_counts(tmp_path: Path) -> None:
+    text = STUDY.replace("num_mdps = 2", "num_mdps = 5") + "[limits]\nplaying = '1000s'\n"
+    study = read_study(write_study(tmp_path, f"{text}[[agents]]\nalgorithm = 'random'\n"))
+    [job], folder = study.jobs, Folder(tmp_path / "out")
+    folder.open()
+    trained = train(job.agent.agent, job.experiment.prior, job.experiment.task, 0)
+    for first, seconds in (0, 600.0), (1, 400.0):
+        part = Part(first, first + 1)
+        record: Any = play(trained.agent, job.experiment, part)
+        record = record._replace(states=None, actions=None)
+        made_on = {"processor": "made up"}
+        folder.write_part(job, part, pack_part([record], trained.training, made_on, seconds))
+    assert folder.tally(job).seconds == 1000.0
+    with Local(1) as executor:
+        Run(study.jobs, folder, executor, part_seconds=1e-9)()
+    folder.close()
+    [failure] = failures_in(tmp_path / "out")
+    assert failure.reason == "playing took more than 1000 s"
+    assert folder.gaps(job) == [(3, 5)]

@@ -63,7 +63,7 @@ def test_folders_are_listed_once_to_find_outdated_results(
 ) -> None:
     study = read_study(write_study(tmp_path, STUDY))
     folder = Folder(tmp_path / "out")
-    folder.open(study)
+    folder.open()
     for job in study.jobs:
         path = folder.result(job)
         path.parent.mkdir(exist_ok=True)

@@ -1,16 +1,25 @@
 import json
+import re
+import time
 from pathlib import Path
 
 import pytest
 
+import brlbench.study.run as running
 from brlbench.errors import StoreError
+from brlbench.executors import Local
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.score import Score
 from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
+from brlbench.study.run import Progress, Run
 from brlbench.study.status import read_status
+from brlbench.study.tally import Running
 from helpers.made_studies import (
     GATED,
     SMALL,
+    TINY,
     assert_complete,
     assert_tidy,
     open_gate,
@@ -172,6 +181,12 @@ def test_failures_are_results(tmp_path: Path, shell: Shell) -> None:
     for trouble, reason in REASONS.items():
         [told] = [text for agent, text in found.items() if f"trouble={trouble})" in agent]
         assert reason in told
+    for failure in read_status(out).failures:
+        raised = any(f"trouble={name})" in failure.agent for name in ("training", "raise"))
+        if raised and "long" not in failure.agent:
+            [place] = re.findall(r" \((.*study_agents.py, line \d+), in \w+\)$", failure.reason)
+            assert any(place.rpartition(", ")[2] in line for line in failure.traceback)
+            assert failure.traceback[0] == "Traceback (most recent call last):"
     assert len(returns_in(out)) == 1
     # Reports tell of them as well.
     done = shell("compare", out)
@@ -211,7 +226,7 @@ def test_folder_errors_are_sentences(tmp_path: Path, shell: Shell) -> None:
     (tmp_path / "file").write_text("")
     study = read_study(write_study(tmp_path, SMALL))
     with pytest.raises(StoreError, match="can't be used as a folder"):
-        Folder(tmp_path / "file").open(study)
+        Folder(tmp_path / "file").open()
     assert_error(shell("status", tmp_path / "nothing"), "has no study in it")
     for results in ("file", "file/x"):
         done = shell("run", study.path, "-r", tmp_path / results, "--detach")
@@ -220,4 +235,49 @@ def test_folder_errors_are_sentences(tmp_path: Path, shell: Shell) -> None:
     assert_error(done, "can't be read")
     (tmp_path / "out/.lock").mkdir(parents=True)
     with pytest.raises(StoreError, match="lock can't be written"):
-        Folder(tmp_path / "out").open(study)
+        Folder(tmp_path / "out").open()
+
+
+TWELVE = TINY.replace("num_mdps = 2", "num_mdps = 12")
+
+
+def test_the_score_so_far_is_that_of_the_mdps_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "LOOK_SECONDS", 0.0)  # so that nothing is left untold
+    study, folder = read_study(write_study(tmp_path, TWELVE)), Folder(tmp_path / "out")
+    [job] = study.jobs
+    returns = evaluate(job.agent.agent, job.experiment).returns
+    told: dict[int, Running] = {}
+
+    def show(progress: Progress) -> None:
+        for unit in progress.running:
+            told[unit.num_mdps] = unit
+        if max(told) >= 4:
+            running_study.stop()
+
+    folder.open()
+    with Local(1) as executor:
+        running_study = Run(study.jobs, folder, executor, 1e-9, show)
+        assert not running_study()
+    # What was played counts in the next run too.
+    tally = folder.tally(job)
+    folder.close()
+    assert tally.score == Score.of(returns[: tally.num_mdps])
+    assert 4 <= tally.num_mdps < 12
+    scored = {number: unit for number, unit in told.items() if number}
+    assert min(scored) >= 2
+    for number, unit in scored.items():
+        assert (unit.mean, unit.ci95) == Score.of(returns[:number])
+        assert unit.what.startswith("random on GC, trajectories ")
+
+
+def test_the_status_of_a_run_has_scores_so_far(tmp_path: Path, shell: Shell) -> None:
+    study, folder = read_study(write_study(tmp_path, TINY)), Folder(tmp_path / "out")
+    folder.open()
+    folder.write_plan(study)
+    units = [Running("training beb on GC"), Running("psrl on GC", 38.25, 1.5, 40)]
+    folder.write_now({"running": units, "seconds_left": None, "at": time.time()})
+    told = shell("status", tmp_path / "out").out
+    folder.close()
+    assert "  training beb on GC\n  38.25 ± 1.50 in 40 MDPs: psrl on GC\n" in told

@@ -6,6 +6,7 @@ from reproduction.published import published_rows
 
 from brlbench.errors import InvalidInput
 from brlbench.study.plan import read_study
+from brlbench.study.schema import LimitsTable
 from helpers.made_studies import write_study
 
 STUDIES = Path(__file__).parents[2] / "studies"
@@ -66,6 +67,23 @@ def test_limits_of_an_agent_come_before_those_of_the_study(tmp_path: Path) -> No
     assert limits.trajectory_seconds(horizon=250) == 2.0
     assert limits.trajectory_seconds(horizon=1) == 1.0
     assert study.jobs[-1].agent.limits.trajectory_seconds(horizon=3) == 3.0
+
+
+@pytest.mark.parametrize(
+    ("own", "study", "memories"),
+    [
+        ({}, {}, (None, None)),
+        ({}, {"memory": "4GB"}, (4, 4)),
+        ({"training_memory": "8GB"}, {"memory": "4GB"}, (8, 4)),
+        ({"memory": "1GB"}, {"training_memory": "8GB", "memory": "4GB"}, (1, 1)),
+        ({"memory": "1GB", "playing_memory": "2GB"}, {"playing_memory": "8GB"}, (1, 2)),
+    ],
+)
+def test_memory_for_training_and_playing_apart(
+    own: dict[str, str], study: dict[str, str], memories: tuple[int | None, int | None]
+) -> None:
+    limits = LimitsTable.model_validate(own).over(LimitsTable.model_validate(study))
+    assert limits.memories == tuple(memory and memory * 10**9 for memory in memories)
 
 
 def test_deadlines_are_kept_apart(tmp_path: Path) -> None:
@@ -241,14 +259,20 @@ def test_the_papers_studies_are_complete() -> None:
     accurate, inaccurate = (
         read_study(STUDIES / f"paper-{case}.toml") for case in ("accurate", "inaccurate")
     )
-    # Section 5.1 of the paper, and the agent that knows the MDP.
+    # Section 5.1 of the paper, the agent that knows the MDP, and F6 with 7,500 draws.
     sizes = {"random": 1, "optimal": 1, "epsilon-greedy": 11, "soft-max": 10, "beb": 10,
-             "opps-ds": 5 * 8 - 8, "sboss": 7 * 11, "bamcp": 7 * 3, "bfs3": 6 * 4 * 3}  # fmt: skip
+             "opps-ds": 5 * 8 - 8 + 1, "sboss": 7 * 11, "bamcp": 7 * 3,
+             "bfs3": 6 * 4 * 3}  # fmt: skip
     for study in (accurate, inaccurate):
         names = [agent.algorithm for agent in study.agents]
         assert {name: names.count(name) for name in names} == sizes
         assert len(study.jobs) == 3 * sum(sizes.values())
         assert len(study.skipped) == 8
+        opps = [agent.parameters for agent in study.agents if agent.algorithm == "opps-ds"]
+        assert all(parameters["exploration"] == 660 for parameters in opps)
+        assert [each["draws"] for each in opps if each["formulas"] == "F6"] == [
+            10_000, 100_000, 1_000_000, 7500
+        ]  # fmt: skip
         for experiment in study.experiments.values():
             assert (experiment.num_mdps, experiment.horizon) == (500, 250)
     assert list(accurate.experiments) == ["GC", "GDL", "Grid"]

@@ -49,6 +49,7 @@ CLASSES: list[type[CompiledAgent]] = [
 ]
 """In the order in which tables list them."""
 
+_METHODS = ("train", "start", "act", "observe")
 AGENTS: dict[str, type[CompiledAgent]] = {agent.name: agent for agent in CLASSES}
 """The classes of the built-in agents by name."""
 
@@ -57,12 +58,8 @@ def make_agent(algorithm: str, **parameters: Any) -> Agent:
     """Make an agent from its name, or a user's own from `"my_module:MyAgent"`."""
     if ":" in algorithm:
         return _make_own(algorithm, parameters)
-    if algorithm not in AGENTS:
-        raise InvalidInput(
-            f'unknown agent "{algorithm}"{did_you_mean(algorithm, AGENTS)}: '
-            f'must be one of {", ".join(AGENTS)}, or "module:Class"'
-        )
-    known = rules(AGENTS[algorithm])
+    made = built_in(algorithm, ', or "module:Class"')
+    known = rules(made)
     for parameter in parameters:
         if parameter not in known:
             has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
@@ -70,7 +67,17 @@ def make_agent(algorithm: str, **parameters: Any) -> Agent:
                 f"{algorithm}: unknown parameter {parameter!r}"
                 f"{did_you_mean(parameter, known)}: {has}"
             )
-    return AGENTS[algorithm](**parameters)
+    return made(**parameters)
+
+
+def built_in(algorithm: str, or_else: str = "") -> type[CompiledAgent]:
+    """The class of a built-in agent; `or_else` names what else the text could have been."""
+    if algorithm not in AGENTS:
+        raise InvalidInput(
+            f'unknown agent "{algorithm}"{did_you_mean(algorithm, AGENTS)}: '
+            f"must be one of {', '.join(AGENTS)}{or_else}"
+        )
+    return AGENTS[algorithm]
 
 
 def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
@@ -87,11 +94,28 @@ def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
     return cast(Agent, agent)
 
 
+def check_agent(agent: Agent) -> None:
+    """Raise unless an agent is an object with the methods of `Agent`; say what it is instead."""
+    if isinstance(agent, type):
+        raise InvalidInput(
+            f"the agent is the class {agent.__name__}: must be an object of it, such as "
+            f"{agent.__name__}()"
+        )
+    if isinstance(agent, str):
+        raise InvalidInput(f'the agent is the text "{agent}": use make_agent("{agent}")')
+    missing = [name for name in _METHODS if not hasattr(agent, name)]
+    if missing and not (missing == ["start"] and hasattr(agent, "start_known")):
+        raise InvalidInput(
+            f"the agent is of class {type(agent).__name__}, which has no method {missing[0]}: must "
+            f"have {', '.join(_METHODS)}"
+        )
+
+
 def describe(agent: Agent) -> tuple[str, dict[str, Any]]:
     """An agent's name and its parameters.
 
     A user's agent may have a `name`. Its parameters are the fields of a dataclass, or its attribute
-    `parameters`, or else those of its constructor that it keeps as attributes of the same name.
+    `parameters`, or else those of its constructor that it keeps: `beta` as `beta` or `_beta`.
     """
     if isinstance(agent, CompiledAgent) and AGENTS.get(agent.name) is type(agent):
         return agent.name, _parameters(agent)
@@ -129,12 +153,18 @@ def _is_text(text: str) -> bool:
 
 
 def _kept_parameters(agent: Agent) -> dict[str, Any]:
-    """The constructor's parameters that are plain data and attributes of the same name."""
+    """The constructor's parameters that the agent keeps as plain data, as `beta` or `_beta`."""
     try:
-        known = inspect.signature(type(agent)).parameters
+        known = inspect.signature(type(agent)).parameters.values()
     except (TypeError, ValueError):  # a class that is not written in Python may have no signature
         return {}
-    kept = {name: _to_plain(getattr(agent, name)) for name in known if hasattr(agent, name)}
+    kept: dict[str, Any] = {}
+    for given in known:
+        if given.kind in (given.VAR_POSITIONAL, given.VAR_KEYWORD):
+            continue
+        attribute = next((a for a in (given.name, f"_{given.name}") if hasattr(agent, a)), None)
+        if attribute is not None:
+            kept[given.name] = _to_plain(getattr(agent, attribute))
     return {name: value for name, value in kept.items() if _is_plain(value)}
 
 

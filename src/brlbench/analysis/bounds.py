@@ -93,7 +93,7 @@ class Comparison:
         self._online = np.array([each.seconds[online] for each in self.summaries])  # [n]
         returns = np.zeros((len(self.summaries), max(lengths, default=0)))  # [n, N]
         for row, summary in zip(returns, self.summaries, strict=True):
-            row[:] = summary.returns
+            row[:] = summary.scored_returns
         self.honest = honest
         self.choosing = returns[:, ::2] if honest else returns  # [n, N']; rank the agents
         self.testing = returns[:, 1::2] if honest else returns  # [n, N"]; find the winners

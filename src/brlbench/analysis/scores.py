@@ -1,11 +1,11 @@
 """Scores: their intervals, their scale, and whether there are enough MDPs.
 
-Returns are arrays with one number per MDP.
+Returns are arrays with one number per MDP; a result or a summary stands for its own.
 """
 
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,13 @@ from numpy.typing import ArrayLike
 from ..arguments import between_0_and_1
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats
+from ..protocol.result import Result
+from ..protocol.summary import Summary
 
+Played = Result | Summary | ArrayLike
+"""What has returns: a result, a summary, or the returns themselves."""
+
+_TOLD = ("prior", "test", "num_mdps", "discount", "horizon", "trajectories_per_mdp", "seed")
 FEW = 30  # below this number of MDPs, intervals and Z-tests are unreliable
 
 
@@ -25,17 +31,15 @@ class Interval(NamedTuple):
 
 
 def bootstrap_interval(
-    first: ArrayLike,
-    second: ArrayLike | None,
+    first: Played,
+    second: Played | None,
     rng: np.random.Generator,
     level: float = 0.95,
     resamples: int = 10_000,
 ) -> Interval:
     """A percentile interval of the mean return, or of the mean paired difference of two agents."""
     between_0_and_1(level, "level")
-    numbers = (
-        np.asarray(first, dtype=np.float64) if second is None else paired_differences(first, second)
-    )
+    numbers = returns_of(first) if second is None else paired_differences(first, second)
     means = []
     for rows in row_blocks(resamples, len(numbers)):
         chosen = rng.integers(0, len(numbers), size=(rows, len(numbers)))
@@ -51,15 +55,40 @@ def row_blocks(rows: int, length: int) -> Iterator[int]:
         yield min(size, rows - start)
 
 
-def paired_differences(first: ArrayLike, second: ArrayLike) -> Floats:
+def returns_of(played: Played) -> Floats:
+    """The returns [N] that comparisons use, one per MDP: adjusted ones where there are any."""
+    if isinstance(played, Result | Summary):
+        return played.scored_returns
+    return np.asarray(played, dtype=np.float64)
+
+
+def paired_differences(first: Played, second: Played) -> Floats:
     """The first returns [N] minus the second, which must be on the same MDPs."""
-    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if isinstance(first, Result) and isinstance(second, Result):
+        check_same_experiment((first, second))
+    a, b = returns_of(first), returns_of(second)
     if a.shape != b.shape or a.ndim != 1 or len(a) < 2:
         raise InvalidInput(
             "a paired comparison needs two lists of returns on the same MDPs, at least two each: "
             f"got shapes {list(a.shape)} and {list(b.shape)}"
         )
     return np.asarray(a - b)
+
+
+def check_same_experiment(results: Sequence[Result]) -> None:
+    """Raise unless all results are of one experiment, so that MDPs and noise are the same."""
+    for result in results:
+        if result.experiment_hash != results[0].experiment_hash:
+            raise InvalidInput(
+                f"{results[0].label} and {result.label} played different experiments"
+                f"{_difference(results[0].settings, result.settings)}: play both in the same one"
+            )
+
+
+def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """The first setting in which experiments differ; empty if their settings read alike."""
+    unlike = [name for name in _TOLD if one.get(name) != other.get(name)]
+    return f" ({unlike[0]}: {one.get(unlike[0])}, {other.get(unlike[0])})" if unlike else ""
 
 
 def normalised(score: float, random: float, optimal: float) -> float:

@@ -1,6 +1,6 @@
 """Is one agent better than another? Paired tests, their correction, and effect sizes.
 
-Returns are arrays with one number per MDP, in the same order of MDPs.
+Returns are arrays with one number per MDP, in the same order of MDPs; a result stands for its own.
 """
 
 import math
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..arguments import between_0_and_1
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats
-from .scores import paired_differences, row_blocks
+from .scores import Played, paired_differences, row_blocks
 
 _NUMBERS_AT_ONCE = 2**16  # fits in a processor's cache
 
@@ -25,9 +25,10 @@ class ZTest(NamedTuple):
     significant: bool
 
 
-def paired_z_test(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> ZTest:
+def paired_z_test(first: Played, second: Played, level: float = 0.95) -> ZTest:
     """Test whether the first returns are higher than the second, on the same MDPs.
 
+    Give results rather than their returns: those of different experiments are then refused.
     The test is one-sided. Equal returns do not differ; a difference that is the same on every MDP
     is certain. The test is an approximation that needs 30 MDPs or more.
     """
@@ -39,7 +40,7 @@ def paired_z_test(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Z
 
 
 def permutation_test(
-    first: ArrayLike, second: ArrayLike, rng: np.random.Generator, permutations: int = 10_000
+    first: Played, second: Played, rng: np.random.Generator, permutations: int = 10_000
 ) -> float:
     """The p-value of "the first is better": the share of random signs with as large a difference.
 
@@ -72,7 +73,7 @@ def holm(p_values: ArrayLike) -> Floats:
     return adjusted
 
 
-def effect_size(first: ArrayLike, second: ArrayLike) -> float:
+def effect_size(first: Played, second: Played) -> float:
     """The mean paired difference in units of the differences' standard deviation."""
     difference = paired_differences(first, second)
     return _z(difference) / math.sqrt(len(difference))

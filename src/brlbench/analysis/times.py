@@ -25,6 +25,7 @@ def _of_decisions(online: Callable[[Floats], float]) -> Feature:
 FEATURES: dict[str, Feature] = {
     "offline": lambda offline, decisions: offline,
     **{name: _of_decisions(online) for name, online in ONLINE_FEATURES.items()},
+    "max_with_training": lambda offline, decisions: max(offline, float(decisions.max())),
 }
 """`decisions` has one row per trajectory; `total` is the mean over trajectories of their sums."""
 
@@ -60,9 +61,14 @@ def _checked(seconds: float, name: str) -> float:
     return seconds
 
 
+def all_features(seconds: Mapping[str, float]) -> dict[str, float]:
+    """Times by feature, with the one that follows from others: results don't store it."""
+    return {**seconds, "max_with_training": max(seconds["offline"], seconds["max"])}
+
+
 def summarise(result: Result, features: Mapping[str, Feature] = FEATURES) -> Summary:
     """What reports need from a result, with the given time features."""
-    known = {"offline": result.offline_seconds, **result.online_seconds}
+    known = all_features({"offline": result.offline_seconds, **result.online_seconds})
     return Summary(
         algorithm=result.algorithm,
         parameters=result.parameters,
@@ -74,6 +80,7 @@ def summarise(result: Result, features: Mapping[str, Feature] = FEATURES) -> Sum
         },
         machine=result.machine,
         overruns=result.overruns,
+        adjusted=result.adjusted if result.can_be_adjusted else None,
     )
 
 

@@ -7,17 +7,35 @@ from typing import Annotated
 
 import typer
 
+from .. import __version__
 from . import listings, protocol, reports, studies
+from .completion import mend_words
 from .docstrings import documentation
 from .ending import DEBUG, run_to_end
+from .flags import Command, Group
+from .output import say
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
+app = typer.Typer(
+    cls=Group, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich"
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        say(f"brlbench {__version__}")
+        raise typer.Exit
 
 
 @app.callback(help="Measure Bayesian reinforcement-learning agents.")
 def options(
     debug: Annotated[
         bool, typer.Option(DEBUG, help="Print the traceback of an error too; for every command.")
+    ] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and exit.", callback=_print_version, is_eager=True
+        ),
     ] = False,
 ) -> None:
     """Declare what `run_to_end` reads, so that the help lists it."""
@@ -31,9 +49,10 @@ for _panel, _commands in {
     "Step by step": (protocol.distribution, protocol.experiment, protocol.train, protocol.play),
 }.items():
     for _command in _commands:
-        app.command(help=documentation(_command), rich_help_panel=_panel)(_command)
+        app.command(cls=Command, help=documentation(_command), rich_help_panel=_panel)(_command)
 
 
 def main() -> None:
     """Run the command line; errors are one sentence, without a traceback."""
+    mend_words()
     run_to_end(app)

@@ -14,12 +14,12 @@ from .tables import best_table
 if TYPE_CHECKING:  # importing Matplotlib takes long, and a folder for its fonts
     from ..report.build import Built
 
-_FORMATS = ("table", "csv", "json")
+FORMATS = ("table", "csv", "json")
 
 
 def check_format(name: str) -> None:
     """Refuse an unknown format of answers."""
-    if name not in _FORMATS:
+    if name not in FORMATS:
         raise InvalidInput(f"format = {name!r}: must be table, csv or json")
 
 
@@ -54,9 +54,11 @@ def _legend(found: Answer) -> str:
 
 def print_built(built: "Built") -> None:
     """Print the files of a report and its answers."""
+    pages = [path for path in built.files if path.suffix == ".html"]
     lines = [
+        *(f"Page: {path}" for path in pages),
         "Files:",
-        *(f"  {path}" for path in built.files),
+        *(f"  {path}" for path in built.files if path not in pages),
         "\nWinners:",
         *(f"  {sentence(found)}" for found in built.answers),
         "\nWinners as the bound on online time grows:",

@@ -15,14 +15,17 @@ from rich.progress import (
 )
 
 from ..arguments import format_seconds
+from ..report.words import format_score
 from .output import one_line
 
 if TYPE_CHECKING:
     from ..study.run import Progress as StudyProgress
+    from ..study.tally import Running
 
 Advance = Callable[..., None]
 """Called with the trajectories played since the last call; keywords change the bar."""
 
+_STOPPING = "stopping; Ctrl-C again stops at once"
 _OTHER_COLUMNS = 52  # characters of a study's bar beside its description
 
 
@@ -56,8 +59,33 @@ def training_bar(console: Console) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
+def playing_bar(console: Console, total: int) -> Iterator[Callable[["StudyProgress"], None]]:
+    """A bar that counts the trajectories of one job, with its score so far."""
+    with trajectories_bar(console, total) as advance:
+
+        def show(progress: "StudyProgress") -> None:
+            doing = _score_text(progress.running[0]) if progress.running else ""
+            if progress.stopping:
+                doing = _STOPPING
+            advance(completed=total - progress.trajectories_left, description=doing or "playing")
+
+        yield show
+
+
+def running_text(unit: "Running") -> str:
+    """What is running, after its score so far if that is known."""
+    return ": ".join(filter(None, [_score_text(unit), unit.what]))
+
+
+def _score_text(unit: "Running") -> str:
+    if unit.mean is None or unit.ci95 is None:
+        return ""
+    return f"{format_score(unit.mean, unit.ci95)} in {unit.num_mdps} MDPs"
+
+
+@contextmanager
 def study_bar(console: Console, total: int) -> Iterator[Callable[["StudyProgress"], None]]:
-    """A bar that counts a study's jobs, with what is running and the time left."""
+    """A bar that counts a study's jobs, with what is running, its score and the time left."""
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -70,9 +98,9 @@ def study_bar(console: Console, total: int) -> Iterator[Callable[["StudyProgress
 
         def show(progress: "StudyProgress") -> None:
             left = progress.seconds_left
-            doing = progress.running[0] if progress.running else ""
+            doing = running_text(_most_telling(progress.running)) if progress.running else ""
             if progress.stopping:
-                doing = "stopping; Ctrl-C again stops at once"
+                doing = _STOPPING
             room = max(10, min(60, console.width - _OTHER_COLUMNS))
             bar.update(
                 task,
@@ -84,6 +112,31 @@ def study_bar(console: Console, total: int) -> Iterator[Callable[["StudyProgress
         yield show
 
 
+def _most_telling(running: "list[Running]") -> "Running":
+    """The first unit with a score, or the first."""
+    return next((unit for unit in running if unit.mean is not None), running[0])
+
+
+@contextmanager
+def files_bar(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """A transient bar that counts files, and names the one that is made; terminals only."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("reading results", total=None)
+
+        def show(name: str, done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, description=one_line(name))
+
+        yield show
+
+
 @contextmanager
 def probes_bar(console: Console, total: int) -> Iterator[Callable[[], None]]:
     """A transient bar that counts probes."""
@@ -91,3 +144,15 @@ def probes_bar(console: Console, total: int) -> Iterator[Callable[[], None]]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=total)
         yield lambda: bar.update(task, advance=1)
+
+
+@contextmanager
+def mdps_bar(console: Console, description: str) -> Iterator[Callable[[int, int], None]]:
+    """A transient bar whose function takes the MDPs drawn since its last call, and their total."""
+    columns = (
+        SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
+        MofNCompleteColumn(), TextColumn("MDPs, left:"), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(description, visible=False)
+        yield lambda drawn, total: bar.update(task, advance=drawn, total=total, visible=True)

@@ -9,8 +9,9 @@ from ..report.figures import render, score_against_online_time
 from ..report.loading import load
 from ..report.page import write_page
 from ..study.folder import Folder
+from ..study.start import prepare
 from .output import console, say
-from .running import prepare, run
+from .running import run
 from .tables import score_table
 
 STUDY = Path(__file__).parent / "shipped" / "demo.toml"

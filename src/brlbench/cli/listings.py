@@ -1,10 +1,16 @@
 """Commands that list what comes with the package: problems, agents."""
 
+from typing import Annotated
+
+import typer
+from rich import box
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
+from .completion import agent_names
 from .docstrings import documentation
-from .output import console
+from .output import console, say
 
 
 def problems() -> None:
@@ -15,12 +21,20 @@ def problems() -> None:
     console.print(problem_table())
 
 
-def agents() -> None:
-    """List the agents with their parameters.
+def agents(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Only this agent, with its parameters.", autocompletion=agent_names),
+    ] = None,
+) -> None:
+    """List the agents, or show one with its parameters.
 
-    Example: [bold]brlbench agents[/bold]
+    Examples: [bold]brlbench agents[/bold], [bold]brlbench agents bamcp[/bold]
     """
-    console.print(agent_table())
+    if name is None:
+        _print_agents()
+    else:
+        _print_agent(name)
 
 
 def problem_table() -> Table:
@@ -43,18 +57,48 @@ def problem_table() -> Table:
     return table
 
 
-def agent_table() -> Table:
-    """The agents with one line each, and the meaning and default of their parameters."""
+def _print_agents() -> None:
+    """One line per agent, which is cut where the terminal is narrow."""
     from ..agents import AGENTS
-    from ..agents.parameters import rules
 
-    table = Table("agent", "parameter", "default", "meaning", show_lines=False)
+    width = max(map(len, AGENTS))
     for name, agent in AGENTS.items():
-        table.add_section()
-        summary, _, _ = documentation(agent).partition("\n")
-        table.add_row(f"[bold]{name}[/bold]", "", "", escape(summary))
-        for parameter, rule in rules(agent).items():
-            default = getattr(agent, parameter)
-            shown = "" if default is None else str(default)
-            table.add_row("", parameter, shown, escape(f"{rule.meaning}; {rule.allowed}"))
+        line = Text.assemble((name.ljust(width), "bold"), "  ", _first_line(agent))
+        console.print(line, no_wrap=True, overflow="ellipsis")
+    say("\nbrlbench agents NAME shows one of them with its parameters.")
+
+
+def _print_agent(name: str) -> None:
+    from ..agents.registry import built_in
+
+    agent = built_in(name)
+    reference = f" ({agent.reference})" if agent.reference else ""
+    console.print(f"[bold]{name}[/bold]: {escape(_first_line(agent) + reference)}")
+    table = parameter_table(name)
+    if table.row_count:
+        console.print(table)
+    say(f"Example: brlbench train {name} --prior GC --output {name}.json")
+    if table.row_count:
+        say("Give parameters with --set name=value, or in a study as parameters.name = value.")
+
+
+def parameter_table(name: str) -> Table:
+    """The parameters of a built-in agent: defaults, meanings and limits."""
+    from ..agents.parameters import rules
+    from ..agents.registry import built_in
+
+    agent = built_in(name)
+    known = rules(agent)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("parameter", min_width=max(map(len, known), default=0))
+    for column in ("default", "meaning", "must be"):
+        table.add_column(column)
+    for parameter, rule in known.items():
+        default = getattr(agent, parameter)
+        shown = "" if default is None else str(default)
+        table.add_row(parameter, escape(shown), escape(rule.meaning), escape(rule.allowed))
     return table
+
+
+def _first_line(agent: type) -> str:
+    return documentation(agent).partition("\n")[0]

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.text import Text
 
-console = Console()
-errors = Console(stderr=True)
+# Without emoji: names such as uniform:ring: hold none.
+console = Console(emoji=False)
+errors = Console(stderr=True, emoji=False)
 
 # Codes that would move the cursor or change colours; names and files can contain any.
 _CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")

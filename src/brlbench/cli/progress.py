@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from ..arguments import format_seconds
-from ..study.estimate import Estimate
+from ..study.estimate import PROBE_COST_SECONDS, Estimate
 from ..study.plan import Study
 from ..study.run import Outlook
 from ..study.status import Status
+from .bars import running_text
 from .output import console, say, verbatim
 
 _MOST_FAILURES = 5  # failed probes that are printed
@@ -42,7 +43,7 @@ def print_status(status: Status, is_over: bool = False) -> None:
     for failure in status.failures:
         say(f"failed: {failure.agent} on {failure.experiment}: {failure.reason}")
     if status.failures:
-        say("try these again with brlbench run --retry-failed")
+        say("try these again with brlbench run --retry-failed; tracebacks are in failures/")
     for found in status.interruptions:
         say(f"interrupted: {found.agent} on {found.experiment}: {found.reason}")
     if status.interruptions:
@@ -56,11 +57,20 @@ def _print_details(status: Status) -> None:
     if status.owner:
         say(f"running: {status.owner}")
         for unit in status.running:
-            say(f"  {unit}")
+            say(f"  {running_text(unit)}")
         if status.seconds_left is not None:
             say(f"about {_long(status.seconds_left)} left")
     elif status.left:
         say("not running; start it again with brlbench run")
+
+
+def print_cost_of_probes(number: int, workers: int) -> None:
+    """Print what estimating will cost, before it begins."""
+    seconds = number * PROBE_COST_SECONDS
+    say(
+        f"probing {number} jobs takes about {_long(seconds / workers)} with {workers} workers, and "
+        "compiling new agents some seconds each; --no-probes only lists the jobs"
+    )
 
 
 def print_estimates(

@@ -6,15 +6,8 @@ from typing import Annotated
 import typer
 
 from ..errors import InvalidInput
-from .options import (
-    Output,
-    Overwrite,
-    Parameters,
-    Seed,
-    Workers,
-    agent_names,
-    problem_names,
-)
+from .completion import agent_names, problem_names
+from .options import Output, Overwrite, Parameters, Seed, Workers
 from .output import console, say
 
 Prior = Annotated[
@@ -41,25 +34,33 @@ def distribution(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to .toml, .json, .dat or .dat.z.")
     ] = None,
+    draw: Annotated[
+        Path | None, typer.Option(help="Draw states and transitions, to .png, .pdf or .svg.")
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Show a distribution over MDPs, or write it to a file.
+    """Show a distribution over MDPs as a table, write it to a file, or draw it.
 
     The suffix chooses the format: .toml and .json are ours, .dat and .dat.z the original library's.
 
     Examples: [bold]brlbench distribution GC[/bold],
+    [bold]brlbench distribution GC --draw gc.png[/bold],
     [bold]brlbench distribution uniform:Grid -o prior.toml[/bold],
     [bold]brlbench distribution --from-gym FrozenLake-v1 --set terminal=absorb -o lake.toml[/bold]
     """
     from ..problems import distribution as find
     from ..problems import write
+    from .distributions import draw_distribution, print_distribution
 
     found = find(_source(source, from_gym, parameters))
-    if output is None:
-        say(found)
-    else:
+    if output is None and draw is None:
+        print_distribution(found)
+    if output is not None:
         write(found, output, overwrite)
         say(f"wrote {output}")
+    if draw is not None:
+        draw_distribution(found, draw, overwrite)
+        say(f"drew {draw}")
 
 
 def _source(source: str | None, from_gym: str | None, parameters: list[str] | None) -> str:
@@ -143,19 +144,23 @@ def play(
 ) -> None:
     """Let a trained agent play an experiment and write the result to a file.
 
+    The same command resumes a play that was stopped or killed at any moment. Until the result is
+    written, OUTPUT.unfinished holds what has been played.
+
     Example: [bold]brlbench play beb.json gc.parquet -o result.parquet[/bold]
     """
-    from .. import storage
     from ..analysis.times import summarise
-    from ..files import check_free
-    from ..protocol.evaluate import play_trained
-    from ..protocol.training import load
-    from .bars import trajectories_bar
+    from ..executors import Local
+    from ..storage import read_result
+    from ..study.one_job import OneJob
+    from .bars import playing_bar
     from .tables import score_table
 
-    check_free(output, overwrite)
-    trained, drawn = load(storage.read_agent(agent)), storage.read_experiment(experiment)
-    with trajectories_bar(console, drawn.num_trajectories) as advance:
-        result = play_trained(trained, drawn, workers, advance, keep_paths)
-    storage.write_result(output, result, keep_paths, overwrite)
-    console.print(score_table(drawn.name, [summarise(result)]))
+    job = OneJob(agent, experiment, output, keep_paths, overwrite)
+    with Local(workers) as executor, playing_bar(console, job.experiment.num_trajectories) as show:
+        is_finished = job.play(executor, show)
+    if not is_finished:
+        say("stopped; the same command resumes it")
+        raise typer.Exit(1)
+    summary = summarise(read_result(output, decisions=False))
+    console.print(score_table(job.experiment.name, [summary]))

@@ -5,15 +5,20 @@ from typing import Annotated
 
 import typer
 
+from .completion import answer_formats, experiment_names, feature_names, report_formats
 from .options import Output, Overwrite
-from .output import print_notes, say
+from .output import errors, print_notes, say
 
 Results = Annotated[
     list[Path], typer.Argument(help="Folders or files with results, from run, play or demo.")
 ]
 Feature = Annotated[
     str,
-    typer.Option(help="The online time: mean, median, p95, max, total, or module:function."),
+    typer.Option(
+        help="The time: mean, median, p95, max or total of decisions, max_with_training, or "
+        "module:function.",
+        autocompletion=feature_names,
+    ),
 ]
 Level = Annotated[float, typer.Option(help="How sure a test must be, between 0 and 1.")]
 Honest = Annotated[
@@ -28,8 +33,12 @@ def compare(
     feature: Feature = "mean",
     level: Level = 0.95,
     honest: Honest = False,
-    experiment: Annotated[str | None, typer.Option(help="Only this experiment.")] = None,
-    format: Annotated[str, typer.Option(help="table, csv or json.")] = "table",
+    experiment: Annotated[
+        str | None, typer.Option(help="Only this experiment.", autocompletion=experiment_names)
+    ] = None,
+    format: Annotated[
+        str, typer.Option(help="table, csv or json.", autocompletion=answer_formats)
+    ] = "table",
 ) -> None:
     """Say which agents are best within bounds on offline and online time.
 
@@ -56,7 +65,10 @@ def report(
     ] = None,
     format: Annotated[
         list[str] | None,
-        typer.Option(help="all, figures, latex, html, csv, json or parquet; repeatable."),
+        typer.Option(
+            help="all, figures, latex, html, csv, json or parquet; repeatable.",
+            autocompletion=report_formats,
+        ),
     ] = None,
     feature: Feature = "mean",
     level: Level = 0.95,
@@ -74,10 +86,13 @@ def report(
     from ..report.build import build, default_folder
     from ..report.loading import load
     from .answers import print_built
+    from .bars import files_bar
 
     question = Question.parse(None, None, feature, level, honest)
-    data, folder = load(*results, feature=feature), output or default_folder(results[0])
-    built = build(data, folder, format or ["all"], question, overwrite)
+    folder, formats = output or default_folder(results[0]), format or ["all"]
+    with files_bar(errors) as show:
+        data = load(*results, feature=feature)
+        built = build(data, folder, formats, question, overwrite, show)
     print_built(built)
     print_notes(built.notes)
 

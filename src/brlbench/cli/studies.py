@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from .completion import executor_names
 from .options import Seed, Workers
 
 
@@ -43,7 +44,10 @@ def run(
     ] = True,
     workers: Workers = None,
     executor: Annotated[
-        str | None, typer.Option(help="local, dask or slurm; the study's by default.")
+        str | None,
+        typer.Option(
+            help="local, dask or slurm; the study's by default.", autocompletion=executor_names
+        ),
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="The address of a Dask scheduler; a new one by default.")
@@ -67,15 +71,16 @@ def run(
     [bold]brlbench run studies/paper-accurate.toml --dry-run[/bold],
     [bold]brlbench run study.toml --executor slurm --profile cluster.toml --detach[/bold]
     """
+    from ..study.start import default_folder, prepare
     from . import running
 
-    folder = results or Path(f"{study.stem}-results")
+    folder = results or default_folder(study)
     options = {"executor": executor, "workers": workers, "scheduler": scheduler}
     if detach and not dry:
         running.detach(study, folder, [each for each in sys.argv[1:] if each != "--detach"])
     elif dry:
-        running.dry_run(*running.prepare(study, options, profile), folder, probes)
-    elif not running.run(*running.prepare(study, options, profile), folder, retry_failed):
+        running.dry_run(*prepare(study, options, profile), folder, probes)
+    elif not running.run(*prepare(study, options, profile), folder, retry_failed):
         raise typer.Exit(1)
 
 

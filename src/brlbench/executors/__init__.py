@@ -7,6 +7,7 @@ unfinished unit is then `Died`.
 from .base import Executor
 from .dask import Dask
 from .local import Local
-from .slurm import Slurm, SlurmOptions
+from .slurm import Slurm
+from .slurm_options import SlurmOptions
 
 __all__ = ["Dask", "Executor", "Local", "Slurm", "SlurmOptions"]

@@ -23,6 +23,7 @@ class Failed(NamedTuple):
     """A unit raised, exceeded a limit, or ended its process."""
 
     reason: str
+    traceback: tuple[str, ...] = ()  # lines; empty if it did not raise
 
 
 class Died(NamedTuple):
@@ -36,13 +37,14 @@ Outcome = Done | Failed | Died
 
 @dataclass(frozen=True)
 class Limits:
-    """What a unit may use: seconds between messages, bytes of resident memory (on Linux).
+    """What a unit may use.
 
-    It has `preparation` seconds more for its first message, since it may have to compile.
+    Until its first message it has `preparation` seconds more, since it may have to compile.
     """
 
-    seconds: float | None = None
-    memory: int | None = None
+    seconds: float | None = None  # between messages
+    total: float | None = None  # seconds from its first message to its end
+    memory: int | None = None  # bytes of resident memory (on Linux)
     preparation: float = 0.0
 
 

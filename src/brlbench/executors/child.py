@@ -4,6 +4,7 @@ A `Child` is a process that performs units one after the other and is replaced w
 not a `multiprocessing.Process`: daemonic processes could not start one.
 """
 
+import math
 import os
 import resource
 import signal
@@ -27,6 +28,7 @@ from .serving import DONE, FAILED, MESSAGE, STARTED, STOP
 # A process that has not imported all and started its unit by then never will.
 _START_SECONDS = 120.0
 _NOT_STARTED = "its process has not started"
+_NEVER_STARTED = Died(_NOT_STARTED)
 # A process that has closed its connection but not ended by then goes on without it.
 _EXIT_SECONDS = 30.0
 _GUARD_SECONDS = 10.0  # for its guard to end it, with all that it started
@@ -40,6 +42,40 @@ _ONE_THREAD = {
     f"{library}_NUM_THREADS": "1"
     for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA", "VECLIB")
 } | {"POLARS_MAX_THREADS": "1"}
+
+
+class Clock:
+    """The time that a unit has left, by what it has been heard of."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._heard = time.monotonic()
+        self._first_message: float | None = None
+        self.has_started = False
+
+    def heard(self, kind: str) -> None:
+        """Note that the unit has started, or sent a message."""
+        self.has_started, self._heard = True, time.monotonic()
+        if kind == MESSAGE and self._first_message is None:
+            self._first_message = self._heard
+
+    def left(self) -> tuple[float, float]:
+        """The seconds left until the next word of the unit is due, and how many it had."""
+        ends = [(since + allowed, allowed) for since, allowed in self._allowances()]
+        end, allowed = min(ends, default=(math.inf, math.inf))
+        return end - time.monotonic(), allowed
+
+    def _allowances(self) -> Iterator[tuple[float, float]]:
+        """Since when the unit may take how long."""
+        limits = self._limits
+        if not self.has_started:
+            yield self._heard, _START_SECONDS
+            return
+        for since, allowed in (self._heard, limits.seconds), (self._first_message, limits.total):
+            if allowed is not None and self._first_message is None:
+                yield self._heard, allowed + limits.preparation
+            elif allowed is not None and since is not None:
+                yield since, allowed
 
 
 class Child:
@@ -179,17 +215,14 @@ class Child:
 
     def _supervise(self, limits: Limits, on_message: Callable[[Any], None] | None) -> Outcome:
         assert self._connection is not None
-        started, since = False, time.monotonic()
-        preparation = limits.preparation
+        clock = Clock(limits)
         while True:
-            seconds = limits.seconds if started else _START_SECONDS
-            if started and seconds is not None:
-                seconds += preparation
-            left = None if seconds is None else since + seconds - time.monotonic()
-            if left is not None and left <= 0:
+            left, allowed = clock.left()
+            if left <= 0:
                 self._end()
-                return Failed(f"took more than {seconds:g} s") if started else Died(_NOT_STARTED)
-            left = _MOST_SECONDS if left is None else min(left, _MOST_SECONDS)
+                has_started = clock.has_started
+                return Failed(f"took more than {allowed:g} s") if has_started else _NEVER_STARTED
+            left = min(left, _MOST_SECONDS)
             if limits.memory is not None:
                 used = self._memory()
                 if used > limits.memory:
@@ -209,14 +242,13 @@ class Child:
             if kind == DONE:
                 return Done(content)
             if kind == FAILED:
-                return Failed(str(content))
-            started, since = True, time.monotonic()
+                told, *lines = content if isinstance(content, list) and content else [content]
+                return Failed(str(told), tuple(map(str, lines)))
+            clock.heard(kind)
             if kind == STARTED and self._pid is None:
                 self._pid = content
-            if kind == MESSAGE:
-                preparation = 0.0
-                if on_message is not None:
-                    on_message(content)
+            if kind == MESSAGE and on_message is not None:
+                on_message(content)
 
     def _memory(self) -> int:
         """Bytes of memory, with that of what it started; 0 where the system doesn't tell."""

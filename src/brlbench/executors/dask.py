@@ -31,12 +31,25 @@ _UNABLE = "a Dask worker can't perform units: {}: install the same version of br
 REPEATS = 3
 
 
-class Cluster:
-    """What executors on Dask workers share; entering one connects `_units`."""
+class Dask:
+    """A Dask cluster: a running one, or a new one on this machine.
 
-    def __init__(self) -> None:
+    Args:
+        scheduler: the address, such as "tcp://10.0.0.1:8786"; None starts a new cluster.
+        workers: how many units a new cluster performs at once; None means one per core.
+    """
+
+    def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
+        require("cluster", "distributed")
         self._units = Units()
         self._context = ExitStack()  # closed with the executor
+        self._scheduler = scheduler
+        self._workers = num_workers(workers if scheduler is None else None)
+
+    @property
+    def num_workers(self) -> int:
+        """How many units can be performed at once; a cluster may grow and shrink."""
+        return self._workers if self._scheduler is None else self._units.num_threads()
 
     def submit(
         self,
@@ -56,30 +69,6 @@ class Cluster:
         """End all units at once."""
         self._units.kill()
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with self._context:
-            self._units.end(wait_for_units=kind is None)
-
-
-class Dask(Cluster):
-    """A Dask cluster: a running one, or a new one on this machine.
-
-    Args:
-        scheduler: the address, such as "tcp://10.0.0.1:8786"; None starts a new cluster.
-        workers: how many units a new cluster performs at once; None means one per core.
-    """
-
-    def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
-        require("cluster", "distributed")
-        super().__init__()
-        self._scheduler = scheduler
-        self._workers = num_workers(workers if scheduler is None else None)
-
-    @property
-    def num_workers(self) -> int:
-        """How many units can be performed at once; a cluster may grow and shrink."""
-        return self._workers if self._scheduler is None else self._units.num_threads()
-
     def __enter__(self) -> Self:
         with ExitStack() as stack, uninterrupted():
             if self._scheduler is None:
@@ -91,6 +80,10 @@ class Dask(Cluster):
                 self._units.connect(self._scheduler, stack, is_own=False)
             self._context = stack.pop_all()
         return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with self._context:
+            self._units.end(wait_for_units=kind is None)
 
 
 def local_cluster(workers: int) -> Any:
@@ -176,6 +169,11 @@ class Units:
             client.register_plugin(RunPlugin(self._run, is_own), name=self._run)
         except Exception as error:
             raise InvalidInput(_UNABLE.format(reason(error))) from None
+
+    @property
+    def num_unfinished(self) -> int:
+        """How many units wait or are performed."""
+        return len(self._futures)
 
     def num_threads(self) -> int:
         """How many units the current workers perform at once, at least one."""

@@ -12,6 +12,7 @@ from ..errors import reason
 from . import wire
 from .base import Notify
 from .guard import fork_guarded
+from .tracebacks import reason_and_place, traceback_lines
 
 # The parent sends a request or the word to stop; the child sends pairs (kind, content).
 STOP = b"stop"
@@ -51,7 +52,7 @@ def _outcome(request: bytes, connection: "Connection[Any, Any]") -> bytes:
         connection.send_bytes(wire.pack((STARTED, os.getpid())))
         value = function(argument, notify)
     except BaseException as error:  # also SystemExit: an agent that exits has failed
-        return wire.pack((FAILED, reason(error)))
+        return wire.pack((FAILED, [reason_and_place(error), *traceback_lines(error)]))
     finally:
         for stream in (sys.stdout, sys.stderr):
             with suppress(Exception):  # a unit may have put anything in their place
@@ -59,4 +60,4 @@ def _outcome(request: bytes, connection: "Connection[Any, Any]") -> bytes:
     try:
         return wire.pack((DONE, value))
     except Exception as error:
-        return wire.pack((FAILED, f"its result can't be sent: {reason(error)}"))
+        return wire.pack((FAILED, [f"its result can't be sent: {reason(error)}"]))

@@ -9,8 +9,6 @@ missed, and a cache with a user's type can be read only where that type can be i
 """
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +17,8 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache
+
+from ..files import cache_folder
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -40,35 +40,7 @@ def _sources_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> Path | None:
-    """The first folder that can be written; None if there is none: each process compiles."""
-    name = f"compiled-{_sources_digest()}"
-    for find_root in (_chosen_root, _temporary_root):
-        with suppress(OSError, RuntimeError):  # there may be no home, or no place for files
-            folder = find_root() / name
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                return folder
-    return None
-
-
-def _chosen_root() -> Path:
-    if chosen := os.environ.get("BRLBENCH_CACHE_DIR"):
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "brlbench"
-
-
-def _temporary_root() -> Path:
-    """A folder of this user's own: what Numba reads from it can run anything."""
-    root = Path(tempfile.gettempdir(), f"brlbench-{os.getuid()}")
-    root.mkdir(mode=0o700, exist_ok=True)
-    status = root.lstat()
-    if status.st_uid != os.getuid() or status.st_mode & 0o022:
-        raise PermissionError(f"{root} belongs to others")
-    return root
-
-
-CACHE_FOLDER = _cache_folder()
+CACHE_FOLDER = cache_folder(f"compiled-{_sources_digest()}")
 
 
 def _is_ours(thing: Any) -> bool:

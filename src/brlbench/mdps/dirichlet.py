@@ -24,11 +24,22 @@ _LEAST_COUNT = 1e-300  # draws divide by it
 class FlatDirichlet:
     """A flat Dirichlet-multinomial distribution over finite MDPs. Immutable."""
 
+    counts: SparseTable
+    """The Dirichlet parameters [S, A, S], sparse: what it does not list is 0, impossible."""
+    rewards: Rewards
+    """The rewards [S, A, S], sparse: `rewards.mean` and `rewards.variance`."""
+    start: Floats
+    """The probabilities [S] of the start states."""
+    name: str
+    """A short name, for tables and files."""
+    description: str
+    """A longer name."""
+
     def __init__(
         self,
         counts: ArrayLike | SparseTable,
         rewards: ArrayLike | SparseTable | Rewards,
-        start: int | ArrayLike = 0,
+        start: int | str | ArrayLike = 0,
         reward_variances: ArrayLike | SparseTable | None = None,
         name: str = "",
         description: str = "",
@@ -39,7 +50,7 @@ class FlatDirichlet:
             counts: Dirichlet parameters, an array [S, A, S] or a sparse table; zero = impossible.
             rewards: mean rewards, an array that broadcasts to [S, A, S] or a sparse table. Those of
                 impossible transitions matter too: other priors may allow them.
-            start: the start state, or probabilities [S].
+            start: the start state, "uniform" for any, or probabilities [S].
             reward_variances: like `rewards`; where positive, the reward is Gaussian.
             name: a short name for tables and files.
             description: a longer one.

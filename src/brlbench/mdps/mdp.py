@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # imported where it is used, because importing it is slow
     import scipy.sparse
 
 PROBABILITY_TOLERANCE = 1e-9
+_ROUNDING = 1e-3 + PROBABILITY_TOLERANCE  # of a sum of probabilities that people write down
+UNIFORM = "uniform"  # a start in any state, all equally likely
 # A policy switch must gain this fraction of the largest value, or rounding could cycle.
 _SWITCH_TOLERANCE = 1e-12
 _DENSE_IS_FASTER = 64  # states up to which dense matrix-vector products are faster (measured)
@@ -78,14 +80,16 @@ def _table(shape: tuple[int, int, int], numbers: ArrayLike | None, what: str) ->
         ) from None
 
 
-def start_distribution(num_states: int, start: int | ArrayLike) -> Floats:
-    """The probabilities [S] of the start states, from one state or from a distribution."""
+def start_distribution(num_states: int, start: int | str | ArrayLike) -> Floats:
+    """The probabilities [S] of the start states, from one state, "uniform" or a distribution."""
+    if isinstance(start, str) and start == UNIFORM:
+        start = np.full(num_states, 1 / num_states)
     array = as_array(start, "start")
     if array.ndim == 0:
         if not np.issubdtype(array.dtype, np.integer) or not 0 <= int(array) < num_states:
             raise InvalidInput(
                 f"start = {short(array.item())}: must be a state from 0 to {num_states - 1}, "
-                "or probabilities"
+                f'"{UNIFORM}", or probabilities'
             )
         probabilities = np.zeros(num_states)
         probabilities[int(array)] = 1.0
@@ -106,8 +110,10 @@ def start_distribution(num_states: int, start: int | ArrayLike) -> Floats:
             )
         with np.errstate(over="ignore"):
             total = float(probabilities.sum())
-        if not abs(total - 1) <= PROBABILITY_TOLERANCE:
+        if not abs(total - 1) <= _ROUNDING:
             raise InvalidInput(f"start sums to {total}: must sum to 1")
+        if abs(total - 1) > PROBABILITY_TOLERANCE:
+            probabilities /= total
     probabilities.flags.writeable = False
     return probabilities
 
@@ -128,14 +134,13 @@ class MDP:
         self,
         transitions: ArrayLike | SparseTable,
         rewards: ArrayLike | SparseTable | Rewards,
-        start: int | ArrayLike = 0,
+        start: int | str | ArrayLike = 0,
         reward_variances: ArrayLike | SparseTable | None = None,
     ) -> None:
         """Validate; `transitions` is an array [S, A, S] of probabilities or a sparse table."""
         if not isinstance(transitions, SparseTable):
             transitions = SparseTable.from_dense(transitions, "transitions")
-        self.transitions = transitions
-        _check_probabilities(transitions)
+        self.transitions = _summing_to_1(transitions)
         self.rewards = Rewards.build(transitions.shape, rewards, reward_variances)
         self.start = start_distribution(transitions.num_states, start)
 
@@ -218,7 +223,8 @@ class MDP:
         return scipy.sparse.csr_array((given.ravel(), np.arange(given.size), starts))
 
 
-def _check_probabilities(transitions: SparseTable) -> None:
+def _summing_to_1(transitions: SparseTable) -> SparseTable:
+    """Transition probabilities; those that are off by rounding only are scaled."""
     negative = np.flatnonzero(transitions.values < 0)
     if len(negative):
         raise InvalidInput(
@@ -227,10 +233,14 @@ def _check_probabilities(transitions: SparseTable) -> None:
         )
     sums = transitions.row_sums()
     # Written so that NaN is refused too.
-    wrong = np.flatnonzero(~(np.abs(sums - 1) <= PROBABILITY_TOLERANCE))
+    wrong = np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING))
     if len(wrong):
         state, action = divmod(int(wrong[0]), transitions.num_actions)
         raise InvalidInput(
             f"the transition probabilities of state {state}, action {action} sum to "
             f"{sums[wrong[0]]}: must sum to 1"
         )
+    rounded = np.abs(sums - 1) > PROBABILITY_TOLERANCE
+    if not rounded.any():
+        return transitions
+    return transitions.replace(transitions.values / np.where(rounded, sums, 1.0)[transitions.pair])

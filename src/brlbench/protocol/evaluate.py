@@ -11,15 +11,16 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Any
 
-from ..agents import describe
+from ..agents import check_agent, describe
 from ..agents.base import Agent, CompiledAgent
 from ..arguments import num_workers
-from ..errors import AgentError, InvalidInput, reason
+from ..errors import AgentError, InvalidInput, reason, short
 from . import machine, needs
+from .bar import Bar
 from .experiment import Experiment
 from .futures import completed
 from .playing import Part, copy_agent, play
-from .result import Result, join_records
+from .result import Result, join_records, label_of
 from .totals import PartTotals, keeps_decisions, totals_of
 from .training import TrainedAgent, Training, load_into, save, train
 
@@ -32,6 +33,7 @@ OnPlayed = Callable[[int], None]
 """Called with the number of trajectories played since the last call."""
 
 _PARTS_PER_WORKER = 8  # so that no worker waits long for the last part
+_PARTS_OF_BAR = 100  # at least, where a bar shows how far the play is
 
 
 def evaluate(
@@ -41,6 +43,7 @@ def evaluate(
     training: Training | None = None,
     on_played: OnPlayed | None = None,
     keep_paths: bool = False,
+    progress: bool | None = None,
 ) -> Result:
     """Train an agent, unless its `training` is given, and play the experiment.
 
@@ -53,9 +56,32 @@ def evaluate(
         training: how long the offline phase took, if the agent is trained already.
         on_played: called with the number of trajectories played since the last call.
         keep_paths: keep every decision's state, action, reward and time, however many there are.
+        progress: show a bar with the time left; by default in notebooks and terminals, once it
+            takes more than three seconds, unless `on_played` is given.
     """
+    check_agent(agent)
+    if not isinstance(experiment, Experiment):
+        raise InvalidInput(
+            f'experiment = {short(experiment)}: must be an Experiment, such as Experiment("GC")'
+        )
     workers = num_workers(workers)
     needs.check(experiment, keep_paths, workers)
+    name = f"{label_of(*describe(agent))} on {experiment.name}"
+    wanted = False if progress is None and on_played is not None else progress
+    with Bar(name, experiment.num_trajectories, "trajectories", wanted) as bar:
+        bar.begin("training")
+        return _evaluate(agent, experiment, workers, training, on_played, keep_paths, bar)
+
+
+def _evaluate(
+    agent: Agent,
+    experiment: Experiment,
+    workers: int,
+    training: Training | None,
+    on_played: OnPlayed | None,
+    keep_paths: bool,
+    bar: Bar,
+) -> Result:
     # Other processes get a trained agent as it is: retraining could give a different agent.
     untrained = copy_agent(agent) if workers > 1 and training is None else None
     task = (experiment.prior, experiment.task, experiment.seed)
@@ -64,29 +90,19 @@ def evaluate(
     else:
         trained = TrainedAgent(agent, *task, training)
     needs.check_copies(getattr(agent, "arrays", None), workers)
-    size = -(-experiment.num_trajectories // (workers * _PARTS_PER_WORKER))
-    size = min(size, experiment.trajectories_at_once)
+    num_parts = max(workers * _PARTS_PER_WORKER, _PARTS_OF_BAR if bar.is_used else 0)
+    size = min(-(-experiment.num_trajectories // num_parts), experiment.trajectories_at_once)
     parts = list(Part(0, experiment.num_trajectories).divide(size))
     play_part = play if keeps_decisions(experiment, keep_paths) else _play_for_totals
     records: dict[Part, Record | PartTotals] = {}
+    bar.begin("playing")
     for part, record in _play_parts(trained, untrained, experiment, parts, workers, play_part):
         records[part] = record
+        bar.advance(part.size)
         if on_played is not None:
             on_played(part.size)
     ordered = [records[part] for part in parts]
     return join_records(agent, experiment, trained.training, ordered, machine.describe())
-
-
-def play_trained(
-    trained: TrainedAgent,
-    experiment: Experiment,
-    workers: int | None,
-    on_played: OnPlayed,
-    keep_paths: bool = False,
-) -> Result:
-    """Let a trained agent play the experiment that it was trained for."""
-    trained.check_plays(experiment)
-    return evaluate(trained.agent, experiment, workers, trained.training, on_played, keep_paths)
 
 
 def _play_for_totals(agent: Agent, experiment: Experiment, part: Part) -> PartTotals:

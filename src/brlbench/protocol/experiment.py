@@ -26,6 +26,8 @@ _MOST_HELD = 2**23  # numbers; more MDPs than that are drawn again where they ar
 _DECISIONS_AT_ONCE = 2**20
 BYTES_PER_TRAJECTORY = 64  # for its return, its times and its seeds
 _BYTES_PER_DECISION = 128  # of a trajectory, while it is played, with what agents count
+DRAWN = "drawn"
+"""The origin of MDPs that depend on the test distribution, the seed and their number alone."""
 ARGUMENTS = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")
 """What makes an experiment again, with its distributions and MDPs."""
 
@@ -48,6 +50,7 @@ class Experiment:
         trajectories_per_mdp: int = 1,
         deadline: float | None = None,
         mdps: Floats | None = None,
+        origin: str | None = None,
         *,
         trajectories: int | None = None,
     ) -> None:
@@ -64,6 +67,8 @@ class Experiment:
             trajectories_per_mdp: how many trajectories are played in each MDP.
             deadline: seconds that a decision may take; agents that can stop early keep it.
             mdps: probabilities [num_mdps, E] of MDPs that were drawn before.
+            origin: where the MDPs come from. Experiments of one origin that differ only in the
+                number of MDPs begin with the same MDPs.
             trajectories: the former name of `trajectories_per_mdp`.
         """
         test = prior if test is None else test
@@ -85,6 +90,7 @@ class Experiment:
         self.horizon = whole(DEFAULT_HORIZON if horizon is None else horizon, "horizon", least=1)
         self._check_memory()
         self.given_mdps = None if mdps is None else self._check_mdps(mdps)
+        self.origin = origin if origin or mdps is not None else DRAWN
 
     def _check_memory(self) -> None:
         """Raise if there are more or longer trajectories than fit in memory."""
@@ -106,7 +112,9 @@ class Experiment:
         """The same experiment, with the same MDPs, but another horizon or deadline."""
         settings = {name: getattr(self, name) for name in ARGUMENTS}
         mdps = self.probabilities if self.holds_mdps else None
-        return Experiment(self.prior, self.test, **{**settings, **changes}, mdps=mdps)
+        return Experiment(
+            self.prior, self.test, **{**settings, **changes}, mdps=mdps, origin=self.origin
+        )
 
     def __repr__(self) -> str:
         return (
@@ -188,15 +196,16 @@ class Experiment:
             "trajectories_per_mdp": self.trajectories_per_mdp,
             "seed": self.seed,
             "deadline": self.deadline,
+            "origin": self.origin,
         }
 
     @cached_property
     def hash(self) -> str:
-        """A SHA-256 digest of the settings and the MDPs, without names and deadline.
+        """A SHA-256 digest of the settings and the MDPs, without names, deadline and origin.
 
         Leaving the deadline out makes agents with and without one comparable.
         """
-        left_out = ("name", "prior", "test", "deadline")
+        left_out = ("name", "prior", "test", "deadline", "origin")
         settings = {key: value for key, value in self.settings().items() if key not in left_out}
         # The setting's former name keeps hashes unchanged.
         settings["trajectories"] = settings.pop("trajectories_per_mdp")

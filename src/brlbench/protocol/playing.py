@@ -21,6 +21,7 @@ from ..mdps.copying import private_copy
 from ..streams import Words
 from .experiment import Experiment
 from .isolation import Visit, is_own, isolated, seed_globals
+from .luck import measure_luck, num_baselines
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
@@ -50,13 +51,21 @@ class Part(NamedTuple):
 
 
 def play(agent: Agent, experiment: Experiment, part: Part) -> "Record":
-    """Play a part of an experiment."""
-    if not isinstance(agent, CompiledAgent):
-        return _play_python(agent, experiment, part)
-    record = play_compiled(agent, experiment, part)
-    if is_own(agent):
-        _check_played(agent, experiment, part, record)
+    """Play a part of an experiment, and measure how lucky its trajectories were."""
+    if isinstance(agent, CompiledAgent):
+        record = play_compiled(agent, experiment, part)
+        if is_own(agent):
+            _check_played(agent, experiment, part, record)
+    else:
+        record = _play_python(agent, experiment, part)
+    measure_luck(record, experiment, np.arange(*part) // experiment.trajectories_per_mdp)
     return record
+
+
+def _empty_record(experiment: Experiment, part: Part) -> "Record":
+    from ..kernels.loop.trajectory import Record
+
+    return Record.empty(part.size, experiment.horizon, num_baselines(experiment))
 
 
 def _keys(agent: Agent, experiment: Experiment, part: Part) -> Words:
@@ -76,7 +85,7 @@ def play_compiled(agent: CompiledAgent, experiment: Experiment, part: Part) -> "
     from ..agents.arrays import model
     from ..kernels.loop import trajectory
 
-    record = trajectory.Record.empty(part.size, experiment.horizon)
+    record = _empty_record(experiment, part)
     numbers, mdps = _mdps(experiment, part), np.arange(*part) // experiment.trajectories_per_mdp
     try:
         trajectory.play(
@@ -109,9 +118,8 @@ def _check_played(agent: Agent, experiment: Experiment, part: Part, record: "Rec
 
 def _play_python(agent: Agent, experiment: Experiment, part: Part) -> "Record":
     from ..agents.arrays import model
-    from ..kernels.loop import trajectory
 
-    record = trajectory.Record.empty(part.size, experiment.horizon)
+    record = _empty_record(experiment, part)
     env = model.build_environment(experiment.test)
     mdps = _mdps(experiment, part)
     probabilities = experiment.probabilities_of(mdps)

@@ -10,15 +10,21 @@ from numpy.typing import NDArray
 
 from ..agents import describe
 from ..agents.base import Agent
-from ..arguments import format_seconds
+from ..arguments import format_seconds, require_module
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
+from .adjusted import LEAST_MDPS, Adjusted, adjust, can_adjust
+from .display import columns_of, result_html, result_line
 from .experiment import Experiment
+from .luck import StartValues
 from .score import Score
+from .start_values import find_start_values, known_start_values
 from .times import TimeCounts, online_features
 from .totals import MOST_DECISIONS, PartTotals, Totals, discounted, totals_of
 
 if TYPE_CHECKING:
+    import polars
+
     from ..kernels.loop.trajectory import Record
     from .training import Training
 
@@ -47,7 +53,7 @@ class _Kept(Generic[Array]):
         vars(result)[self._name] = kept
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Rewards and times of all decisions: N MDPs, K trajectories per MDP, T decisions each.
 
@@ -68,6 +74,10 @@ class Result:
     actions: NDArray[np.int64] | None = None  # [N, K, T]
     machine: dict[str, Any] = field(default_factory=dict)
     totals: Totals | None = None  # in place of rewards and nanoseconds
+    noise: Floats | None = None  # [N, K, F]; how lucky the trajectories were: see `luck`
+    start_values: Floats | None = None  # [N, K, F]
+    expected: StartValues | None = None  # what start values are on average
+    experiment: Experiment | None = field(default=None, repr=False)  # None if read from a file
 
     @property
     def label(self) -> str:
@@ -122,6 +132,41 @@ class Result:
         """The mean return and its 95% interval."""
         return Score.of(self.returns)
 
+    @cached_property
+    def adjusted(self) -> Adjusted:
+        """The score with the luck taken out, and the adjusted return of each MDP.
+
+        An InvalidInput if there is none; `can_be_adjusted` tells.
+        """
+        expected = self.expected_start_values
+        if expected is None or self.noise is None or self.start_values is None:
+            raise InvalidInput(
+                f"{self.label} on {self.settings['name']} has no adjusted score: it takes at least "
+                f"{LEAST_MDPS} MDPs, a problem that is not too large, and a result of this version "
+                "of brlbench"
+            )
+        return adjust(
+            self.returns, self.noise.mean(axis=1), self.start_values.mean(axis=1), expected
+        )
+
+    @property
+    def can_be_adjusted(self) -> bool:
+        """Whether there is an adjusted score."""
+        is_measured = self.noise is not None and len(self.returns) >= LEAST_MDPS
+        return is_measured and (self.expected is not None or self.experiment is not None)
+
+    @property
+    def scored_returns(self) -> Floats:
+        """The returns [N] that comparisons use: adjusted ones where there are any."""
+        return self.adjusted.returns if self.can_be_adjusted else self.returns
+
+    @property
+    def expected_start_values(self) -> StartValues | None:
+        """What start values are on average; found out now if they are needed and not known."""
+        if self.can_be_adjusted and self.expected is None and self.experiment is not None:
+            return find_start_values(self.experiment)
+        return self.expected if self.can_be_adjusted else None
+
     @property
     def mean(self) -> float:
         """The score: the mean return."""
@@ -131,6 +176,24 @@ class Result:
     def ci95(self) -> float:
         """The half-width of the score's 95% interval."""
         return self.score.ci95
+
+    def to_polars(self) -> "polars.DataFrame":
+        """A table with one row per trajectory, and the columns of a result's file."""
+        import polars
+
+        return polars.DataFrame(columns_of(self, paths=True))
+
+    def to_pandas(self) -> Any:
+        """The table of `to_polars` for pandas, which must be installed; one array per cell."""
+        pandas = require_module("pandas")
+        columns = columns_of(self, paths=True)
+        return pandas.DataFrame({name: list(column) for name, column in columns.items()})
+
+    def __repr__(self) -> str:
+        return result_line(self)
+
+    def _repr_html_(self) -> str:
+        return result_html(self)
 
 
 def join_records(
@@ -147,12 +210,14 @@ def join_records(
 
     def joined(name: str) -> Any:
         arrays: list[Any] = [getattr(part, name, None) for part in parts]
-        if arrays[0] is None:  # not kept
+        if any(array is None for array in arrays):  # not kept
             return None
         rows: NDArray[Any] = np.concatenate(arrays)
         return rows.reshape(*shape, *rows.shape[1:])
 
     names = ("rewards", "nanoseconds", "cpu_nanoseconds", "states", "actions")
+    noise, start_values = joined("noise"), joined("start_values")
+    has_luck = noise is not None and noise.size > 0
     return Result(
         algorithm=algorithm,
         parameters=parameters,
@@ -162,6 +227,10 @@ def join_records(
         offline_cpu_seconds=training.cpu_seconds,
         machine=made_on,
         totals=_totals(parts, joined("returns"), experiment.deadline),
+        noise=noise if has_luck else None,
+        start_values=start_values if has_luck else None,
+        expected=known_start_values(experiment) if can_adjust(experiment) else None,
+        experiment=experiment,
         **{name: joined(name) for name in names},
     )
 

@@ -19,6 +19,15 @@ class Score(NamedTuple):
         numbers = np.asarray(returns, dtype=np.float64)
         return cls(float(numbers.mean()), ci95(numbers))
 
+    def __str__(self) -> str:
+        """The mean and its interval, with two decimals or as many as the interval needs."""
+        mean, half_width = self
+        if math.isnan(half_width):  # of a single MDP
+            return f"{mean:.2f}"
+        small = 1e-9 * abs(mean) < half_width < 0.01  # a smaller width is a rounding error
+        decimals = min(9, 1 - math.floor(math.log10(half_width))) if small else 2
+        return f"{mean:.{decimals}f} ± {half_width:.{decimals}f}"
+
 
 def ci95(returns: ArrayLike) -> float:
     """The half-width of the 95% interval of a mean, two standard errors; NaN for one number."""

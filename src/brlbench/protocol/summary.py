@@ -1,13 +1,14 @@
 """What reports need from a result: returns per MDP and time features, no single decisions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..mdps.sparse import Floats
+from .adjusted import Adjusted
 from .score import Score
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """One agent in one experiment."""
 
@@ -18,8 +19,29 @@ class Summary:
     seconds: dict[str, float]  # by time feature; "offline" is one of them
     machine: dict[str, Any]
     overruns: float | None = None  # share of decisions past the deadline, if there was one
+    adjusted: Adjusted | None = None  # with the luck taken out
 
     @property
     def score(self) -> Score:
+        """The adjusted score if there is one, else the mean return, with its 95% interval."""
+        return self.unadjusted if self.adjusted is None else self.adjusted.score
+
+    @property
+    def unadjusted(self) -> Score:
         """The mean return and its 95% interval."""
         return Score.of(self.returns)
+
+    def first(self, num_mdps: int) -> "Summary":
+        """The summary on the first MDPs only; times stay those of all."""
+        if num_mdps == len(self.returns):
+            return self
+        adjusted = self.adjusted and self.adjusted.first(num_mdps)
+        return replace(self, returns=self.returns[:num_mdps], adjusted=adjusted)
+
+    @property
+    def scored_returns(self) -> Floats:
+        """The returns [N] that the score is the mean of; paired tests use them."""
+        return self.returns if self.adjusted is None else self.adjusted.returns
+
+    def __repr__(self) -> str:
+        return f"Summary({self.label}: {self.score})"

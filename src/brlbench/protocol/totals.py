@@ -20,6 +20,8 @@ class PartTotals(NamedTuple):
 
     returns: Floats  # [n]
     cpu_nanoseconds: Integers  # [n]
+    noise: Floats | None  # [n, F]
+    start_values: Floats | None  # [n, F]
     times: TimeCounts
 
 
@@ -39,10 +41,19 @@ def keeps_decisions(experiment: Experiment, keep_paths: bool) -> bool:
 def totals_of(record: "Record", experiment: Experiment) -> PartTotals:
     """Reduce the record of a part to its totals."""
     return PartTotals(
-        discounted(record.rewards, experiment.discount),
+        returns_of(record, experiment),
         record.cpu_nanoseconds,
+        record.noise,
+        record.start_values,
         TimeCounts.of(record.nanoseconds, experiment.deadline),
     )
+
+
+def returns_of(record: "Record | PartTotals", experiment: Experiment) -> Floats:
+    """The return [n] of each trajectory of a part."""
+    if isinstance(record, PartTotals):
+        return record.returns
+    return discounted(record.rewards, experiment.discount)
 
 
 def discounted(rewards: Floats, discount: float) -> Floats:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from .. import streams
-from ..agents import AGENTS, describe, make_agent
+from ..agents import AGENTS, check_agent, describe, make_agent
 from ..agents.base import Agent, CompiledAgent, Task
 from ..agents.policy_search import OnProgress, PolicySearch
 from ..errors import AgentError, InvalidInput, StoreError
@@ -41,19 +41,6 @@ class TrainedAgent(NamedTuple):
     seed: int
     training: Training
 
-    def check_plays(self, experiment: Experiment) -> None:
-        """Raise unless the agent was trained for this experiment."""
-        if self.prior.digest != experiment.prior.digest:
-            raise InvalidInput(
-                f"the agent was trained on another prior ({self.prior.name or 'unnamed'}) than the "
-                f"experiment's ({experiment.prior.name or 'unnamed'}): train it on that one"
-            )
-        if self.task != experiment.task:
-            raise InvalidInput(
-                f"the agent was trained for {self.task}, the experiment has {experiment.task}: "
-                "train it with the same discount, horizon and deadline"
-            )
-
 
 @dataclass(frozen=True, eq=False)
 class SavedAgent:
@@ -69,8 +56,23 @@ class SavedAgent:
     source: str = "the trained agent"  # a file's name, for errors
 
 
+def check_plays(trained: TrainedAgent | SavedAgent, experiment: Experiment) -> None:
+    """Raise unless an agent was trained for an experiment."""
+    if trained.prior.digest != experiment.prior.digest:
+        raise InvalidInput(
+            f"the agent was trained on another prior ({trained.prior.name or 'unnamed'}) than the "
+            f"experiment's ({experiment.prior.name or 'unnamed'}): train it on that one"
+        )
+    if trained.task != experiment.task:
+        raise InvalidInput(
+            f"the agent was trained for {trained.task}, the experiment has {experiment.task}: "
+            "train it with the same discount, horizon and deadline"
+        )
+
+
 def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> TrainedAgent:
     """The offline phase, timed; compilation is not."""
+    check_agent(agent)
     names = ("train", prior.digest, task.discount, task.horizon, seed, identity(agent))
     given = (prior, task)
     if is_own(agent):  # which may change what it is given

@@ -1,1 +1,54 @@
-"""Tables and figures. Reports read results only; they never play anything."""
+"""Tables and figures. Reports read results only; they never play anything.
+
+The room itself can be called: `bb.report(results, folder)` writes a report, and is also the name of
+this module.
+"""
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # importing Matplotlib takes long
+    from .build import Built
+    from .compare import Given
+
+
+def report(
+    results: "Given | Iterable[Given]",
+    folder: str | Path,
+    formats: str | Sequence[str] = "all",
+    *,
+    feature: str = "mean",
+    level: float = 0.95,
+    honest: bool = False,
+    overwrite: bool = False,
+) -> "Built":
+    """Write a report: figures, tables, a LaTeX report with its PDF, a page and exports.
+
+    Args:
+        results: results, or files and folders with results.
+        folder: where the files go.
+        formats: all, or some of figures, latex, html, csv, json and parquet.
+        feature: the online time: mean, median, p95, max or total.
+        level: how sure a test must be to call an agent worse, between 0 and 1.
+        honest: choose agents on one half of the MDPs, and test them on the other.
+        overwrite: whether files of an older report may be replaced.
+    """
+    from .answers import Question
+    from .build import build
+    from .compare import gather
+
+    wanted = [formats] if isinstance(formats, str) else formats
+    question = Question.parse(None, None, feature, level, honest)
+    return build(gather(results, feature), Path(folder), wanted, question, overwrite)
+
+
+class _CallableModule(ModuleType):
+    def __call__(self, *args: Any, **kwargs: Any) -> "Built":
+        return report(*args, **kwargs)
+
+
+# A submodule takes the place of a function with its name, so the module must be callable.
+sys.modules[__name__].__class__ = _CallableModule

@@ -4,10 +4,10 @@
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,13 @@ from ..protocol.score import Score
 from ..protocol.summary import Summary
 from .data import REFERENCE, ExperimentData, ReportData
 
+if TYPE_CHECKING:
+    import polars
+
 OPPS = ("opps-ds", "opps-cs")
+Bound = str | float | None
+"""A bound on time: a duration like "5ms", or a number of seconds; None means no bound."""
+
 RESAMPLES = 1000  # how often the MDPs are resampled to find the stability of winners
 
 
@@ -38,16 +44,15 @@ class Question:
 
     @classmethod
     def parse(
-        cls, offline: str | None, online: str | None, feature: str, level: float, honest: bool
+        cls, offline: Bound, online: Bound, feature: str, level: float, honest: bool
     ) -> "Question":
-        """A question from bounds like 1m or 5ms; None means no bound."""
-        return cls(
-            math.inf if offline is None else parse_seconds(offline, "offline"),
-            math.inf if online is None else parse_seconds(online, "online"),
-            feature,
-            level,
-            honest,
-        )
+        """A question from bounds like "1m", "5ms" or seconds; None means no bound."""
+        bounds = (_parse_bound(offline, "offline"), _parse_bound(online, "online"))
+        return cls(*bounds, feature, level, honest)
+
+
+def _parse_bound(bound: Bound, name: str) -> float:
+    return math.inf if bound in (None, math.inf) else parse_seconds(str(bound), name)
 
 
 ANYTHING = Question()
@@ -61,7 +66,7 @@ class Test(NamedTuple):
     interval: Interval  # of the difference, 95%, by the bootstrap
     z: float
     p_value: float
-    adjusted: float  # the p-value after Holm's correction over all tests of the experiment
+    holm: float  # the p-value after Holm's correction over all tests of the experiment
     permutation: float  # the p-value of the permutation test
     effect: float
 
@@ -72,6 +77,7 @@ class Row(NamedTuple):
     summary: Summary
     winner: bool
     score: Score  # if honest, on the testing half of the MDPs
+    unadjusted: Score | None  # on the same MDPs; None if the score is not adjusted
     normalised: float | None
     test: Test | None  # None for the best agent, and with too few MDPs to test
     stability: float  # share of resamples of the MDPs in which the algorithm wins
@@ -84,19 +90,44 @@ class Reading(NamedTuple):
     steps: list[tuple[float, list[str]]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Answer:
-    """The best agents of one experiment."""
+    """The best agents of one experiment. Printed, it is a sentence; a notebook shows its table."""
 
     experiment: ExperimentData
     question: Question
     comparison: Comparison  # the competitors, in the experiment's order
     rows: list[Row]  # one per algorithm, best first; empty if no agent is within the bounds
+    notes: Sequence[str] = ()  # on the results
 
     @property
     def winners(self) -> list[Summary]:
         """The best agent and those that are not significantly worse."""
         return [row.summary for row in self.rows if row.winner]
+
+    @property
+    def table(self) -> "polars.DataFrame":
+        """The best agent of each algorithm: scores, times and p-values, the best first."""
+        from .tables import best_table
+
+        return best_table([self])
+
+    @property
+    def tests(self) -> "polars.DataFrame":
+        """The best agent against that of every other algorithm: differences and paired tests."""
+        from .tables import tests_table
+
+        return tests_table(self)
+
+    def __repr__(self) -> str:
+        from .words import sentence
+
+        return sentence(self)
+
+    def _repr_html_(self) -> str:
+        from .words import answer_html
+
+        return answer_html(self)
 
     @property
     def num_tested(self) -> int:
@@ -137,14 +168,15 @@ def answer(experiment: ExperimentData, question: Question = ANYTHING) -> Answer:
     tests = _tests(comparison, chosen, question.level, rng)
     stability = comparison.stability(question.offline, question.online, rng, RESAMPLES)
     rows = []
+    # If honest, only the testing half is free of the choice's bias; a single MDP has none.
+    tested = slice(1, None, 2) if question.honest and comparison.testing.size else slice(None)
     for i, test in zip(chosen, tests, strict=True):
-        # If honest, only the testing half is free of the choice's bias.
-        returns = comparison.testing[i] if comparison.testing.size else comparison.choosing[i]
-        score = Score.of(returns)
+        score, unadjusted = _scores(summaries[i], tested)
         row = Row(
             summary=summaries[i],
             winner=i in best.winners,
             score=score,
+            unadjusted=unadjusted,
             normalised=_normalised(experiment, score.mean, question.honest),
             test=test,
             stability=stability[summaries[i].algorithm],
@@ -181,27 +213,33 @@ def _tests(
         return [None] * len(chosen)
     first, *others = (comparison.testing[i] for i in chosen)
     z_tests = [paired_z_test(first, other, level) for other in others]
-    adjusted = holm([test.p_value for test in z_tests])
+    corrected = holm([test.p_value for test in z_tests])
     tests = [
         Test(
             difference=float((first - other).mean()),
             interval=bootstrap_interval(first, other, rng),
             z=test.z,
             p_value=test.p_value,
-            adjusted=float(p_value),
+            holm=float(p_value),
             permutation=permutation_test(first, other, rng),
             effect=effect_size(first, other),
         )
-        for other, test, p_value in zip(others, z_tests, adjusted, strict=True)
+        for other, test, p_value in zip(others, z_tests, corrected, strict=True)
     ]
     return [None, *tests]
+
+
+def _scores(summary: Summary, mdps: slice) -> tuple[Score, Score | None]:
+    """The score on some of the MDPs, and the unadjusted one if it is adjusted."""
+    score = summary.score if mdps == slice(None) else Score.of(summary.scored_returns[mdps])
+    return score, None if summary.adjusted is None else Score.of(summary.returns[mdps])
 
 
 def _normalised(experiment: ExperimentData, score: float, honest: bool) -> float | None:
     """A score between random (0) and optimal (1), on the MDPs it was measured on."""
     part = slice(1, None, 2) if honest else slice(None)
     scores = [
-        max((float(each.returns[part].mean()) for each in experiment.summaries
+        max((float(each.scored_returns[part].mean()) for each in experiment.summaries
              if each.algorithm == name), default=math.nan)
         for name in ("random", REFERENCE)
     ]  # fmt: skip

@@ -22,13 +22,16 @@ Write = Callable[[Path, bool], str | None]
 """Writes a file, replacing an old one if allowed; returns a note if it could not be made."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Built:
     """A report that was built: its answers, its files, and notes on both."""
 
     answers: list[Answer]
     files: list[Path]
     notes: list[str]
+
+    def __repr__(self) -> str:
+        return "\n".join(["Files:", *(f"  {path}" for path in self.files)])
 
 
 def build(
@@ -37,8 +40,12 @@ def build(
     formats: Sequence[str] = ("all",),
     question: Question = ANYTHING,
     overwrite: bool = False,
+    show: Callable[[str, int, int], None] = lambda name, done, total: None,
 ) -> Built:
-    """Write a report in the given formats; nothing is written if a file is in the way."""
+    """Write a report in the given formats; nothing is written if a file is in the way.
+
+    `show` is told the file that is made next, how many are made, and how many there will be.
+    """
     wanted = check_formats(formats)
     answers = answer_all(data, question)
     products = dict(_products(data, answers, wanted))
@@ -47,7 +54,8 @@ def build(
         check_free(folder / name, overwrite)
     notes = notes_on(data, answers)
     files = []
-    for name, write in products.items():
+    for done, (name, write) in enumerate(products.items()):
+        show(name, done, len(products))
         note = write(folder / name, overwrite)
         if note is None:
             files.append(folder / name)
@@ -86,12 +94,12 @@ def _products(
     data: ReportData, answers: list[Answer], wanted: set[str]
 ) -> Iterator[tuple[str, Write]]:
     """The names of the report's files, each with the function that writes it."""
+    if "html" in wanted:
+        yield "report.html", partial(_write_page, data)
     if wanted & {"figures", "latex"}:  # the LaTeX report includes the figures
         yield from _figures(answers)
     if "latex" in wanted:
         yield from _latex(data, answers)
-    if "html" in wanted:
-        yield "report.html", partial(_write_page, data)
     if "csv" in wanted:
         yield "agents.csv", _content(partial(export.agents_csv, answers))
     if "json" in wanted:

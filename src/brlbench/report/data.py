@@ -1,5 +1,6 @@
 """What reports are made from: the summaries of every experiment."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,19 @@ class ExperimentData:
     def header(self) -> ExperimentHeader:
         """The experiment without its agents."""
         return ExperimentHeader(self.name, self.hash, self.settings)
+
+    @property
+    def num_mdps(self) -> int:
+        """The number of MDPs."""
+        return int(self.settings["num_mdps"])
+
+    @property
+    def family(self) -> str:
+        """Equal for experiments whose first MDPs are the same."""
+        if self.settings.get("origin") is None:
+            return self.hash
+        names = ("name", "prior", "test", "deadline", "num_mdps")
+        return json.dumps({k: v for k, v in self.settings.items() if k not in names})
 
     @property
     def accurate(self) -> bool:

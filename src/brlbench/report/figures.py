@@ -34,6 +34,7 @@ _LOOK: Any = {
     "text.usetex": False,  # even if a matplotlibrc in the current folder says otherwise
     "pdf.fonttype": 42,  # keeps text selectable
 }
+PLAIN = _COLOURS[0]  # of what is no algorithm
 _LINE = 28  # characters of a name per line
 WIDTH = 6.5  # inches, the width of a page's text
 Looks = dict[str, dict[str, Any]]
@@ -48,6 +49,13 @@ def styles(algorithms: list[str]) -> Looks:
         }
         for i, name in enumerate(algorithms)
     }
+
+
+class Picture(Figure):
+    """A figure that notebooks show without `pyplot`."""
+
+    def _repr_png_(self) -> bytes:
+        return render(self, ".png")
 
 
 @contextmanager
@@ -70,10 +78,10 @@ def settle(figure: Figure) -> None:
 
 
 def render(figure: Figure, suffix: str) -> bytes:
-    """The bytes of a figure as .pdf or .png, the same every time."""
+    """The bytes of a figure as .pdf, .svg or .png, the same every time."""
     buffer = io.BytesIO()
-    metadata = {"CreationDate": None} if suffix == ".pdf" else {}
-    with drawing():
+    metadata = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(suffix, {})
+    with drawing(), matplotlib.rc_context({"svg.hashsalt": "brlbench"}):
         figure.savefig(buffer, format=suffix[1:], dpi=200, metadata=metadata)
     return buffer.getvalue()
 
@@ -87,7 +95,7 @@ def score_against_time(found: Answer, feature: str, looks: Looks | None = None) 
     looks = looks or styles(sorted({summary.algorithm for summary in summaries}))
     log = LogAxis.of(summary.seconds[feature] for summary in summaries)
     with drawing():
-        figure = Figure(figsize=(WIDTH, 3.7), layout="constrained")
+        figure = Picture(figsize=(WIDTH, 3.7), layout="constrained")
         axes = figure.subplots()
         log.set_up(axes, "x")
         _draw_agents(axes, found, feature, log, looks)
@@ -121,8 +129,15 @@ def _draw_agents(axes: Axes, found: Answer, feature: str, log: LogAxis, looks: L
         )  # fmt: skip
     for row in found.rows:
         look = looks[row.summary.algorithm]
+        place = log.place(row.summary.seconds[feature])
+        if row.summary.adjusted is not None:
+            mean, ci95 = row.summary.unadjusted
+            axes.vlines(
+                place, mean - ci95, mean + ci95, color=look["color"], linewidth=5, alpha=0.25,
+                zorder=3,
+            )  # fmt: skip
         axes.errorbar(
-            log.place(row.summary.seconds[feature]), *row.summary.score, **look,
+            place, *row.summary.score, **look,
             markersize=7, linewidth=1.2, capsize=2.5, zorder=4,
             markerfacecolor=look["color"] if row.winner else "white",
         )  # fmt: skip
@@ -159,11 +174,21 @@ def _legend(found: Answer, looks: Looks) -> list[Line2D]:
         return rows
     sizes = (("filled: winner", 6.0, "0.35"), ("hollow: worse", 6.0, "white"),
              ("small: other agents", 2.5, "0.35"))  # fmt: skip
-    return rows + [
+    rows += [
         Line2D([], [], linestyle="", marker="o", color="0.35", markersize=size,
                markerfacecolor=face, label=name)
         for name, size, face in sizes
     ]  # fmt: skip
+    if any(row.unadjusted for row in found.rows):
+        name = "pale: mean return,\nwith its luck"
+        rows.append(Line2D([], [], color="0.35", linewidth=5, alpha=0.25, label=name))
+    return rows
+
+
+def legend_above(figure: Figure, handles: Sequence[Any], names: Sequence[str]) -> None:
+    """Name what is drawn above the panels, in as many columns as fit."""
+    columns = max(1, min(len(names), int(WIDTH / (0.5 + 0.065 * max(map(len, names), default=1)))))
+    figure.legend(handles, names, loc="outside upper center", ncols=columns)
 
 
 def say_empty(axes: Axes) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..analysis.times import FEATURES, ONLINE, Feature, find_feature, summarise
+from ..analysis.times import FEATURES, ONLINE, Feature, all_features, find_feature, summarise
 from ..errors import InvalidInput, StoreError, WrongKind, encodable
 from ..files import files_below
-from ..protocol.result import label_of
+from ..protocol.result import Result, label_of
 from ..protocol.summary import Summary
 from ..storage import read_result
 from ..storage.compact import ExperimentHeader, read_summaries
@@ -30,48 +30,59 @@ _MANY_OVERRUNS = 0.01  # share of decisions past the deadline
 _OVERLOADED = 0.1  # share of a thread's time spent waiting for a core
 
 
-def load(*places: Path, feature: str = ONLINE) -> ReportData:
+def load(*places: Path | Result, feature: str = ONLINE) -> ReportData:
     """Read all results in files and below folders; damaged files are left out, with a note.
 
-    Summaries have all time features of the package, and `feature`, which may be a user's own.
+    Results themselves are taken as they are. Summaries have all time features of the package, and
+    `feature`, which may be a user's own.
     """
     features = {**FEATURES, feature: find_feature(feature)}
     headers: dict[str, ExperimentHeader] = {}
     found: dict[str, dict[str, Summary]] = {}  # by the experiment's hash and the agent's label
+    sources: dict[Summary, Path | Result] = {}
     notes: list[str] = []
-    for path in _files(places, notes):
+    for source in _sources(places, notes):
         try:
-            read = list(_read(path, features))
+            read = list(_read(source, features))
             for header, summary in read:
-                _check_returns(path, summary, found.get(header.hash, {}).values())
+                _check_returns(source, summary, found.get(header.hash, {}).values())
         except StoreError as error:
             notes.append(f"left out: {error}")
             continue
         for header, summary in read:
             name = headers.setdefault(header.hash, header).name
-            if found.setdefault(header.hash, {}).setdefault(summary.label, summary) is not summary:
-                notes.append(f"left out: {path} repeats {summary.label} on {name}")
+            first = found.setdefault(header.hash, {}).setdefault(summary.label, summary)
+            if first is not summary:
+                _check_repeated(summary, first, f"{source} and {sources[first]}", name)
+                notes.append(f"left out: {source} repeats {summary.label} on {name}")
+            sources[summary] = source
     if not found:
         what = f"no results that can be read ({_some(notes)})" if notes else "no results"
-        where = " and ".join(map(str, places))
+        where = " and ".join(map(str, places)) or "the list"
         raise InvalidInput(f"{where} has {what}: make some with brlbench run, play or demo")
     notes += [
         f"failed: {failure.agent} on {failure.experiment}: {failure.reason}"
         for place in places
+        if not isinstance(place, Result)
         for failure in failures_in(place)
     ]
     experiments = _distinctly_named(
-        [ExperimentData(*headers[key], list(found[key].values())) for key in found]
+        with_common_mdps(
+            [ExperimentData(*headers[key], list(found[key].values())) for key in found]
+        )
     )
     notes += _machine_notes(experiments) + _deadline_notes(experiments) + _gaps(experiments)
     # Names of files can hold bytes that no text can.
     return ReportData(experiments, list(map(encodable, notes)))
 
 
-def _files(places: Iterable[Path], notes: list[str]) -> Iterator[Path]:
+def _sources(places: Iterable[Path | Result], notes: list[str]) -> Iterator[Path | Result]:
+    """The results that are given, and the files that may hold some."""
     unreadable: list[str] = []
     for place in places:
-        if os.path.isdir(place):  # unlike the method of Path, takes any name
+        if isinstance(place, Result):
+            yield place
+        elif os.path.isdir(place):  # unlike the method of Path, takes any name
             yield from files_below(
                 place,
                 "*.parquet",
@@ -88,22 +99,31 @@ def _files(places: Iterable[Path], notes: list[str]) -> Iterator[Path]:
 
 
 def _read(
+    source: Path | Result, features: Mapping[str, Feature]
+) -> Iterator[tuple[ExperimentHeader, Summary]]:
+    """The summaries of a result or in a file, each with its experiment."""
+    if isinstance(source, Result):
+        return iter([(_header(source), summarise(source, features))])
+    return _read_file(source, features)
+
+
+def _read_file(
     path: Path, features: Mapping[str, Feature]
 ) -> Iterator[tuple[ExperimentHeader, Summary]]:
     """The summaries in a file, each with its experiment; none if the file holds something else."""
     try:
         result = read_result(path, decisions=not features.keys() <= FEATURES.keys())
-        unknown = [name for name in features if name not in ("offline", *result.online_seconds)]
+        unknown = [name for name in features if name not in FEATURES]
         if unknown and result.totals is not None:
             raise StoreError(
                 f"{path} has no single decisions, from which {unknown[0]} could be computed: play "
                 "it again with keep_paths, or use another time feature"
             )
-        header = ExperimentHeader(result.settings["name"], result.experiment_hash, result.settings)
-        yield header, summarise(result, features)
+        yield _header(result), summarise(result, features)
     except WrongKind:
         with suppress(WrongKind):
-            for header, summary in read_summaries(path):
+            for header, stored in read_summaries(path):
+                summary = replace(stored, seconds=all_features(stored.seconds))
                 missing = [name for name in features if name not in summary.seconds]
                 if missing:
                     raise StoreError(
@@ -113,10 +133,25 @@ def _read(
                 yield header, summary
 
 
-def _check_returns(path: Path, summary: Summary, others: Iterable[Summary]) -> None:
+def _header(result: Result) -> ExperimentHeader:
+    return ExperimentHeader(result.settings["name"], result.experiment_hash, result.settings)
+
+
+def _check_repeated(summary: Summary, first: Summary, both: str, experiment: str) -> None:
+    """Raise if two agents share a label: they differ in something that the label does not show."""
+    is_timed = summary.overruns is not None  # under a deadline, another run of the agent can differ
+    if not is_timed and not np.allclose(summary.returns, first.returns, rtol=1e-9):
+        raise InvalidInput(
+            f"{both} hold different results of {summary.label} on {experiment}: give one agent "
+            "another name, or keep what they differ in as an attribute named like its parameter, "
+            "and play it again; or leave one of them out"
+        )
+
+
+def _check_returns(path: Path | Result, summary: Summary, others: Iterable[Summary]) -> None:
     """Raise unless a summary can be compared with the others of its experiment."""
     returns = summary.returns
-    largest = np.abs(returns).max()
+    largest = np.abs([returns, summary.scored_returns]).max()
     if not largest < _LARGEST_RETURN:  # written so that NaN is refused too
         raise StoreError(f"{path} has a return of {largest}: must be less than {_LARGEST_RETURN}")
     other = next(iter(others), summary)
@@ -127,16 +162,40 @@ def _check_returns(path: Path, summary: Summary, others: Iterable[Summary]) -> N
         )
 
 
+def with_common_mdps(experiments: Iterable[ExperimentData]) -> list[ExperimentData]:
+    """Add agents that played more MDPs, the same and others, to experiments with fewer."""
+    extended = []
+    families: dict[str, list[ExperimentData]] = {}
+    for experiment in experiments:
+        families.setdefault(experiment.family, []).append(experiment)
+    for family in families.values():
+        family.sort(key=lambda experiment: experiment.num_mdps)
+        for i, experiment in enumerate(family):
+            summaries = {summary.label: summary for summary in experiment.summaries}
+            for larger in family[i + 1 :]:
+                for summary in larger.summaries:
+                    summaries.setdefault(summary.label, summary.first(experiment.num_mdps))
+            extended.append(replace(experiment, summaries=list(summaries.values())))
+    return extended
+
+
 def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]:
-    """Experiments with accurate priors first; equal names get a part of the hash."""
-    experiments.sort(key=lambda e: (not e.accurate, e.name, e.hash))
+    """Experiments with accurate priors first; equal names get the number of MDPs, or a hash."""
+    experiments.sort(key=lambda e: (not e.accurate, e.name, e.num_mdps, e.hash))
     times_used = Counter(experiment.name for experiment in experiments)
-    return [
-        experiment
-        if times_used[experiment.name] == 1
-        else replace(experiment, name=f"{experiment.name} [{experiment.hash[:6]}]")
-        for experiment in experiments
-    ]
+    sizes: dict[str, set[int]] = {}
+    for experiment in experiments:
+        sizes.setdefault(experiment.name, set()).add(experiment.num_mdps)
+
+    def name(experiment: ExperimentData) -> str:
+        same_name = times_used[experiment.name]
+        if same_name == 1:
+            return experiment.name
+        differ_in_size = len(sizes[experiment.name]) == same_name
+        mark = f"({experiment.num_mdps} MDPs)" if differ_in_size else f"[{experiment.hash[:6]}]"
+        return f"{experiment.name} {mark}"
+
+    return [replace(experiment, name=name(experiment)) for experiment in experiments]
 
 
 def _machine_notes(experiments: list[ExperimentData]) -> list[str]:

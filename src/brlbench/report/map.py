@@ -18,7 +18,7 @@ from matplotlib.patches import Patch
 from ..mdps.sparse import Integers
 from .answers import Answer
 from .axes import LogAxis
-from .figures import WIDTH, drawing, say_empty, settle, write_title
+from .figures import WIDTH, Picture, drawing, say_empty, settle, write_title
 from .words import describe_feature
 
 NAMED = 12  # sets of winners that the legend names
@@ -95,7 +95,7 @@ def best_algorithms_map(found: Answer) -> Figure:
         by_set.setdefault(rectangle.winners, []).append(rectangle)
     shown = sorted(by_set, key=lambda names: (-_area(by_set[names], x, y), names))
     with drawing():
-        figure = Figure(layout="constrained")
+        figure = Picture(layout="constrained")
         axes = figure.subplots()
         x.set_up(axes, "x", ticks=6)
         y.set_up(axes, "y")

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from ..protocol.score import Score
 from .answers import Answer, Test
 
 _SETTINGS = (
@@ -15,9 +16,8 @@ _SETTINGS = (
 _BEST: dict[str, Any] = {
     **dict.fromkeys(("experiment", "agent", "algorithm"), pl.String),
     "winner": pl.Boolean,
-    **dict.fromkeys(
-        ("score", "ci95", "normalised", "offline_seconds", "online_seconds"), pl.Float64
-    ),
+    **dict.fromkeys(("score", "ci95", "mean_return", "mean_return_ci95"), pl.Float64),
+    **dict.fromkeys(("normalised", "offline_seconds", "online_seconds"), pl.Float64),
     **dict.fromkeys(("difference", "p_value", "p_holm", "p_permutation"), pl.Float64),
     **dict.fromkeys(("effect_size", "stability"), pl.Float64),
 }
@@ -31,7 +31,8 @@ def agents_table(answers: Iterable[Answer]) -> pl.DataFrame:
         best = {row.summary.label: row.winner for row in found.rows}
         settings = {name: experiment.settings[name] for name in _SETTINGS}
         for summary in experiment.summaries:
-            score = summary.score
+            score, ci95 = _numbers(summary.score)
+            mean_return, mean_return_ci95 = _numbers(summary.unadjusted)
             times = {f"{name}_seconds": value for name, value in summary.seconds.items()}
             rows.append(
                 {
@@ -41,9 +42,11 @@ def agents_table(answers: Iterable[Answer]) -> pl.DataFrame:
                     "algorithm": summary.algorithm,
                     "agent": summary.label,
                     "parameters": json.dumps(summary.parameters, default=str),
-                    "score": score.mean,
-                    "ci95": _or_none(score.ci95),
-                    "normalised": _or_none(experiment.normalised(score.mean)),
+                    "score": score,
+                    "ci95": ci95,
+                    "mean_return": mean_return,
+                    "mean_return_ci95": mean_return_ci95,
+                    "normalised": _or_none(experiment.normalised(summary.score.mean)),
                     **times,
                     "best_of_algorithm": summary.label in best,
                     "winner": best.get(summary.label, False),
@@ -58,7 +61,7 @@ def best_table(answers: Iterable[Answer]) -> pl.DataFrame:
     rows = [
         (
             found.experiment.name, row.summary.label, row.summary.algorithm, row.winner,
-            row.score.mean, _or_none(row.score.ci95), row.normalised,
+            *_numbers(row.score), *_numbers(row.unadjusted or row.score), row.normalised,
             row.summary.seconds["offline"], row.summary.seconds[found.question.feature],
             *_tested(row.test), row.stability,
         )
@@ -68,10 +71,28 @@ def best_table(answers: Iterable[Answer]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_BEST, orient="row")
 
 
+def tests_table(found: Answer) -> pl.DataFrame:
+    """One row for each algorithm but the first: how much worse its best agent is."""
+    columns = ("agent", "difference", "low", "high", "z", "p_value", "p_holm", "p_permutation",
+               "effect_size")  # fmt: skip
+    rows = [
+        (row.summary.label, test.difference, *test.interval, test.z, test.p_value, test.holm,
+         test.permutation, test.effect)
+        for row in found.rows
+        if (test := row.test) is not None
+    ]  # fmt: skip
+    kinds: dict[str, Any] = dict.fromkeys(columns, pl.Float64)
+    return pl.DataFrame(rows, schema=kinds | {"agent": pl.String}, orient="row")
+
+
 def _tested(test: Test | None) -> tuple[float | None, ...]:
     if test is None:
         return (None,) * 5
-    return test.difference, test.p_value, test.adjusted, test.permutation, test.effect
+    return test.difference, test.p_value, test.holm, test.permutation, test.effect
+
+
+def _numbers(score: Score) -> tuple[float, float | None]:
+    return score.mean, _or_none(score.ci95)
 
 
 def _or_none(number: float | None) -> float | None:

@@ -1,8 +1,11 @@
 """Scores, times and answers in words."""
 
 import math
+from html import escape
 
 from ..arguments import format_seconds
+from ..protocol.display import html_table
+from ..protocol.score import Score
 from .answers import Answer, Question
 
 _FEATURES = {
@@ -12,16 +15,13 @@ _FEATURES = {
     "p95": "95th percentile of the online time per decision",
     "max": "longest online time per decision",
     "total": "online time per trajectory",
+    "max_with_training": "longest time of training and decisions",
 }
 
 
 def format_score(mean: float, half_width: float) -> str:
     """A score and its interval, with two decimals or as many as the interval needs."""
-    small = 1e-9 * abs(mean) < half_width < 0.01  # a smaller width is a rounding error
-    decimals = min(9, 1 - math.floor(math.log10(half_width))) if small else 2
-    if math.isnan(half_width):  # of a single MDP
-        return f"{mean:.2f}"
-    return f"{mean:.{decimals}f} ± {half_width:.{decimals}f}"
+    return str(Score(mean, half_width))
 
 
 def format_p(p_value: float) -> str:
@@ -67,6 +67,26 @@ def sentence(found: Answer) -> str:
     if len(found.rows) == 1:
         return start + f"{best}; there is no other algorithm."
     return start + f"{best}; the other algorithms are significantly worse."
+
+
+def answer_html(found: Answer) -> str:
+    """The best agents, for notebooks: a sentence, a table and the notes."""
+    head = ("", "agent", "score", "offline", "online", "behind", "p")
+    rows = [
+        (
+            "★" if row.winner else "",
+            row.summary.label,
+            row.score,
+            format_seconds(row.summary.seconds["offline"]),
+            format_seconds(row.summary.seconds[found.question.feature]),
+            f"{row.test.difference:.2f}" if row.test else "",
+            format_p(row.test.p_value) if row.test else "",
+        )
+        for row in found.rows
+    ]
+    notes = "".join(f"<p>note: {escape(note)}</p>" for note in found.notes)
+    table = html_table(head, rows) if rows else ""
+    return f"<p>{escape(sentence(found))}</p>{table}{notes}"
 
 
 def read_map(found: Answer) -> str:

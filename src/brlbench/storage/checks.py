@@ -128,4 +128,5 @@ _SETTINGS: dict[str, Rule] = {
     "discount": lambda value: is_number(value) and 0 < value < 1,
     "seed": whole(0),
     "deadline": optional(lambda value: is_number(value) and value > 0),
+    "origin": optional(is_text),
 }

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..files import atomic_write, parse_json
+from ..protocol.adjusted import Adjusted
 from ..protocol.summary import Summary
+from ..protocol.times import ONLINE_FEATURES
 from .checks import (
     Rule,
     check,
@@ -38,7 +40,7 @@ def write_summaries(
     overwrite: bool = False,
 ) -> None:
     """Write the summaries of several experiments to one file."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "experiment": index,
             "algorithm": summary.algorithm,
@@ -48,6 +50,8 @@ def write_summaries(
             "seconds": json.dumps(summary.seconds),
             "machine": json.dumps(summary.machine),
             "overruns": summary.overruns,
+            "adjusted": np.zeros(0) if summary.adjusted is None else summary.adjusted.returns,
+            "adjusted_ci95": None if summary.adjusted is None else summary.adjusted.ci95,
         }
         for index, (_, summaries) in enumerate(experiments)
         for summary in summaries
@@ -86,14 +90,25 @@ def _summary(row: dict[str, Any]) -> Summary:
         label=row["label"],
         returns=np.array(row["returns"], dtype=np.float64),
         overruns=row["overruns"],
+        adjusted=_adjusted(row),
         **parsed,
     )
     check(vars(summary), _SUMMARY)
     return summary
 
 
+def _adjusted(row: dict[str, Any]) -> Adjusted | None:
+    """The adjusted score of a row; files of earlier versions have none."""
+    ci95 = row.get("adjusted_ci95")
+    if ci95 is None:
+        return None
+    if not is_time(ci95) or len(row["adjusted"]) != len(row["returns"]):
+        raise ValueError("an adjusted score does not fit its returns")
+    return Adjusted(np.array(row["adjusted"], dtype=np.float64), ci95)
+
+
 def _are_times(value: Any) -> bool:
-    return is_table(value) and all(map(is_time, value.values()))
+    return value.keys() >= {"offline", *ONLINE_FEATURES} and all(map(is_time, value.values()))
 
 
 _SUMMARY: dict[str, Rule] = {

@@ -43,6 +43,7 @@ def read_experiment(path: Path) -> Experiment:
             test,
             **{name: settings[name] for name in ARGUMENTS if name in settings},
             mdps=mdps,
+            origin=settings.get("origin"),
         )
     if experiment.hash != metadata.get("hash"):
         raise StoreError(f"{path} is damaged: its MDPs don't match its hash; make it again")

@@ -1,15 +1,59 @@
 """Loads frozen benchmark sets."""
 
-from ..errors import StoreError
-from ..problems.frozen import HASHES, frozen_file
-from ..protocol.experiment import Experiment
+import itertools
+
+import numpy as np
+
+from ..arguments import whole
+from ..errors import InvalidInput, StoreError, short
+from ..mdps.sparse import Floats, Integers
+from ..problems.frozen import HASHES, LARGE_HASHES, MOST_MDPS, NUM_MDPS, frozen_file
+from ..protocol.experiment import ARGUMENTS, Experiment, draw_mdps
 from .experiments import read_experiment
 
+_STEPS = 2**20
 
-def frozen_set(name: str) -> Experiment:
-    """A frozen set as an experiment."""
+
+def frozen_set(name: str, num_mdps: int = NUM_MDPS) -> Experiment:
+    """The first MDPs of a frozen set as an experiment; it has up to 5,000."""
     path = frozen_file(name)
-    experiment = read_experiment(path)
-    if experiment.hash != HASHES[name]:
+    stored = read_experiment(path)
+    if stored.hash != HASHES[name]:
         raise StoreError(f"{path} is not the frozen set {name}: install brlbench again")
-    return experiment
+    if whole(num_mdps, "num_mdps", least=1) > MOST_MDPS:
+        raise InvalidInput(
+            f"num_mdps = {short(num_mdps)}: the frozen set {name} has at most {MOST_MDPS}"
+        )
+    whole_set = stored if num_mdps <= NUM_MDPS else _large_set(name, stored)
+    return _made_again(whole_set, name, whole_set.probabilities[:num_mdps])
+
+
+def _large_set(name: str, stored: Experiment) -> Experiment:
+    """The set with all its MDPs: those in its file, and others drawn now and rounded."""
+    drawn = draw_mdps(stored.test, stored.seed, range(NUM_MDPS, MOST_MDPS))
+    rounded = round_rows(drawn, stored.test.counts.row_start)
+    large = _made_again(stored, name, np.concatenate([stored.probabilities, rounded]))
+    if large.hash != LARGE_HASHES[name]:
+        raise StoreError(
+            f"this machine draws other MDPs than the frozen set {name} has: use at most "
+            f"{NUM_MDPS} MDPs, which are stored"
+        )
+    return large
+
+
+def _made_again(experiment: Experiment, name: str, mdps: Floats) -> Experiment:
+    settings = {each: getattr(experiment, each) for each in ARGUMENTS} | {"num_mdps": len(mdps)}
+    return Experiment(experiment.prior, experiment.test, **settings, mdps=mdps, origin=name)
+
+
+def round_rows(probabilities: Floats, row_start: Integers) -> Floats:
+    """Round probabilities [n, E] to multiples of 2^-20, each row's largest so that it sums to 1.
+
+    Machines compute logarithms with different last bits; rounded MDPs are the same on all.
+    """
+    steps = np.rint(probabilities * _STEPS)
+    for first, end in itertools.pairwise(row_start):
+        row = steps[:, first:end]
+        largest = probabilities[:, first:end].argmax(axis=1)
+        row[np.arange(len(row)), largest] += _STEPS - row.sum(axis=1)
+    return np.asarray(steps / _STEPS)

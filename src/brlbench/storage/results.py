@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from ..files import atomic_write
+from ..protocol import start_values
+from ..protocol.display import columns_of
+from ..protocol.luck import NUM_BASELINES
 from ..protocol.result import Result
 from ..protocol.times import TimeCounts
 from ..protocol.totals import PartTotals, Totals
@@ -28,8 +31,10 @@ from .checks import (
 )
 from .tables import pack_table, read_table
 
-_RECORD = ("states", "actions", "rewards", "nanoseconds", "cpu_nanoseconds")
-_TOTALS = ("returns", "cpu_nanoseconds")
+_LUCK = ("noise", "start_values")
+_RECORD = ("states", "actions", "rewards", "nanoseconds", "cpu_nanoseconds", *_LUCK)
+_TOTALS = ("returns", "cpu_nanoseconds", *_LUCK)
+_MOST_LUCK = 1e150  # squares are added
 _METADATA: dict[str, Rule] = {
     "algorithm": is_text,
     "parameters": is_table,
@@ -50,18 +55,6 @@ def write_result(
 
 def pack_result(result: Result, keep_paths: bool = False) -> bytes:
     """A result as the content of a file."""
-    returns = result.trajectory_returns
-    mdps, per_mdp = returns.shape
-    columns: dict[str, Any] = {
-        "mdp": np.repeat(np.arange(mdps), per_mdp),
-        "trajectory": np.tile(np.arange(per_mdp), mdps),
-        "return": returns.ravel(),
-        "cpu_nanoseconds": result.cpu_nanoseconds.ravel(),
-    }
-    names = [] if result.totals is not None else ["rewards", "nanoseconds"]
-    if keep_paths and result.states is not None and result.actions is not None:
-        names += ["states", "actions"]
-    columns |= {name: _rows(getattr(result, name)) for name in names}
     metadata = {
         "algorithm": result.algorithm,
         "parameters": result.parameters,
@@ -73,12 +66,9 @@ def pack_result(result: Result, keep_paths: bool = False) -> bytes:
         "overruns": result.overruns,
         "machine": result.machine,
     }
-    return pack_table("result", columns, metadata)
-
-
-def _rows(array: Any) -> Any:
-    """One row per trajectory."""
-    return array.reshape(-1, array.shape[-1])
+    if (expected := result.expected_start_values) is not None:
+        metadata["expected_start_values"] = start_values.pack(expected)
+    return pack_table("result", columns_of(result, keep_paths), metadata)
 
 
 def read_result(path: Path, decisions: bool = True) -> Result:
@@ -99,10 +89,13 @@ def read_result(path: Path, decisions: bool = True) -> Result:
         if "rewards" not in table.columns:  # older files have no totals, but every decision
             check(metadata, {"online_seconds": is_features, "overruns": optional(is_time)})
             totals = Totals(array("return"), metadata["online_seconds"], metadata["overruns"])
+        expected = metadata.get("expected_start_values")
+        expected = None if expected is None else start_values.unpack(expected)
         return Result(
             **{name: metadata[name] for name in _METADATA},
             **{name: array(name) for name in _RECORD},
             totals=totals,
+            expected=expected,
         )
 
 
@@ -122,14 +115,17 @@ def _check_record(table: pl.DataFrame) -> None:
     horizon = table["rewards"].to_numpy().shape[1] if "rewards" in table.columns else 0
     for name, kind in table.schema.items():
         length = horizon + 1 if name == "states" else horizon
+        length = NUM_BASELINES if name in _LUCK else length
         if name in _KINDS and kind != _type_of(name, length):
             raise ValueError(f"column {name} has type {kind}")
+        if name in _LUCK and not (np.abs(table[name].to_numpy()) < _MOST_LUCK).all():
+            raise ValueError(f"column {name} has numbers that no trajectory leads to")
     check_times(table["cpu_nanoseconds"].to_numpy())
     if horizon:
         check_times(table["nanoseconds"].to_numpy())
 
 
-_KINDS = {"rewards": pl.Float64, "return": pl.Float64, "returns": pl.Float64} | dict.fromkeys(
+_KINDS = dict.fromkeys(("rewards", "return", "returns", *_LUCK), pl.Float64) | dict.fromkeys(
     ("states", "actions", "nanoseconds", "cpu_nanoseconds"), pl.Int64
 )
 
@@ -144,36 +140,54 @@ def _all_columns(metadata: dict[str, Any]) -> None:
 
 
 def _columns_of_totals(metadata: dict[str, Any]) -> list[str] | None:
-    return ["mdp", "return", "cpu_nanoseconds"] if "online_seconds" in metadata else None
+    if "online_seconds" not in metadata:
+        return None
+    luck = _LUCK if "expected_start_values" in metadata else ()
+    return ["mdp", "return", "cpu_nanoseconds", *luck]
 
 
-def pack_part(records: Sequence[Any], training: Training, made_on: dict[str, Any]) -> bytes:
+class StoredPart(NamedTuple):
+    """A part of a result in a file."""
+
+    record: Any  # a record, or totals
+    training: Training
+    machine: dict[str, Any]
+    seconds: float  # that playing it took; 0 in older files
+
+
+def pack_part(
+    records: Sequence[Any], training: Training, made_on: dict[str, Any], seconds: float
+) -> bytes:
     """A part of a result, given as records or as totals, as the content of a file."""
     is_totals = isinstance(records[0], PartTotals)
     columns = {
         name: np.concatenate([getattr(record, name) for record in records])
         for name in (_TOTALS if is_totals else _RECORD)
-        if getattr(records[0], name) is not None
+        if getattr(records[0], name) is not None and getattr(records[0], name).size
     }
-    metadata: dict[str, Any] = {"training": training, "machine": made_on}
+    metadata: dict[str, Any] = {"training": training, "machine": made_on, "seconds": seconds}
     if is_totals:
         metadata["times"] = TimeCounts.joined(part.times for part in records).to_json()
     return pack_table("part", columns, metadata)
 
 
-def read_part(path: Path) -> tuple[Any, Training, dict[str, Any]]:
+def read_part(path: Path) -> StoredPart:
     """A part of a result, as it was given to `pack_part`."""
     table, metadata = read_table(path, "part")
     with reading(path):
         _check_record(table)
-        check(metadata, {"machine": is_machine})
+        metadata.setdefault("seconds", 0.0)
+        check(metadata, {"machine": is_machine, "seconds": is_time})
         training = Training(*metadata["training"])
         check(training._asdict(), {"seconds": is_time, "cpu_seconds": is_time})
-        arrays = {name: table[name].to_numpy() for name in table.columns if name in _KINDS}
+        arrays: dict[str, Any] = {
+            name: table[name].to_numpy() for name in table.columns if name in _KINDS
+        }
         record: Any = SimpleNamespace(**(dict.fromkeys(_RECORD) | arrays))
         if "times" in metadata:
-            record = PartTotals(**arrays, times=TimeCounts.from_json(metadata["times"]))
-    return record, training, metadata["machine"]
+            totals: dict[str, Any] = dict.fromkeys(_LUCK) | arrays
+            record = PartTotals(**totals, times=TimeCounts.from_json(metadata["times"]))
+    return StoredPart(record, training, metadata["machine"], metadata["seconds"])
 
 
 def renamed_settings(settings: dict[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from .plan import Job
 from .units import PREPARATION_SECONDS, ExperimentRequest, build_experiment
 
 PROBE_SECONDS = 0.5
+PROBE_COST_SECONDS = 2 * PROBE_SECONDS  # at most, about: training, then playing
 _UNIT = "brlbench.study.estimate:probe_unit"
 
 
@@ -76,7 +77,12 @@ def estimate(
             ExperimentRequest.of(job.experiment),
             probe_seconds,
         )
-        limits = Limits(60 * probe_seconds, job.agent.limits.memory, PREPARATION_SECONDS)
+        memories = [memory for memory in job.agent.limits.memories if memory is not None]
+        limits = Limits(
+            seconds=60 * probe_seconds,
+            memory=max(memories) if len(memories) == 2 else None,  # it trains and plays
+            preparation=PREPARATION_SECONDS,
+        )
         futures[executor.submit(_UNIT, request, limits, job.agent.guest)] = job
     found = []
     trained = set()

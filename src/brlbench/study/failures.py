@@ -1,7 +1,7 @@
 """Jobs of a study that failed or were interrupted, as files."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,11 +21,13 @@ class Failure:
     reason: str
     limits: str = ""  # of the agent when it failed
     is_interruption: bool = False
+    traceback: Sequence[str] = ()  # lines; empty if the agent raised nothing
 
 
 _FAILURE: dict[str, Rule] = {
     **dict.fromkeys(("agent", "experiment", "reason", "limits"), is_text),
     "is_interruption": is_flag,
+    "traceback": lambda value: all(map(is_text, value)),
 }
 
 

@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -27,11 +27,13 @@ from ..errors import StoreError
 from ..files import atomic_write, read_bytes
 from ..protocol.playing import Part
 from ..protocol.result import join_records
+from ..protocol.totals import returns_of
 from ..storage import write_experiment
 from ..storage.results import pack_result, read_part
 from ..storage.tables import is_intact
 from .failures import Failure, is_failure, read_failure, write_failure
 from .plan import Job, Study
+from .tally import Tally
 
 
 class Folder:
@@ -41,8 +43,8 @@ class Folder:
         self.path = path
         self._lock: IO[str] | None = None
 
-    def open(self, study: Study) -> None:
-        """Prepare the folder for a study, and lock other runs out."""
+    def open(self) -> None:
+        """Prepare the folder, and lock other runs out."""
         try:
             for name in ("experiments", "agents", "parts", "results", "failures"):
                 (self.path / name).mkdir(parents=True, exist_ok=True)
@@ -51,12 +53,6 @@ class Folder:
         self._lock = _locked(self.path / ".lock")
         for leftover in self.path.rglob(".*.tmp"):  # of a run that was killed while writing
             leftover.unlink()
-        changes = "".join(f"# run with {key} = {value}\n" for key, value in study.changes.items())
-        self._write("study.toml", changes.encode() + read_bytes(study.path))
-        for name, experiment in study.experiments.items():
-            path = self.path / "experiments" / f"{_slug(name)}-{experiment.hash[:16]}.parquet"
-            if not path.exists():
-                write_experiment(path, experiment)
 
     def close(self) -> None:
         """Release the folder."""
@@ -83,6 +79,9 @@ class Folder:
     def _parts(self, job: Job) -> Path:
         # Parts with and without states and actions don't make one result.
         return self.path / "parts" / (_versioned(job) + ("-paths" if job.keep_paths else ""))
+
+    def _part_files(self, job: Job) -> list[Path]:
+        return sorted(self._parts(job).glob("*.parquet"), key=part_of)
 
     # What there is.
 
@@ -130,17 +129,31 @@ class Folder:
     def gaps(self, job: Job) -> list[Part]:
         """The trajectories of a job that have no file yet."""
         at, gaps = 0, []
-        for first, end in sorted(part_of(path) for path in self._parts(job).glob("*.parquet")):
+        for first, end in map(part_of, self._part_files(job)):
             if at < first:
                 gaps.append(Part(at, first))
             at = max(at, end)
         total = job.experiment.num_trajectories
         return [*gaps, Part(at, total)] if at < total else gaps
 
+    def tally(self, job: Job) -> Tally:
+        """What the files of a job's parts add up to."""
+        tally = Tally(job.experiment)
+        for path in self._part_files(job):
+            stored = read_part(path)
+            tally.add(part_of(path), returns_of(stored.record, job.experiment), stored.seconds)
+        return tally
+
     # What is written.
 
     def write_plan(self, study: Study) -> None:
-        """Write down the jobs of a study."""
+        """Write down a study, its experiments and its jobs."""
+        changes = "".join(f"# run with {key} = {value}\n" for key, value in study.changes.items())
+        self._write("study.toml", changes.encode() + read_bytes(study.path))
+        for name, experiment in study.experiments.items():
+            path = self.path / "experiments" / f"{_slug(name)}-{experiment.hash[:16]}.parquet"
+            if not path.exists():
+                write_experiment(path, experiment)
         content = {
             "title": study.table.title,
             "jobs": [
@@ -180,20 +193,28 @@ class Folder:
 
     def join_parts(self, job: Job) -> None:
         """Join all parts of a job, which have no gaps, to its result."""
-        paths = sorted(self._parts(job).glob("*.parquet"), key=part_of)
-        records, trainings, machines = zip(*map(read_part, paths), strict=True)
+        parts = [read_part(path) for path in self._part_files(job)]
+        made_on = _one_machine(part.machine for part in parts)
+        records = [part.record for part in parts]
         agent, experiment = job.agent.agent, job.experiment
-        result = join_records(agent, experiment, trainings[0], records, _one_machine(machines))
+        result = join_records(agent, experiment, parts[0].training, records, made_on)
         self.write_result(job, pack_result(result, result.states is not None))
 
     def drop_parts(self, job: Job) -> None:
         """Remove the parts of a job."""
         shutil.rmtree(self._parts(job), ignore_errors=True)
 
-    def write_failure(self, job: Job, reason: str, is_interruption: bool = False) -> None:
+    def write_failure(
+        self,
+        job: Job,
+        reason: str,
+        is_interruption: bool = False,
+        traceback: Sequence[str] = (),
+    ) -> None:
         """Write down why a job failed or was interrupted."""
         limits = str(job.agent.limits)
-        failure = Failure(job.label, job.experiment_name, reason, limits, is_interruption)
+        names = (job.label, job.experiment_name)
+        failure = Failure(*names, reason, limits, is_interruption, traceback)
         write_failure(self.failure(job), failure)
 
     def has_failed(self, job: Job) -> bool:

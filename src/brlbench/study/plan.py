@@ -17,6 +17,7 @@ from ..agents.base import Agent
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, Pointless, did_you_mean
 from ..problems import PROBLEMS
+from ..problems.frozen import NUM_MDPS
 from ..protocol import needs
 from ..protocol.experiment import Experiment
 from ..protocol.playing import identity
@@ -156,7 +157,9 @@ def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
 
 def _experiment(path: Path, table: StudyTable, entry: ExperimentTable) -> Experiment:
     if entry.frozen is not None:
-        return frozen_set(entry.frozen).replace(deadline=entry.deadline or table.defaults.deadline)
+        num_mdps = entry.num_mdps or table.defaults.num_mdps or NUM_MDPS
+        deadline = entry.deadline or table.defaults.deadline
+        return frozen_set(entry.frozen, num_mdps).replace(deadline=deadline)
     settings = table.defaults.model_dump(exclude_none=True)
     own = entry.model_dump(exclude={"test", "prior", "name", "frozen"}, exclude_none=True)
     if "horizon" in own:
@@ -204,7 +207,7 @@ def _agents(
                 continue
             except InvalidInput as error:
                 raise InvalidInput(f"{path}: {place}: {error}") from None
-            code = _code(agent) if entry.algorithm not in AGENTS else None
+            code = None if entry.algorithm in AGENTS else code_of(agent)
             found.append((PlannedAgent(entry.algorithm, parameters, agent, limits, code), names))
     return found, skipped
 
@@ -228,7 +231,8 @@ def _combinations(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield dict(zip(parameters, chosen, strict=True))
 
 
-def _code(agent: Agent) -> str:
+def code_of(agent: Agent) -> str:
+    """A digest of the source file of a user's own agent."""
     source = inspect.getsourcefile(type(agent))
     return hashlib.sha256(Path(source).read_bytes()).hexdigest()[:8] if source else ""
 

@@ -6,9 +6,10 @@ killing any process at any moment loses no more than the units it was performing
 
 import math
 import signal
+import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,8 +20,9 @@ from ..executors.base import Done, Failed, Limits, Outcome
 from ..protocol.futures import LOOK_SECONDS
 from ..protocol.playing import Part
 from .folder import Folder
-from .plan import Job, Study
+from .plan import Job
 from .schema import LimitsTable
+from .tally import Running, Tally
 from .units import (
     PREPARATION_SECONDS,
     ExperimentRequest,
@@ -41,6 +43,7 @@ class OpenJob:
 
     job: Job
     left: int  # trajectories without a file
+    tally: Tally
     seconds_each: float | None = None
     given_up: bool = False  # in this run: it failed, or its processes were ended too often
 
@@ -59,6 +62,13 @@ class Unit:
             return f"training {open_job.job.label} on {open_job.job.experiment.prior.name}"
         return f"{open_job.job}, trajectories {self.part.first} to {self.part.end - 1}"
 
+    def running(self) -> Running:
+        """What is told while it is performed."""
+        tally = self.open_jobs[0].tally
+        if self.part is None or tally.score is None:
+            return Running(str(self))
+        return Running(str(self), *tally.score, tally.num_mdps)
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -67,8 +77,9 @@ class Progress:
     total: int
     done: int
     failed: int
+    trajectories_left: int  # without a file
     seconds_left: float | None
-    running: list[str]
+    running: list[Running]
     stopping: bool
 
 
@@ -81,10 +92,10 @@ class Outlook:
     missing: list[Job]
 
 
-def look(folder: Folder, study: Study) -> Outlook:
-    """Sort the jobs of a study into done, failed and missing."""
+def look(folder: Folder, jobs: Iterable[Job]) -> Outlook:
+    """Sort jobs into done, failed and missing."""
     done, failed, missing = [], [], []
-    for job in study.jobs:
+    for job in jobs:
         if folder.result(job).exists():
             done.append(job)
         elif folder.has_failed(job):
@@ -95,26 +106,27 @@ def look(folder: Folder, study: Study) -> Outlook:
 
 
 class Run:
-    """One run of a study."""
+    """One run of the jobs of a study."""
 
     def __init__(
         self,
-        study: Study,
+        jobs: Sequence[Job],
         folder: Folder,
         executor: Executor,
         part_seconds: float,
         show: Callable[[Progress], None] = lambda progress: None,
     ) -> None:
-        self.study, self.folder, self.executor, self.show = study, folder, executor, show
+        self.jobs, self.folder, self.executor, self.show = jobs, folder, executor, show
         self.part_seconds = part_seconds
-        outlook = look(folder, study)
+        outlook = look(folder, jobs)
         for job in outlook.done:  # a run that was killed after joining leaves parts
             folder.drop_parts(job)
         for job in outlook.missing:  # the job may have failed under other limits
             folder.failure(job).unlink(missing_ok=True)
         self.done, self.failed = len(outlook.done), len(outlook.failed)
         self.open_jobs = [
-            OpenJob(job, sum(gap.size for gap in folder.gaps(job))) for job in outlook.missing
+            OpenJob(job, sum(gap.size for gap in folder.gaps(job)), folder.tally(job))
+            for job in outlook.missing
         ]
         self.ready: deque[Unit] = deque()
         self.pending: dict[Future[Outcome], Unit] = {}
@@ -156,7 +168,13 @@ class Run:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """Let the first interrupt stop the run cleanly, and the second at once."""
+        """Let the first interrupt stop the run cleanly, and the second at once.
+
+        Only the main thread can watch for them.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
 
         def handle(number: int, frame: Any) -> None:
             if self.interrupted:
@@ -206,22 +224,19 @@ class Run:
         if unit.part is None:
             train = TrainRequest(job.agent.algorithm, job.agent.parameters, experiment)
             name = "brlbench.study.units:train_unit"
-            return self.executor.submit(
-                name, train, _limits(limits.training, limits), job.agent.guest
-            )
+            return self.executor.submit(name, train, _training_limits(limits), job.agent.guest)
         seconds = limits.trajectory_seconds(job.experiment.horizon)
         play = PlayRequest(
             agent=self.folder.agent(job).read_bytes(),
             experiment=experiment,
             part=unit.part,
-            part_seconds=self.part_seconds,
+            part_seconds=min(self.part_seconds, _left(limits.playing, open_job)),
             decision_seconds=limits.decision,
             one_by_one=seconds is not None,
             keep_paths=job.keep_paths,
         )
         name = "brlbench.study.units:play_unit"
-        bounds = _limits(seconds, limits, limits.training)
-        return self.executor.submit(name, play, bounds, job.agent.guest)
+        return self.executor.submit(name, play, _playing_limits(limits, seconds), job.agent.guest)
 
     def _finish(self, unit: Unit, outcome: Outcome) -> None:
         """Write the outcome of a unit to the folder, and line up what follows."""
@@ -231,7 +246,7 @@ class Run:
             except WrongValue as error:
                 self._fail(unit, str(error))
         elif isinstance(outcome, Failed):
-            self._fail(unit, outcome.reason)
+            self._fail(unit, outcome.reason, traceback=outcome.traceback)
         elif not self.stopping:
             unit.deaths += 1
             if unit.deaths < _MOST_DEATHS:
@@ -258,6 +273,11 @@ class Run:
             return
         if number:
             self.folder.write_part(open_job.job, played.part, played.data)
+            open_job.tally.add(played.part, played.returns, played.seconds)
+        limit = open_job.job.agent.limits.playing
+        if _left(limit, open_job) < 0:
+            self._fail(unit, f"playing took more than {limit:g} s")
+            return
         # In parts of about equal time.
         rest = Part(played.part.end, unit.part.end).divide(self._size(open_job))
         self.ready.extendleft(reversed([Unit([open_job], part) for part in rest]))
@@ -270,27 +290,35 @@ class Run:
 
     def _complete(self, open_job: OpenJob) -> None:
         self.folder.join_parts(open_job.job)
+        open_job.tally.forget()
         self.done += 1
 
-    def _fail(self, unit: Unit, reason: str, is_interruption: bool = False) -> None:
+    def _fail(
+        self,
+        unit: Unit,
+        reason: str,
+        is_interruption: bool = False,
+        traceback: Sequence[str] = (),
+    ) -> None:
         """Write down why the jobs of a unit get no result; interrupted ones get a next run."""
         where = "training: " if unit.part is None else ""
         for open_job in unit.open_jobs:
             if not open_job.given_up:
                 open_job.given_up = True
                 self.failed += not is_interruption
-                self.folder.write_failure(open_job.job, where + reason, is_interruption)
+                self.folder.write_failure(open_job.job, where + reason, is_interruption, traceback)
 
     def _tell(self, at_once: bool = False) -> None:
         if not at_once and time.monotonic() - self._told < LOOK_SECONDS:
             return
         self._told = time.monotonic()
         progress = Progress(
-            len(self.study.jobs),
+            len(self.jobs),
             self.done,
             self.failed,
+            sum(open_job.left for open_job in self.open_jobs),
             self._seconds_left(),
-            [str(unit) for unit in self._units()][: self.executor.num_workers],
+            [unit.running() for unit in self._units()][: self.executor.num_workers],
             self.stopping,
         )
         self.show(progress)
@@ -317,7 +345,16 @@ class Run:
         return left / self.executor.num_workers
 
 
-def _limits(seconds: float | None, table: LimitsTable, training: float | None = 0.0) -> Limits:
-    """Limits that count from the first message; until then, an agent may have to be retrained."""
-    preparation = PREPARATION_SECONDS + (math.inf if training is None else training)
-    return Limits(seconds, table.memory, preparation)
+def _training_limits(limits: LimitsTable) -> Limits:
+    return Limits(total=limits.training, memory=limits.memories[0], preparation=PREPARATION_SECONDS)
+
+
+def _playing_limits(limits: LimitsTable, seconds: float | None) -> Limits:
+    """The limits of a part; before its first message, an agent may have to be retrained."""
+    retraining = math.inf if limits.training is None else limits.training
+    return Limits(seconds, limits.playing, limits.memories[1], PREPARATION_SECONDS + retraining)
+
+
+def _left(limit: float | None, open_job: OpenJob) -> float:
+    """The seconds of playing that a job has left."""
+    return math.inf if limit is None else limit - open_job.tally.seconds

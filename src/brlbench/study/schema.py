@@ -91,13 +91,24 @@ class LimitsTable(_Table):
     """What an agent may use; it fails if it uses more."""
 
     training: Seconds | None = None
+    training_memory: Bytes | None = None
     decision: Seconds | None = None
     trajectory: Seconds | None = None
-    memory: Bytes | None = None
+    playing: Seconds | None = None  # of all trajectories of a job together
+    playing_memory: Bytes | None = None
+    memory: Bytes | None = None  # of training and playing, unless these have their own
 
     def over(self, defaults: "LimitsTable") -> "LimitsTable":
         """These limits, with the defaults for those that are not given."""
-        return defaults.model_copy(update=self.model_dump(exclude_none=True))
+        own = self.model_dump(exclude_none=True)
+        if self.memory is not None:
+            own = {"training_memory": self.memory, "playing_memory": self.memory, **own}
+        return defaults.model_copy(update=own)
+
+    @property
+    def memories(self) -> tuple[int | None, int | None]:
+        """Bytes for training and for playing."""
+        return self.training_memory or self.memory, self.playing_memory or self.memory
 
     def trajectory_seconds(self, horizon: int) -> float | None:
         """Seconds for one trajectory, by the tighter of both limits on playing."""
@@ -128,11 +139,11 @@ class ExperimentTable(DefaultsTable):
 
     @model_validator(mode="after")
     def _test_or_frozen(self) -> "ExperimentTable":
-        given = self.model_fields_set - {"frozen", "name", "deadline"}
+        given = self.model_fields_set - {"frozen", "name", "deadline", "num_mdps"}
         if self.frozen is None and self.test is None:
             raise ValueError("must have test = …, or frozen = … with the name of a frozen set")
         if self.frozen is not None and given:
-            raise ValueError(f"can't have {sorted(given)[0]}: its frozen set has all settings")
+            raise ValueError(f"can't have {sorted(given)[0]}: its frozen set has this setting")
         return self
 
 

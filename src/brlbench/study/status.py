@@ -11,9 +11,10 @@ from ..errors import InvalidInput
 from ..storage.checks import Rule, check, is_list, is_number, is_text, optional, whole
 from .failures import Failure, read_failure, read_json, replaceable
 from .folder import owner_of, part_of
+from .tally import Running
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status:
     """What is done, running, failed and left."""
 
@@ -27,7 +28,7 @@ class Status:
     skipped: list[tuple[str, str]]
     num_trajectories: int
     num_played: int  # trajectories
-    running: list[str]
+    running: list[Running]
     seconds_left: float | None
     by_experiment: dict[str, tuple[int, int]]  # jobs done, and jobs in total
 
@@ -35,6 +36,11 @@ class Status:
     def left(self) -> int:
         """Jobs that are neither done nor failed."""
         return self.total - self.done - len(self.failures)
+
+    def __repr__(self) -> str:
+        failed = [f"{each.agent} on {each.experiment}: {each.reason}" for each in self.failures]
+        counts = f"{self.done} of {self.total} jobs done, {len(failed)} failed, {self.left} left"
+        return "\n".join([f"Status({counts})", *(f"  failed: {each}" for each in failed)])
 
 
 def read_status(folder: Path) -> Status:
@@ -67,7 +73,7 @@ def read_status(folder: Path) -> Status:
         skipped=[(label, reason) for label, reason in plan["skipped"]],
         num_trajectories=sum(job["trajectories"] for job in jobs),
         num_played=sum(job["trajectories"] for job in done) + sum(played.values()),
-        running=now.get("running") or [],
+        running=[Running(*unit) for unit in now.get("running") or []],
         seconds_left=_seconds_left(now),
         by_experiment={name: (done_of_experiment[name], of_experiment[name])
                        for name in of_experiment},
@@ -98,6 +104,12 @@ def _are_texts(value: Any) -> bool:
     return is_list(value) and all(map(is_text, value))
 
 
+def _are_running(value: Any) -> bool:
+    for unit in value:
+        check(Running(*unit)._asdict(), _RUNNING)
+    return is_list(value)
+
+
 _LONGEST_NAME = 255  # in bytes, of a file
 _JOB: dict[str, Rule] = {
     **dict.fromkeys(("agent", "experiment"), is_text),
@@ -109,8 +121,13 @@ _PLAN: dict[str, Rule] = {
     "jobs": _are_jobs,
     "skipped": lambda value: all(_are_texts(pair) and len(pair) == 2 for pair in value),
 }
+_RUNNING: dict[str, Rule] = {
+    "what": is_text,
+    **dict.fromkeys(("mean", "ci95"), optional(is_number)),
+    "num_mdps": whole(0),
+}
 _NOW: dict[str, Rule] = {
-    "running": optional(_are_texts),
+    "running": optional(_are_running),
     "seconds_left": optional(is_number),
     "at": is_number,
 }

@@ -5,6 +5,8 @@ folder. Requests are sent to it as plain data. `notify` tells the main process t
 finished; it returns True if the unit should end early.
 """
 
+import json
+import math
 import time
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,13 +17,15 @@ from ..agents import make_agent
 from ..agents.base import Agent, CompiledAgent
 from ..errors import AgentError
 from ..executors.base import Notify
+from ..files import parse_json
+from ..mdps.sparse import Floats
 from ..problems import formats
-from ..protocol import machine
+from ..protocol import machine, start_values
 from ..protocol.experiment import ARGUMENTS, Experiment
 from ..protocol.playing import Part, play
 from ..protocol.result import join_records
-from ..protocol.totals import PartTotals, keeps_decisions, totals_of
-from ..protocol.training import TrainedAgent, load, save, train, warm_up
+from ..protocol.totals import PartTotals, keeps_decisions, returns_of, totals_of
+from ..protocol.training import TrainedAgent, check_plays, load, save, train, warm_up
 from ..storage.agents import pack_agent, unpack_agent
 from ..storage.results import pack_part, pack_result
 from ..storage.tables import is_intact
@@ -45,21 +49,32 @@ def intact(data: Any) -> bytes:
 
 
 class Played(NamedTuple):
-    """A played part, as the content of a file."""
+    """A played part, as the content of a file, and its returns."""
 
     part: Part
     seconds: float
     data: bytes
     is_whole_result: bool
+    packed_returns: bytes
+
+    @property
+    def returns(self) -> Floats:
+        """The return [n] of each trajectory."""
+        return np.frombuffer(self.packed_returns)
 
     @classmethod
     def read(cls, value: Any, wanted: Part) -> "Played":
         """What a worker returned; raises unless it is the beginning of the part wanted."""
         try:
-            (first, end), seconds, data, is_whole = value
-            played = cls(Part(int(first), int(end)), float(seconds), intact(data), bool(is_whole))
+            (first, end), seconds, data, is_whole, returns = value
+            part = Part(int(first), int(end))
+            played = cls(part, float(seconds), intact(data), bool(is_whole), returns)
+            numbers = played.returns
         except (TypeError, ValueError):
             raise WrongValue("its process returned no played part") from None
+        is_sound = 0 <= played.seconds < math.inf and np.isfinite(numbers).all()
+        if not is_sound or len(numbers) != part.size:
+            raise WrongValue("its process returned times or returns that can't be")
         if played.part.first != wanted.first or not 0 <= played.part.size <= wanted.size:
             raise WrongValue(f"its process returned another part than {tuple(wanted)}")
         return played
@@ -73,6 +88,8 @@ class ExperimentRequest(NamedTuple):
     settings: tuple[tuple[str, Any], ...]
     hash: str
     mdps: bytes | None  # None: the worker draws them
+    origin: str | None  # of the MDPs
+    expected: str | None  # JSON; the expected start values, if they are known
 
     @classmethod
     @cache
@@ -84,6 +101,8 @@ class ExperimentRequest(NamedTuple):
             tuple((name, getattr(experiment, name)) for name in ARGUMENTS),
             experiment.hash,
             None if experiment.given_mdps is None else experiment.given_mdps.tobytes(),
+            experiment.origin,
+            _packed_start_values(experiment),
         )
 
     @classmethod
@@ -91,6 +110,11 @@ class ExperimentRequest(NamedTuple):
         """The request in plain data."""
         prior, test, settings, *others = data
         return cls(prior, test, tuple((name, value) for name, value in settings), *others)
+
+
+def _packed_start_values(experiment: Experiment) -> str | None:
+    known = start_values.known_start_values(experiment)
+    return None if known is None else json.dumps(start_values.pack(known))
 
 
 class TrainRequest(NamedTuple):
@@ -144,7 +168,7 @@ def play_unit(data: list[Any], notify: Notify) -> Played:
     """Play a part until its end, or until the time for one file is used up."""
     request = PlayRequest.read(data)
     trained, experiment = _trained(request.agent), build_experiment(request.experiment)
-    trained.check_plays(experiment)
+    check_plays(trained, experiment)
     made_on = machine.describe()
     notify(None)  # limits count from here
     waiting = machine.Waiting()
@@ -155,8 +179,9 @@ def play_unit(data: list[Any], notify: Notify) -> Played:
         result = join_records(trained.agent, experiment, trained.training, records, made_on)
         file = pack_result(result, request.keep_paths)
     else:
-        file = pack_part(records, trained.training, made_on)
-    return Played(played, seconds, file, is_whole)
+        file = pack_part(records, trained.training, made_on, seconds)
+    returns = np.concatenate([returns_of(record, experiment) for record in records])
+    return Played(played, seconds, file, is_whole, returns.tobytes())
 
 
 def _play_while_in_time(
@@ -226,10 +251,13 @@ def build_experiment(request: ExperimentRequest) -> Experiment:
         formats.from_json(request.test),
         **dict(request.settings),
         mdps=None if request.mdps is None else np.frombuffer(request.mdps),
+        origin=request.origin,
     )
     if experiment.hash != request.hash:
         raise AgentError(
             "this worker draws other MDPs than the main process: install the same versions of "
             "brlbench and NumPy for both"
         )
+    if request.expected is not None:
+        start_values.remember(experiment, start_values.unpack(parse_json(request.expected)))
     return experiment

@@ -199,7 +199,7 @@ def test_missing_keys(tmp_path: Path, key: str) -> None:
         ({"num_actions": True}, "num_actions = True: must be a whole number, at least 1"),
         ({"name": 3}, "name = 3: must be a text in quotes"),
         ({"description": []}, "description = []: must be a text in quotes"),
-        ({"start": 3}, "start = 3: must be a state from 0 to 2, or probabilities"),
+        ({"start": 3}, 'start = 3: must be a state from 0 to 2, "uniform", or probabilities'),
         ({"start": "0"}, "start = '0': must be a state from 0 to 2"),
         ({"start": [0.5, 0.5]}, "start has 2 probabilities: must have one for each of the 3"),
         ({"start": [0.5, 0.6, 0]}, "start sums to 1.1: must sum to 1"),

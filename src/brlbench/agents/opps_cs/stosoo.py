@@ -7,11 +7,13 @@ largest upper bound b = mean + sqrt(ln(n k / delta) / (2 T)), where T counts the
 and n all that there will be. The leaf is evaluated or, after k evaluations, split, unless a leaf
 that was split higher up in this pass has a larger bound.
 
-Parameters as in the paper's experiments and in the original library: delta = 1 / sqrt(n),
-k = n / ln(n)^3 and a depth of at most sqrt(n / k); both are rounded up. The result is the best
-mean among the deepest boxes that were split. Values are meant to lie between 0 and 1.
+Parameters as in the paper's experiments: delta = 1 / sqrt(n), k = n / ln(n)^3 and a depth of at
+most sqrt(n / k); both are rounded up. The result is the best mean among the deepest boxes that were
+split. Values are meant to lie between 0 and 1.
 
-Deviation: the middle third has the centre of its parent and takes over its evaluations.
+Deviation from the paper, as in the benchmark's original library: the middle third has the centre of
+its parent and takes over its evaluations. Deviations from that library: it rounds k and the depth
+down, and splits a box along a random dimension.
 """
 
 import heapq

@@ -113,7 +113,7 @@ def choose(arms: Arms, exploration: float, number: int) -> int:
 
     Looking at every arm takes a few per cent of a trajectory's time with the largest set.
     """
-    spread = math.sqrt(exploration * math.log(number))
+    spread = exploration * math.sqrt(math.log(number))
     best, highest = 0, -np.inf
     for arm in range(len(arms.mean)):
         bound = arms.mean[arm] + spread * arms.width[arm]

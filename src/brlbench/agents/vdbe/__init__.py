@@ -3,7 +3,8 @@
 Each state has its own epsilon. After a transition from x, epsilon(x) moves by the rate delta
 towards (1 - exp(-|d| / sigma)) / (1 + exp(-|d| / sigma)), where d is the change of Q(x, u).
 Deviation: the Q-function is that of the posterior's mean MDP, as in this benchmark's other
-agents, not one learned by temporal differences.
+agents, not one learned by temporal differences. The benchmark's original library moves the epsilon
+of all states; Tokic's rule is followed here.
 """
 
 from dataclasses import dataclass

@@ -112,9 +112,11 @@ class Record(NamedTuple):
     rewards: Floats  # [n, T]
     nanoseconds: Integers  # [n, T]; per decision: act and observe; the first includes reset
     cpu_nanoseconds: Integers  # [n]; per trajectory, environment included
+    noise: Floats  # [n, F]; how lucky the steps were, by baseline: see `kernels.luck`
+    start_values: Floats  # [n, F]; how lucky the MDP and the start were; F = 0: not measured
 
     @classmethod
-    def empty(cls, trajectories: int, horizon: int) -> "Record":
+    def empty(cls, trajectories: int, horizon: int, baselines: int) -> "Record":
         """A record to be filled."""
         return cls(
             states=np.zeros((trajectories, horizon + 1), np.int64),
@@ -122,6 +124,8 @@ class Record(NamedTuple):
             rewards=np.zeros((trajectories, horizon)),
             nanoseconds=np.zeros((trajectories, horizon), np.int64),
             cpu_nanoseconds=np.zeros(trajectories, np.int64),
+            noise=np.zeros((trajectories, baselines)),
+            start_values=np.zeros((trajectories, baselines)),
         )
 
 

@@ -7,7 +7,7 @@ A `.toml` or `.json` file has these keys:
     description = "Two rooms"         # optional
     num_states = 2
     num_actions = 2
-    start = 0                         # optional; a state, or a list of probabilities
+    start = 0                         # optional; a state, "uniform", or a list of probabilities
     counts = [                        # [state, action, next_state, count]
       ["*", "*", "*", 1],
       [1, 0, 0, 0],

@@ -92,6 +92,7 @@ def _experiment(
         },
         "scores": numbers.add(summary.score.mean for summary in summaries),
         "ci95": numbers.add(summary.score.ci95 for summary in summaries),
+        "unadjusted": _unadjusted(summaries, numbers),
         "normalised": None if None in scale else numbers.add(s for s in scale if s is not None),
         # Both by honest = False, True:
         "ranked": ranked,
@@ -100,6 +101,14 @@ def _experiment(
             for comparison, agents in zip(comparisons, ranked, strict=True)
         ],
     }
+
+
+def _unadjusted(summaries: Sequence[Summary], numbers: Numbers) -> list[Any] | None:
+    """The mean returns and their intervals, or None if no score is adjusted."""
+    if all(summary.adjusted is None for summary in summaries):
+        return None
+    means, widths = zip(*(summary.unadjusted for summary in summaries), strict=True)
+    return [numbers.add(means), numbers.add(widths)]
 
 
 def _ranked(summaries: Sequence[Summary], features: list[str], means: Floats) -> list[int]:

@@ -8,6 +8,7 @@ async function readData() {
   const column = ([start, length]) => numbers.subarray(start, start + length);
   for (const experiment of content.experiments) {
     for (const name of ["offline", "scores", "ci95"]) experiment[name] = column(experiment[name]);
+    experiment.unadjusted &&= experiment.unadjusted.map(column);
     experiment.normalised &&= column(experiment.normalised);
     for (const name in experiment.features) {
       experiment.features[name] = column(experiment.features[name]);

@@ -8,6 +8,7 @@ const ONLINE_TEXTS = {
   p95: ["95th percentile per decision", "per decision (95th percentile)"],
   max: ["longest decision", "for the longest decision"],
   total: ["total per trajectory", "per trajectory"],
+  max_with_training: ["longest of training and decisions", "for training and for each decision"],
 };
 const onlineText = (feature) => ONLINE_TEXTS[feature] ?? [feature, `online (${feature})`];
 

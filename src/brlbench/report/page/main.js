@@ -107,8 +107,10 @@ function tellAbout() {
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
   find("best-note").textContent = "Z is the paired test of the best agent against each: below "
     + `${data.limits[state.level].toFixed(2)}, the agent is not significantly worse.`
+    + (experiment.unadjusted ? " In brackets: mean returns, with their luck." : "")
     + (state.honest ? " Even-numbered MDPs choose, odd-numbered ones test; scores are over all." : "");
   find("reference-note").hidden = !references.length;
+  find("adjusted-note").hidden = !experiment.unadjusted;
   const notes = [...data.notes, experiment.warnings[Number(state.honest)]].filter(Boolean);
   find("notes").hidden = !notes.length;
   find("notes").replaceChildren(...notes.map((note) => element("p", {}, note)));
@@ -119,6 +121,7 @@ function describe(i) {
   const { experiment, score } = view;
   const rows = [...experiment.parameters[i]];
   rows.push(["score", `${score(experiment.scores[i])} ± ${score(experiment.ci95[i])}`]);
+  if (experiment.unadjusted) rows.push(["mean return", meanReturn(experiment, i, score)]);
   if (experiment.normalised) rows.push(["normalised", formatNormalised(experiment.normalised[i])]);
   rows.push(["offline", formatSeconds(experiment.offline[i])]);
   for (const [feature, times] of Object.entries(experiment.features)) {

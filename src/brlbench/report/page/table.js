@@ -6,6 +6,8 @@ const COLUMNS = [
   { key: "online", title: "Online", format: formatSeconds },
   { key: "score", title: "Score", down: true },
   { key: "interval", title: "± 95%" },
+  { key: "unadjusted", title: "Mean return", down: true },
+  { key: "unadjustedInterval", title: "± 95%" },
   { key: "normalised", title: "Normalised", down: true, format: formatNormalised },
   { key: "within", title: "In bounds", down: true, format: (within) => (within ? "yes" : "no") },
   { key: "winner", title: "Winner", down: true, format: (winner) => (winner ? "★ winner" : "") },
@@ -20,7 +22,9 @@ class AgentTable {
 
   draw(view) {
     this.feature = view.feature;
-    this.columns = COLUMNS.filter(({ key }) => key !== "normalised" || view.experiment.normalised)
+    const { normalised, unadjusted } = view.experiment;
+    const known = { normalised, unadjusted, unadjustedInterval: unadjusted };
+    this.columns = COLUMNS.filter(({ key }) => !(key in known) || known[key])
       .map((column) => ({ format: view.score, ...column }));
     this.head.replaceChildren(element("tr", {}, ...this.columns.map((column) => this.header(column))));
     this.rows = view.listed.map((i) => this.row(view, i));
@@ -34,6 +38,8 @@ class AgentTable {
       online: online[i],
       score: experiment.scores[i],
       interval: experiment.ci95[i],
+      unadjusted: experiment.unadjusted?.[0][i],
+      unadjustedInterval: experiment.unadjusted?.[1][i],
       normalised: experiment.normalised?.[i],
     };
     const cells = this.columns.map(({ key, format }) => {
@@ -92,10 +98,10 @@ class AgentTable {
 
   csv() {
     const titles = ["agent", "algorithm", "offline_seconds", `online_seconds_${this.feature}`, "score",
-      "ci95", "normalised", "within_bounds", "winner"];
-    const known = (number) => (Number.isNaN(number) ? "" : number);
+      "ci95", "mean_return", "mean_return_ci95", "normalised", "within_bounds", "winner"];
+    const known = (number) => (Number.isNaN(number) ? "" : number ?? "");
     const rows = this.rows.map(({ algorithm, values: v }) => [v.agent, algorithm.name, v.offline, v.online,
-      v.score, known(v.interval), known(v.normalised), v.within, v.winner]);
+      v.score, known(v.interval), known(v.unadjusted), known(v.unadjustedInterval), known(v.normalised), v.within, v.winner]);
     return csv([titles, ...rows]);
   }
 }
@@ -106,6 +112,8 @@ function drawBest(table, view, { best, winners }) {
   const ends = best.map((i) => [-1, 1].map((side) => experiment.scores[i] + side * (experiment.ci95[i] || 0)));
   const low = Math.min(...ends.flat()), high = Math.max(...ends.flat());
   const x = linearScale(low, high > low ? high : low + 1, 5, 85);
+  const note = (i) => element("div", { class: "muted" }, `(${meanReturn(experiment, i, score)})`);
+  const below = (i) => (experiment.unadjusted ? [note(i)] : []);
   const rows = best.map((i, k) => {
     const algorithm = algorithms[experiment.algorithms[i]];
     const z = view.comparison.tests.z(best[0], i);
@@ -114,7 +122,7 @@ function drawBest(table, view, { best, winners }) {
       element("td", { class: "name" }, label(algorithm, experiment.labels[i])),
       number(formatSeconds(experiment.offline[i])),
       number(formatSeconds(online[i])),
-      number(`${score(experiment.scores[i])} ± ${score(experiment.ci95[i])}`),
+      number(`${score(experiment.scores[i])} ± ${score(experiment.ci95[i])}`, ...below(i)),
       number(intervalPicture(algorithm, experiment.scores[i], ends[k], x)),
       number(k === 0 ? "best" : zText));
   });
@@ -122,6 +130,11 @@ function drawBest(table, view, { best, winners }) {
   const heads = titles.map((title, k) => element("th", { scope: "col", class: k ? "number" : "" }, title));
   table.tHead.replaceChildren(element("tr", {}, ...heads));
   table.tBodies[0].replaceChildren(...rows);
+}
+
+// The score before luck was taken out of it.
+function meanReturn({ unadjusted: [means, widths] }, i, score) {
+  return `${score(means[i])} ± ${score(widths[i])}`;
 }
 
 function intervalPicture(algorithm, score, [low, high], x) {

@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch
 from matplotlib.patheffects import withStroke
 
-import brlbench as bb
-from brlbench.mdps.sparse import Floats
-from brlbench.report.figures import drawing
+from ..errors import InvalidInput
+from ..mdps.dirichlet import FlatDirichlet
+from ..mdps.sparse import Floats
+from .figures import drawing
 
 _REWARDED, _PLAIN = "#D55E00", "#0072B2"  # as in report.figures
 
@@ -59,10 +60,17 @@ _RADIUS = 0.3  # of a state's disc
 _NEAR = 2.2  # arrows between states that are farther apart are bent more
 
 
-def transitions(name: str) -> Figure:
+def transitions(made: FlatDirichlet) -> Figure:
     """The states of a problem, and an arrow for each transition that some action makes possible."""
-    made = bb.distribution(name)
-    places = LAYOUTS.get(name, circle)(made.num_states)
+    number = len(made.counts.values)
+    if number > MOST_DRAWN:
+        raise InvalidInput(
+            f"{made.name or 'the problem'} has {number} possible transitions: at most {MOST_DRAWN} "
+            "can be drawn"
+        )
+    # As in `DeepSea:size=4` and `uniform:GC`.
+    known = [LAYOUTS[part] for part in made.name.split(":") if part in LAYOUTS]
+    places = (known[0] if known else circle)(made.num_states)
     size = np.ptp(places, axis=0)
     low, high = places.min(axis=0) - 0.9, places.max(axis=0) + 0.9
     high[1] += max(0.0, 0.15 * size[0] - size[1])  # room for arrows that are bent upwards
@@ -90,7 +98,7 @@ def transitions(name: str) -> Figure:
     return figure
 
 
-def _arrows(made: bb.FlatDirichlet) -> list[tuple[int, int, float]]:
+def _arrows(made: FlatDirichlet) -> list[tuple[int, int, float]]:
     """State, next state and the reward shown: the largest of all actions between them."""
     best: dict[tuple[int, int], float] = {}
     rewards = made.rewards.mean.at(made.counts)

@@ -1,0 +1,106 @@
+"""Completion in the shell: what options and arguments can be.
+
+Bash divides words at colons and equals signs, so `--prior=uniform:GC` reaches a command as five
+words, and it wants only what follows the last colon back, with spaces escaped. Typer knows nothing
+of that, so a word that is divided or escaped is hidden from it.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import get_args
+
+import typer
+
+from ..errors import BrlbenchError
+
+# Set by the script that `brlbench --install-completion` writes.
+_SHELL, _WORDS, _PLACE = "_BRLBENCH_COMPLETE", "COMP_WORDS", "COMP_CWORD"
+_HIDDEN = "_BRLBENCH_HIDDEN"  # set here: the word to complete, if Typer can't complete it
+
+
+def mend_words() -> None:
+    """Join the words of the command line that bash divided, up to the one to complete."""
+    if not _is_bash() or _WORDS not in os.environ:
+        return
+    words = os.environ[_WORDS].split("\n")[: int(os.environ[_PLACE]) + 1]
+    mended = [words[0]]
+    for before, word in pairwise(word for word in words if word != "="):
+        if word.startswith(":") or (before.startswith(":") and word):
+            mended[-1] += word
+        else:
+            mended.append(word)
+    if mended[-1] != words[-1] or "\\" in mended[-1]:
+        os.environ[_HIDDEN], mended[-1] = mended[-1], ""
+    os.environ[_WORDS], os.environ[_PLACE] = "\n".join(mended), str(len(mended) - 1)
+
+
+def problem_names(incomplete: str) -> list[str]:
+    """Distributions."""
+    from ..problems import PROBLEMS
+
+    return _beginning([*PROBLEMS, *(f"uniform:{name}" for name in PROBLEMS)], incomplete)
+
+
+def agent_names(incomplete: str) -> list[str]:
+    """Agents."""
+    from ..agents import AGENTS
+
+    return _beginning(AGENTS, incomplete)
+
+
+def executor_names(incomplete: str) -> list[str]:
+    """Executors of studies."""
+    from ..study.schema import ExecutionTable
+
+    return _beginning(get_args(ExecutionTable.model_fields["executor"].annotation), incomplete)
+
+
+def feature_names(incomplete: str) -> list[str]:
+    """Features of online time."""
+    from ..protocol.times import ONLINE_FEATURES
+
+    return _beginning(ONLINE_FEATURES, incomplete)
+
+
+def answer_formats(incomplete: str) -> list[str]:
+    """Formats of `compare`."""
+    from .answers import FORMATS
+
+    return _beginning(FORMATS, incomplete)
+
+
+def report_formats(incomplete: str) -> list[str]:
+    """Formats of `report`."""
+    from ..report.build import FORMATS
+
+    return _beginning(["all", *FORMATS], incomplete)
+
+
+def experiment_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The experiments of the results that stand earlier on the command line."""
+    from ..report.loading import load
+
+    with suppress(BrlbenchError):
+        # An option without its value ends parsing: what stands before it is left in `args`.
+        data = load(*map(Path, [*(ctx.params.get("results") or ()), *ctx.args]))
+        return _beginning([each.name for each in data.experiments], incomplete)
+    return []
+
+
+def _beginning(choices: Iterable[str], incomplete: str) -> list[str]:
+    """The choices that begin like this, in the form that the shell wants."""
+    if not _is_bash():
+        return [choice for choice in choices if choice.startswith(incomplete)]
+    hidden = os.environ.get(_HIDDEN, "")
+    begin = re.sub(r"\\(.?)", r"\1", hidden) or incomplete
+    taken = begin.rfind(":") + 1 if ":" in hidden else 0
+    rest = [choice[taken:] for choice in choices if choice.startswith(begin)]
+    return [re.sub(r"([^\w:.,=+/-])", r"\\\1", choice) for choice in rest]
+
+
+def _is_bash() -> bool:
+    return os.environ.get(_SHELL) == "complete_bash"

@@ -1,0 +1,138 @@
+"""How lucky trajectories were, and how much luck is to be expected.
+
+The benchmark knows every drawn MDP exactly, so it can tell luck from skill; `adjusted` takes the
+luck out of scores. Three baselines measure it (see `kernels.luck`): the optimal policy, random
+actions, and the optimal policy of the prior's mean MDP.
+
+The noise of a trajectory has mean zero. The baselines' values at the start of a trajectory have a
+mean that is estimated from many MDPs, once per problem.
+"""
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .. import streams
+from ..arguments import num_cores
+from ..mdps.sparse import Floats, Integers
+from .experiment import Experiment
+
+if TYPE_CHECKING:  # importing kernels takes long
+    from ..kernels.loop.trajectory import Record
+    from ..kernels.luck import Baselines
+
+NUM_BASELINES = 3
+_CUT = 1e-3  # discount at which values stop being told apart by the decisions left
+_MOST_WORK = 500_000  # transitions times layers, above which values cost too much
+_TIE = 1e-9  # of the largest value: actions this close to the best are best
+_MDPS = 200_000  # that expectations come from, unless fewer give the same precision
+_FEWEST_MDPS = 20_000
+_MDPS_PER_MDP = 400
+_MDPS_AT_ONCE = 2_000
+_WORK_IN_ALL = 2e10  # transitions times layers, about a minute
+
+OnDrawn = Callable[[int, int], None]
+"""Called with the number of MDPs drawn since the last call, and with their number in all."""
+
+
+class StartValues(NamedTuple):
+    """The baselines' expected values at the start of an MDP, estimated from `num_mdps` MDPs."""
+
+    mean: Floats  # [F]
+    covariance: Floats  # [F, F]; of the estimated mean
+    num_mdps: int
+
+
+def num_baselines(experiment: Experiment) -> int:
+    """How many baselines measure luck: none if exact values would cost too much."""
+    return NUM_BASELINES if _work(experiment) <= _MOST_WORK else 0
+
+
+def measure_luck(record: "Record", experiment: Experiment, mdps: Integers) -> None:
+    """Fill in the luck of trajectories, played in the MDPs [n] given."""
+    from ..agents.arrays import model
+    from ..kernels import luck
+
+    if record.noise.shape[1] == 0:
+        return
+    numbers = range(int(mdps[0]), int(mdps[-1]) + 1)
+    luck.measure(
+        model.build_environment(experiment.test),
+        _baselines(experiment),
+        experiment.probabilities_of(numbers),
+        mdps - numbers.start,
+        record,
+    )
+
+
+def estimate_start_values(
+    experiment: Experiment, number: int, on_drawn: OnDrawn | None = None
+) -> StartValues:
+    """Estimate the expected start values from a number of MDPs that no experiment plays."""
+    sizes = [min(_MDPS_AT_ONCE, number - first) for first in range(0, number, _MDPS_AT_ONCE)]
+    values = []
+    with ThreadPoolExecutor(num_cores()) as executor:
+        for part in executor.map(lambda i: _draw(experiment, i, sizes[i]), range(len(sizes))):
+            values.append(part)
+            if on_drawn is not None:
+                on_drawn(len(part), number)
+    drawn = np.concatenate(values)
+    return StartValues(drawn.mean(axis=0), np.cov(drawn, rowvar=False) / number, number)
+
+
+def enough_mdps(experiment: Experiment) -> int:
+    """How many MDPs give expectations much more precise than the experiment's own mean."""
+    affordable = int(_WORK_IN_ALL / _work(experiment))
+    return max(_FEWEST_MDPS, min(_MDPS, _MDPS_PER_MDP * experiment.num_mdps, affordable))
+
+
+def _draw(experiment: Experiment, part: int, size: int) -> Floats:
+    """The start values [size, F] in some MDPs."""
+    from ..agents.arrays import model
+    from ..kernels import luck
+
+    rng = streams.generator("start values", experiment.test.digest, part)
+    values = np.empty((size, NUM_BASELINES))
+    luck.start_values(
+        model.build_environment(experiment.test),
+        _baselines(experiment),
+        experiment.test.sample_many([rng] * size),
+        values,
+    )
+    return values
+
+
+def _baselines(experiment: Experiment) -> "Baselines":
+    from ..kernels.luck import Baselines
+
+    shape = (NUM_BASELINES, _num_layers(experiment) + 1, experiment.test.num_states)
+    return Baselines(
+        discount=experiment.discount, greedy=greedy_policy(experiment), value=np.zeros(shape)
+    )
+
+
+def _work(experiment: Experiment) -> int:
+    """How much solving one MDP costs: possible transitions times layers."""
+    return len(experiment.test.counts.values) * _num_layers(experiment)
+
+
+def _num_layers(experiment: Experiment) -> int:
+    far = math.ceil(math.log(_CUT) / math.log(experiment.discount))
+    return min(experiment.horizon, far)
+
+
+@lru_cache(maxsize=8)
+def greedy_policy(experiment: Experiment) -> Integers:
+    """The first best action [S] of each state in the prior's mean MDP."""
+    mean = experiment.prior.mean()
+    table, value = mean.transitions, np.zeros(mean.num_states)
+    rewards = mean.rewards.mean.at(table)
+    for _ in range(_num_layers(experiment)):
+        q = table.replace(table.values * (rewards + experiment.discount * value[table.next_state]))
+        actions = q.row_sums().reshape(mean.num_states, -1)
+        value = actions.max(axis=1)
+    return np.asarray((actions >= value[:, None] - _TIE * np.abs(actions).max()).argmax(axis=1))

@@ -1,0 +1,54 @@
+"""Learning curves: what agents have gained after each decision."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ..mdps.sparse import Floats
+from ..protocol.result import Result
+from .data import REFERENCE
+from .figures import WIDTH, Looks, Picture, drawing, legend_above, styles
+
+
+def learning_curves(results: Sequence[Result]) -> Figure:
+    """The discounted reward so far, and the regret if the optimal agent is among the results."""
+    looks = styles([result.label for result in results])
+    optimal = next((each for each in results if each.algorithm == REFERENCE), None)
+    with drawing():
+        figure = Picture(figsize=(WIDTH, 3.4), layout="constrained")
+        panels = figure.subplots(1, 1 if optimal is None else 2, squeeze=False)[0]
+        for result in results:
+            _draw(panels[0], so_far(result), result.label, looks)
+            if optimal is not None and result is not optimal:
+                _draw(panels[1], so_far(optimal) - so_far(result), result.label, looks)
+        panels[0].set_ylabel("discounted reward so far")
+        if optimal is not None:
+            panels[1].set_ylabel(f"regret: {REFERENCE} minus agent")
+        for panel in panels:
+            panel.set_xlabel("decision")
+            panel.grid(alpha=0.25)
+            panel.margins(x=0)
+        legend_above(figure, *panels[0].get_legend_handles_labels())
+    return figure
+
+
+def so_far(result: Result) -> Floats:
+    """The discounted rewards [N, T] until each decision, the mean of an MDP's trajectories."""
+    weights = result.settings["discount"] ** np.arange(result.rewards.shape[2])
+    return np.asarray(np.cumsum(result.rewards.mean(axis=1) * weights, axis=1))
+
+
+def _draw(panel: Axes, curves: Floats, label: str, looks: Looks) -> None:
+    """The mean of curves [N, T], with a band of two standard errors."""
+    decisions = np.arange(1, curves.shape[1] + 1)
+    mean = curves.mean(axis=0)
+    look = looks[label]
+    every = max(1, len(decisions) // 8)
+    panel.plot(decisions, mean, **look, markersize=4, markevery=every, linewidth=1.2, label=label)
+    if len(curves) > 1:
+        width = 2 * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
+        panel.fill_between(
+            decisions, mean - width, mean + width, color=look["color"], alpha=0.15, linewidth=0
+        )

@@ -1,0 +1,101 @@
+"""Plots of results: results, files or folders in, matplotlib figures out.
+
+Notebooks show the figures; `figure.savefig("name.pdf")` writes one.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from ..analysis.scores import check_same_experiment
+from ..errors import InvalidInput, did_you_mean, short
+from ..protocol.result import Result
+from ..protocol.summary import Summary
+from ..storage import read_result
+from .answers import Answer
+from .compare import Given, compare
+from .figures import score_against_time
+from .learning import learning_curves
+from .map import best_algorithms_map
+from .spread import differences, distributions, pair
+
+
+def plot_scores(results: Given | Iterable[Given] | Answer, feature: str | None = None) -> Figure:
+    """Scores with 95% intervals against a time; winners are filled, and named like the rest.
+
+    Args:
+        results: results, files and folders with them, or what `compare` returned.
+        feature: the time: mean, median, p95, max or total of decisions, or offline.
+    """
+    found = _answer(results)
+    return score_against_time(found, feature or found.question.feature)
+
+
+def plot_map(results: Given | Iterable[Given] | Answer) -> Figure:
+    """The algorithms that win, for every pair of bounds on online and offline time.
+
+    Args:
+        results: results, files and folders with them, or what `compare` returned.
+    """
+    return best_algorithms_map(_answer(results))
+
+
+def plot_learning(results: Given | Iterable[Given]) -> Figure:
+    """Learning curves: the discounted reward so far, and the regret, with 95% bands.
+
+    The regret is how much less an agent has than `optimal` on the same MDPs. It is shown if a
+    result of `optimal` is given.
+
+    Args:
+        results: results or their files, all of one experiment, with every decision.
+    """
+    listed = [results] if isinstance(results, Result | str | os.PathLike) else results
+    read = [each if isinstance(each, Result) else read_result(Path(each)) for each in listed]
+    if not read:
+        raise InvalidInput("results = []: give at least one")
+    check_same_experiment(read)
+    return learning_curves(read)
+
+
+def plot_differences(
+    results: Given | Iterable[Given] | Answer, against: str | None = None
+) -> Figure:
+    """How much higher or lower the returns of agents are than those of one, on the same MDPs.
+
+    Args:
+        results: results, files and folders with them, or what `compare` returned.
+        against: the label of the agent to compare with; by default the one with the best score.
+    """
+    summaries = _answer(results).experiment.competitors
+    labels = [summary.label for summary in summaries]
+    if against is not None and against not in labels:
+        raise InvalidInput(
+            f"against = {short(against)}{did_you_mean(against, labels)}: must be one of "
+            f"{', '.join(labels)}"
+        )
+    return differences(_best_first(summaries), against)
+
+
+def plot_pair(first: Result, second: Result) -> Figure:
+    """The returns of two agents on the same MDPs, and the intervals of their difference."""
+    check_same_experiment([first, second])
+    return pair(first, second)
+
+
+def plot_returns(results: Given | Iterable[Given] | Answer) -> Figure:
+    """The distribution of every agent's returns, the best agent first.
+
+    Args:
+        results: results, files and folders with them, or what `compare` returned.
+    """
+    return distributions(_best_first(_answer(results).experiment.summaries))
+
+
+def _answer(results: Given | Iterable[Given] | Answer) -> Answer:
+    return results if isinstance(results, Answer) else compare(results)
+
+
+def _best_first(summaries: Iterable[Summary]) -> list[Summary]:
+    return sorted(summaries, key=lambda summary: -summary.score.mean)

@@ -1,0 +1,118 @@
+"""Run a study from its file: decide where it runs, get its folder ready, and start it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..arguments import num_workers
+from ..executors import Dask, Executor, Local, Slurm, SlurmOptions
+from ..protocol.bar import Bar
+from .folder import Folder
+from .plan import Study, read_study
+from .run import Run, look
+from .schema import ExecutionTable, explain, read_toml
+from .status import Status, read_status
+
+
+def run(
+    study: str | Path,
+    results: str | Path | None = None,
+    *,
+    workers: int | None = None,
+    executor: str | None = None,
+    scheduler: str | None = None,
+    profile: str | Path | None = None,
+    retry_failed: bool = False,
+    progress: bool | None = None,
+) -> Status:
+    """Run what is missing of a study, and return what is done and what failed.
+
+    Results that are already in the folder are not made again: the same call resumes a run that was
+    stopped or killed at any moment. Interrupting it stops cleanly.
+
+    Args:
+        study: a study file (TOML).
+        results: the folder for results; by default ./STUDY-results.
+        workers: how many processes to use; by default one per core.
+        executor: local, dask or slurm; by default the study's.
+        scheduler: the address of a Dask scheduler; a new one by default.
+        profile: a TOML file with the keys of a study's execution table.
+        retry_failed: whether to try jobs again that failed before.
+        progress: show a bar with the time left; by default in notebooks and terminals.
+    """
+    options = {"executor": executor, "workers": workers, "scheduler": scheduler}
+    planned, execution = prepare(Path(study), options, None if profile is None else Path(profile))
+    folder_path = default_folder(planned.path) if results is None else Path(results)
+    with opened(planned, folder_path, retry_failed) as (folder, _):
+        if look(folder, planned.jobs).missing:
+            name = planned.table.title or planned.path.name
+            with (
+                make_executor(execution) as workplace,
+                Bar(name, len(planned.jobs), "jobs", progress) as bar,
+            ):
+                Run(
+                    planned.jobs, folder, workplace, execution.part,
+                    lambda now: bar.show(now.done + now.failed, now.seconds_left),
+                )()  # fmt: skip
+    return read_status(folder_path)
+
+
+def default_folder(study: Path) -> Path:
+    """The folder for a study's results, if none is named."""
+    return Path(f"{study.stem}-results")
+
+
+def prepare(
+    path: Path, options: Mapping[str, Any], profile: Path | None = None, **defaults: Any
+) -> tuple[Study, ExecutionTable]:
+    """Read a study, with other defaults where given, and decide where it runs.
+
+    Options of the caller override the profile, which overrides the study.
+    """
+    study = read_study(path, **defaults)
+    chosen = study.table.execution.model_dump(exclude_unset=True)
+    source = str(study.path)
+    if profile is not None:
+        source = str(profile)
+        chosen |= read_toml(profile)
+    chosen |= {name: value for name, value in options.items() if value is not None}
+    if "scheduler" in chosen:
+        chosen.setdefault("executor", "dask")
+    try:
+        execution = ExecutionTable.model_validate(chosen)
+    except ValidationError as error:
+        raise explain(error, source) from None
+    if execution.executor != "slurm" and execution.scheduler is None:
+        num_workers(execution.workers)  # fail before the folder is made
+    return study, execution
+
+
+@contextmanager
+def opened(
+    study: Study, results: Path, retry_failed: bool = False
+) -> Iterator[tuple[Folder, list[str]]]:
+    """A study's folder, ready for a run, and messages on files that were set aside."""
+    folder = Folder(results)
+    folder.open()
+    try:
+        messages = folder.set_aside_damaged() + folder.set_aside_outdated(study)
+        if retry_failed:
+            for job in look(folder, study.jobs).failed:
+                folder.failure(job).unlink()
+        folder.write_plan(study)
+        yield folder, messages
+    finally:
+        folder.close()
+
+
+def make_executor(execution: ExecutionTable) -> Executor:
+    """The executor that a study's execution table, or its profile, names."""
+    if execution.executor == "dask":
+        return Dask(execution.scheduler, execution.workers)
+    if execution.executor == "slurm":
+        options = SlurmOptions.read(execution.slurm, "execution.slurm")
+        return Slurm(options, execution.workers)
+    return Local(execution.workers)

@@ -1,0 +1,52 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from reproduction.published import PublishedRow, published_rows
+from reproduction.verdicts import Compared, compare_rows
+
+from brlbench.protocol.score import Score
+from brlbench.protocol.summary import Summary
+from brlbench.report.data import ExperimentData
+
+ROW = PublishedRow("GDL", "GDL", "beb", "beb", {"beta": 0.5}, Score(3.0, 0.2))
+
+
+def summary(mean: float, mdps: int = 100, label: str = "beb", **parameters: Any) -> Summary:
+    returns = mean + np.tile([-0.5, 0.5], mdps // 2)
+    return Summary("beb", parameters, label, returns, {"mean": 1e-6}, {})
+
+
+def compared(**evidence: Summary) -> Compared:
+    ours = summary(2.0)
+    missing: dict[str, Any] = dict.fromkeys(("more", "original", "with_ties"))
+    return Compared(row=ROW, ours=ours, grid=[ours], **(missing | evidence))
+
+
+def test_a_row_is_judged_by_the_best_evidence() -> None:
+    far, close = summary(2.2), summary(2.95)
+    assert compared().verdict == "not reproduced"
+    assert compared(more=close).verdict == "reproduced with more MDPs"
+    with_original = compared(more=far, original=close)
+    assert with_original.verdict == "reproduced with the original's arithmetic and more MDPs"
+    assert compared(more=close, original=far).verdict == "not reproduced"
+    assert compared(more=close, original=close).verdict == "reproduced with more MDPs"
+
+
+def test_the_gain_is_measured_on_the_mdps_in_common() -> None:
+    gain = compared(more=summary(2.0, mdps=200), original=summary(2.5, mdps=50)).gain
+    assert gain == pytest.approx((0.5, 0.0))
+    assert compared(more=summary(2.0)).gain is None
+
+
+def test_agents_with_the_originals_arithmetic_are_found_by_their_parameters() -> None:
+    [row] = [r for r in published_rows() if (r.algorithm, r.prior) == ("beb", "Grid")]
+    settings = {"test": "Grid", "prior": "Grid"}
+    ours = ExperimentData("Grid", "", settings, [summary(6.1, label=row.label)])
+    exact, ties, other = (
+        summary(mean, label=f"original beb(beta={beta}, accuracy=0.0001, tolerance={tolerance})")
+        for mean, beta, tolerance in [(1.0, 0.5, 0.0), (2.0, 0.5, 1e-9), (3.0, 0.75, 0.0)]
+    )
+    played = ExperimentData("Grid", "", settings, [other, ties, exact])
+    [found] = compare_rows([ours], [], [played])
+    assert (found.original, found.with_ties) == (exact, ties)

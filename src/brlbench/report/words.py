@@ -7,6 +7,7 @@ from ..arguments import format_seconds
 from ..protocol.display import html_table
 from ..protocol.score import Score
 from .answers import Answer, Question
+from .pairs import Pair
 
 _FEATURES = {
     "offline": "offline time",
@@ -67,6 +68,28 @@ def sentence(found: Answer) -> str:
     if len(found.rows) == 1:
         return start + f"{best}; there is no other algorithm."
     return start + f"{best}; the other algorithms are significantly worse."
+
+
+def pair_sentence(pair: Pair) -> str:
+    """How two agents compare, in a few sentences."""
+    first, second = pair.first.label, pair.second.label
+    ahead, behind = (first, second) if pair.difference >= 0 else (second, first)
+    verdict = "is better than" if pair.significant else "is not significantly better than"
+    sign = 1 if pair.difference >= 0 else -1
+    low, high = sorted(sign * end for end in pair.interval)
+    chance, (least, most) = pair.probability
+    return (
+        f"{pair.experiment}: {ahead} {verdict} {behind}, by "
+        f"{abs(pair.difference):.2f} (95% interval: {low:.2f} to {high:.2f}; paired Z-test, "
+        f"two-sided: p {_p(pair.p_value)}; permutation test: p {_p(pair.permutation)}). On a drawn "
+        f"MDP, {first} has the higher return with probability {100 * chance:.0f}% (95% interval: "
+        f"{100 * least:.0f}% to {100 * most:.0f}%; equal returns count one half)."
+    )
+
+
+def _p(p_value: float) -> str:
+    text = format_p(p_value)
+    return text if text.startswith("<") else f"= {text}"
 
 
 def answer_html(found: Answer) -> str:

@@ -18,7 +18,7 @@ def demo(
     seed: Seed = 0,
     workers: Workers = None,
 ) -> None:
-    """Run a small real study: three problems, accurate and uniform priors, ten agents.
+    """Run a small real study: three problems, accurate and uniform priors, twelve agents.
 
     Results that are already in the folder are kept and not played again.
 

@@ -242,8 +242,8 @@ def answer_all(
 
 def notes_on(data: ReportData, answers: Sequence[Answer]) -> list[Note]:
     """Notes on the results that are shown and on the answers from them."""
-    notes = data.notes_on([found.experiment for found in answers])
-    return [*notes, *(Note(found.warning) for found in answers if found.warning)]
+    warnings = [Note(found.warning) for found in answers if found.warning]
+    return data.notes_on([found.experiment for found in answers], warnings)
 
 
 def _tests(

@@ -81,8 +81,10 @@ class ReportData:
         """All notes on the results."""
         return list(map(str, self.notes_on(self.experiments)))
 
-    def notes_on(self, shown: Sequence[ExperimentData]) -> list[Note]:
-        """The notes that concern the experiments that are shown."""
+    def notes_on(
+        self, shown: Sequence[ExperimentData], warnings: Sequence[Note] = ()
+    ) -> list[Note]:
+        """The notes that concern the experiments that are shown, the gravest first."""
         names = {name for each in shown for name in (each.name, each.settings.get("name"))}
         unread = [note for note in self.unread if note.experiment in (None, *names)]
-        return [*unread, *quality_notes(self.experiments, shown)]
+        return [*unread, *warnings, *quality_notes(self.experiments, shown)]

@@ -122,7 +122,7 @@ def find_agent(found: Answer, name: str | Result) -> Summary:
         if matches:
             names = some([each.label for each in matches])
             raise InvalidInput(
-                f"agent {name!r} on {found.experiment.name} is not the only one: name one of {names}"
+                f"agent {name!r} on {found.experiment.name} can mean several: name one of {names}"
             )
     known = dict.fromkeys([*labels, *(each.algorithm for each in summaries)])
     raise InvalidInput(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from ..files import atomic_write, parse_json
 from ..protocol.adjusted import Adjusted
@@ -58,7 +59,9 @@ def write_summaries(
         for index, (_, summaries) in enumerate(experiments)
         for summary in summaries
     ]
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    columns: dict[str, Any] = {name: [row[name] for row in rows] for name in rows[0]}
+    # Of empty lists alone, Polars would make a type that readers refuse.
+    columns["adjusted"] = pl.Series(map(list, columns["adjusted"]), dtype=pl.List(pl.Float64))
     headers = [header._asdict() for header, _ in experiments]
     atomic_write(path, pack_table("compact", columns, {"experiments": headers}), overwrite)
 

@@ -58,8 +58,9 @@ def load_scores(study: Study, results: Path) -> ReportData | None:
 
 
 def print_scores(study: Study, results: Path) -> None:
-    """Print the best scores of each experiment, and what to type next."""
-    data = load_scores(study, results)
+    """Print the best scores of each experiment, and what to type next, if the study is over."""
+    is_over = not look(Folder(results), study.jobs).missing
+    data = load_scores(study, results) if is_over else None
     if data is None:
         return
     for experiment in data.experiments:
@@ -71,9 +72,7 @@ def print_scores(study: Study, results: Path) -> None:
         f"brlbench report {folder}": "figures, tables and an interactive page",
     }
     if most > _MOST_SCORES:
-        commands[f"brlbench compare {folder} --all"] = (
-            f"all agents, of which {_MOST_SCORES} are shown"
-        )
+        commands[f"brlbench compare {folder} --all"] = f"all agents; {_MOST_SCORES} are shown here"
     print_next(commands)
 
 

@@ -18,9 +18,9 @@ from ..report.export import (
 )
 from ..report.notes import Note
 from ..report.pairs import make_pairs
-from ..report.words import read_map, sentence
+from ..report.words import OWN, WINNER, read_map, sentence
 from .output import console, errors, say, verbatim, write_out
-from .tables import OWN, WINNER, best_table, everyone_table, pair_table
+from .tables import best_table, everyone_table, pair_table
 
 if TYPE_CHECKING:  # importing Matplotlib takes long, and a folder for its fonts
     from ..report.build import Built

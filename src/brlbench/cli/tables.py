@@ -17,10 +17,8 @@ from ..protocol.summary import Summary
 from ..report.answers import Answer, Row, Standing
 from ..report.data import REFERENCE
 from ..report.pairs import Pair
-from ..report.words import describe_bounds, format_p, format_score
+from ..report.words import describe_bounds, format_p, format_score, mark
 from .output import verbatim
-
-WINNER, OWN = "★", "◆"
 
 
 @dataclass
@@ -34,7 +32,7 @@ class ScoreTable:
     names: str  # the title of the column of names
     columns: list[str]  # the titles of the others
     spare: Sequence[str] = ()  # columns to leave out, the first one first
-    rows: list[tuple[str, str, list[str]]] = field(default_factory=list)  # mark, name, cells
+    rows: list[tuple[str, str, list[str]]] = field(default_factory=list)  # marks, name, cells
     references: int = 0  # how many of the rows, at the end, are no competitors
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -50,12 +48,12 @@ class ScoreTable:
         table.add_column(self.names, no_wrap=True)
         for i in kept:
             table.add_column(self.columns[i], justify="right", no_wrap=True)
-        for number, (mark, _, cells) in enumerate(self.rows):
+        for number, (marks, _, cells) in enumerate(self.rows):
             if number == len(self.rows) - self.references:
                 table.add_section()
             name = Text("\n".join(break_name(names[number], room, cell_len)))
             style = "dim" if number >= len(self.rows) - self.references else ""
-            table.add_row(mark, name, *(cells[i] for i in kept), style=style)
+            table.add_row(marks, name, *(cells[i] for i in kept), style=style)
         yield table
 
     def _fitting(self, width: int, names: Sequence[str]) -> list[int]:
@@ -70,7 +68,7 @@ class ScoreTable:
 
     def _width(self, kept: Sequence[int]) -> int:
         """The width of the table without names."""
-        marks = max(1, *(cell_len(mark) for mark, _, _ in self.rows))
+        marked = max([1, *(cell_len(marks) for marks, _, _ in self.rows)])
         cells = [
             max(
                 cell_len(line)
@@ -79,7 +77,7 @@ class ScoreTable:
             )
             for i in kept
         ]
-        return marks + sum(cells) + len(kept) + 3  # spaces between columns and at the ends
+        return marked + sum(cells) + len(kept) + 3  # spaces between columns and at the ends
 
 
 def score_table(
@@ -92,7 +90,7 @@ def score_table(
         [_score_title(summaries), "offline", "online"],
     )
     for summary in sorted(summaries, key=lambda each: -each.score.mean)[:most]:
-        table.rows.append((_own(summary), summary.label, _line(summary)))
+        table.rows.append((mark(summary), summary.label, _line(summary)))
     return table
 
 
@@ -103,7 +101,7 @@ def best_table(found: Answer) -> ScoreTable:
     for row in found.rows:
         p_value = format_p(row.test.holm) if row.test else ""
         cells = [*_cells(row, found), p_value, f"{100 * row.stability:.0f}%"]
-        table.rows.append((_mark(row.summary, row.winner), row.summary.label, cells))
+        table.rows.append((mark(row.summary, row.winner), row.summary.label, cells))
     _add_references(table, found)
     return table
 
@@ -115,8 +113,8 @@ def everyone_table(found: Answer) -> ScoreTable:
     winners = {summary.label for summary in found.winners}
     for place, (each, p_value) in enumerate(zip(found.standings, found.p_values, strict=True)):
         shown = format_p(p_value) if place and found.num_tested > 1 else ""
-        mark = _mark(each.summary, each.summary.label in winners)
-        table.rows.append((mark, each.summary.label, [*_cells(each, found), shown]))
+        marked = mark(each.summary, each.summary.label in winners)
+        table.rows.append((marked, each.summary.label, [*_cells(each, found), shown]))
     _add_references(table, found)
     return table
 
@@ -127,7 +125,7 @@ def pair_table(pair: Pair, feature: str) -> ScoreTable:
     columns = [_score_title(agents), "offline", "online"]
     table = ScoreTable(f"{pair.experiment}, {pair.num_mdps} MDPs", "agents", columns)
     for summary in agents:
-        table.rows.append((_own(summary), summary.label, _line(summary, feature)))
+        table.rows.append((mark(summary), summary.label, _line(summary, feature)))
     return table
 
 
@@ -156,14 +154,6 @@ def _add_references(table: ScoreTable, found: Answer) -> None:
             empty = [""] * (len(table.columns) - len(cells))
             table.rows.append(("", f"{summary.label} (reference)", [*cells, *empty]))
             table.references += 1
-
-
-def _mark(summary: Summary, winner: bool) -> str:
-    return (WINNER if winner else "") + _own(summary)
-
-
-def _own(summary: Summary) -> str:
-    return OWN if summary.is_own else ""
 
 
 def _line(summary: Summary, feature: str = ONLINE) -> list[str]:

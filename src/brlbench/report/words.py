@@ -6,9 +6,11 @@ from html import escape
 from ..arguments import format_seconds
 from ..protocol.display import html_table
 from ..protocol.score import Score
+from ..protocol.summary import Summary
 from .answers import Answer, Question
 from .pairs import Pair
 
+WINNER, OWN = "★", "◆"
 _FEATURES = {
     "offline": "offline time",
     "mean": "mean online time per decision",
@@ -18,6 +20,11 @@ _FEATURES = {
     "total": "online time per trajectory",
     "max_with_training": "longest time of training and decisions",
 }
+
+
+def mark(summary: Summary, winner: bool = False) -> str:
+    """The marks of an agent: of a winner, and of one that a user wrote."""
+    return (WINNER if winner else "") + (OWN if summary.is_own else "")
 
 
 def format_score(mean: float, half_width: float) -> str:
@@ -97,7 +104,7 @@ def answer_html(found: Answer) -> str:
     head = ("", "agent", "score", "offline", "online", "behind", "p")
     rows = [
         (
-            "★" if row.winner else "",
+            mark(row.summary, row.winner),
             row.summary.label,
             row.score,
             format_seconds(row.summary.seconds["offline"]),

@@ -29,10 +29,7 @@ Honest = Annotated[
 def compare(
     results: Annotated[
         list[Path],
-        typer.Argument(
-            help="Folders or files with results; before them, two agents to compare.",
-            metavar="[AGENT AGENT] RESULTS...",
-        ),
+        typer.Argument(help="Folders or files with results; before them, two agents to compare."),
     ],
     offline: Annotated[str | None, typer.Option(help="A bound on training, e.g. 1m.")] = None,
     online: Annotated[str | None, typer.Option(help="A bound on decisions, e.g. 5ms.")] = None,
@@ -58,9 +55,10 @@ def compare(
 ) -> None:
     """Say which agents are best within bounds on offline and online time.
 
-    Bounds are like 300us, 5ms, 1.5s, 1m, 2h, or a number of seconds. Two agents before the results
-    are compared with each other. Name them as tables do, or by a part of that; the name of an
-    algorithm stands for its best agent within the bounds.
+    Bounds are like 300us, 5ms, 1.5s, 1m, 2h, or a number of seconds.
+
+    Two agents before the results are compared with each other. Name them as tables do, or by a part
+    of that; the name of an algorithm stands for its best agent within the bounds.
 
     Examples: [bold]brlbench compare results --offline 1m --online 5ms[/bold],
     [bold]brlbench compare beb my_agent:Thompson results[/bold]

@@ -121,12 +121,13 @@ def test_experiments_and_cases(page: Page) -> None:
         made.append(replace(other, settings={**other.settings, **told}))
     made[3] = replace(made[3], summaries=[e for e in made[3].summaries if e.algorithm != "a"])
     page.open(ReportData(made, [Note("a note")]))
-    assert page.text("#notes").startswith("a note")
+    assert page.text("#notes") == "a note"
     page.choose("problem", "Grid")
     assert page.text("#about").startswith("Grid · 41 MDPs")
     page.choose("case", "wrong: uniform:Grid")
     assert page.text("#about").startswith("Grid from uniform:Grid · 20 MDPs")
     assert "only 20 MDPs" in page.text("#notes")
+    assert "Grid from uniform:Grid lacks 10 of 62 agents" in page.text("#notes")
     disabled = "return document.querySelector('#algorithms input').disabled"
     assert page.run(disabled)
     shown = page.slide([[600, 700]])[0]

@@ -55,18 +55,18 @@ def row_blocks(rows: int, length: int) -> Iterator[int]:
         yield min(size, rows - start)
 
 
-def returns_of(played: Played) -> Floats:
-    """The returns [N] that comparisons use, one per MDP: adjusted ones where there are any."""
+def returns_of(played: Played, adjusted: bool = True) -> Floats:
+    """The returns [N], one per MDP; adjusted ones, if wanted, where there are any."""
     if isinstance(played, Result | Summary):
-        return played.scored_returns
+        return played.scored_returns if adjusted else played.returns
     return np.asarray(played, dtype=np.float64)
 
 
-def paired_differences(first: Played, second: Played) -> Floats:
+def paired_differences(first: Played, second: Played, adjusted: bool = True) -> Floats:
     """The first returns [N] minus the second, which must be on the same MDPs."""
     if isinstance(first, Result) and isinstance(second, Result):
         check_same_experiment((first, second))
-    a, b = returns_of(first), returns_of(second)
+    a, b = returns_of(first, adjusted), returns_of(second, adjusted)
     if a.shape != b.shape or a.ndim != 1 or len(a) < 2:
         raise InvalidInput(
             "a paired comparison needs two lists of returns on the same MDPs, at least two each: "

@@ -66,6 +66,10 @@ def paired_differences(first: Played, second: Played) -> Floats:
     """The first returns [N] minus the second, which must be on the same MDPs."""
     if isinstance(first, Result) and isinstance(second, Result):
         check_same_experiment((first, second))
+    elif isinstance(first, Result | Summary) != isinstance(second, Result | Summary):
+        raise InvalidInput(  # a result stands for adjusted returns, which others are not
+            "a paired comparison needs two results, or two lists of returns: got one of each"
+        )
     a, b = returns_of(first), returns_of(second)
     if a.shape != b.shape or a.ndim != 1 or len(a) < 2:
         raise InvalidInput(

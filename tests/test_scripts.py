@@ -35,6 +35,12 @@ def test_the_lowest_versions_are_those_allowed() -> None:
     assert len(lowest) >= len(PROJECT["project"]["dependencies"])
 
 
+def test_a_python_that_is_missing_is_named() -> None:
+    script = str(ROOT / "scripts/test-with")
+    done = subprocess.run([script, "3.99"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "python3.99 can't be run: install it first\n")
+
+
 def test_the_lock_file_is_up_to_date() -> None:
     """`uv lock` writes it; it names no place that only some can reach."""
     text = (ROOT / "uv.lock").read_text()

@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[1]
+PROGRAM = """#!/bin/sh
+echo "$0 $*"
+[ "$1" = export ] || [ "$3" = --version ] || exit 3
+"""
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
@@ -57,7 +61,7 @@ def test_the_lock_file_is_up_to_date() -> None:
 
 def as_requirement(locked: dict[str, Any]) -> str:
     extras = f"[{','.join(locked['extras'])}]" if "extras" in locked else ""
-    return locked["name"] + extras + locked.get("specifier", "")
+    return f"{locked['name']}{extras}{locked.get('specifier', '')}"
 
 
 @pytest.mark.parametrize(
@@ -65,11 +69,11 @@ def as_requirement(locked: dict[str, Any]) -> str:
     [("demo", False), ("bench", True), ("test", False), ("check", True)],
 )
 def test_scripts_install_what_they_need(script: str, with_uv: bool, tmp_path: Path) -> None:
-    """With programs that only say what they were asked for, and then fail."""
+    """With programs that only say what they are asked for, and fail to install it."""
     for name in ("venv/bin/python", "uv") if with_uv else ("venv/bin/python",):
         program = tmp_path / name
         program.parent.mkdir(parents=True, exist_ok=True)
-        program.write_text('#!/bin/sh\necho "$0 $*"\n[ "$1" = export ] || exit 3\n')
+        program.write_text(PROGRAM)
         program.chmod(0o755)
     venv = tmp_path / "venv"
     done = subprocess.run(
@@ -86,7 +90,7 @@ def test_scripts_install_what_they_need(script: str, with_uv: bool, tmp_path: Pa
     assert ("mypy" in asked) == for_developers
     if with_uv:
         assert asked.startswith(f"{tmp_path / 'uv'} pip install")
-        [locked] = re.findall(r"uv export .*--frozen .*--output-file (.*)", *exported)
+        [locked] = re.findall(r"uv export .*--frozen .*--output-file (.*)", exported[0])
         assert f"--constraint {locked}" in asked
     else:
         assert asked.startswith(f"{venv / 'bin/python'} -m pip install")

@@ -16,7 +16,7 @@ from ..mdps.sparse import Floats
 from ..protocol.result import Result
 from ..protocol.summary import Summary
 
-Played = Result | Summary | ArrayLike
+ReturnsLike = Result | Summary | ArrayLike
 """What has returns: a result, a summary, or the returns themselves."""
 
 _TOLD = ("prior", "test", "num_mdps", "discount", "horizon", "trajectories_per_mdp", "seed")
@@ -31,8 +31,8 @@ class Interval(NamedTuple):
 
 
 def bootstrap_interval(
-    first: Played,
-    second: Played | None,
+    first: ReturnsLike,
+    second: ReturnsLike | None,
     rng: np.random.Generator,
     level: float = 0.95,
     resamples: int = 10_000,
@@ -55,14 +55,14 @@ def row_blocks(rows: int, length: int) -> Iterator[int]:
         yield min(size, rows - start)
 
 
-def returns_of(played: Played) -> Floats:
+def returns_of(given: ReturnsLike) -> Floats:
     """The returns [N] that comparisons use, one per MDP: adjusted ones where there are any."""
-    if isinstance(played, Result | Summary):
-        return played.scored_returns
-    return np.asarray(played, dtype=np.float64)
+    if isinstance(given, Result | Summary):
+        return given.scored_returns
+    return np.asarray(given, dtype=np.float64)
 
 
-def paired_differences(first: Played, second: Played) -> Floats:
+def paired_differences(first: ReturnsLike, second: ReturnsLike) -> Floats:
     """The first returns [N] minus the second, which must be on the same MDPs."""
     if isinstance(first, Result) and isinstance(second, Result):
         check_same_experiment((first, second))

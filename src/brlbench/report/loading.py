@@ -180,20 +180,17 @@ def with_common_mdps(experiments: Iterable[ExperimentData]) -> list[ExperimentDa
 
 
 def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]:
-    """Experiments with accurate priors first; equal names get the number of MDPs, or a hash."""
+    """Experiments with accurate priors first; equal names get the number of MDPs, then a hash."""
     experiments.sort(key=lambda e: (not e.accurate, e.name, e.num_mdps, e.hash))
-    times_used = Counter(experiment.name for experiment in experiments)
-    sizes: dict[str, set[int]] = {}
-    for experiment in experiments:
-        sizes.setdefault(experiment.name, set()).add(experiment.num_mdps)
+    of_name = Counter(experiment.name for experiment in experiments)
+    of_size = Counter((experiment.name, experiment.num_mdps) for experiment in experiments)
 
     def name(experiment: ExperimentData) -> str:
-        same_name = times_used[experiment.name]
-        if same_name == 1:
-            return experiment.name
-        differ_in_size = len(sizes[experiment.name]) == same_name
-        mark = f"({experiment.num_mdps} MDPs)" if differ_in_size else f"[{experiment.hash[:6]}]"
-        return f"{experiment.name} {mark}"
+        same_size = of_size[experiment.name, experiment.num_mdps]
+        differ_in_size = same_size < of_name[experiment.name]
+        size = f" ({experiment.num_mdps} MDPs)" if differ_in_size else ""
+        mark = f" [{experiment.hash[:6]}]" if same_size > 1 else ""
+        return experiment.name + size + mark
 
     return [replace(experiment, name=name(experiment)) for experiment in experiments]
 

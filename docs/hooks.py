@@ -29,6 +29,7 @@ from brlbench.report.words import format_score
 
 _MDPS = 100  # for the values of a problem
 _NOTEBOOK = "tutorials/notebook.md"
+_MAGICS = {"python": "", "bash": "%%bash\n"}  # first lines of a notebook's cells
 # The text before a block; the block's language, its file and its code, all empty at the end.
 _CELL = r'(.*?)(?:^```(\w+)(?: title="([^"]*)")?\n(.*?)^```$|\Z)'
 # latex2mathml takes these for names, which have no space around them.
@@ -62,14 +63,14 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def notebook(page: str) -> str:
-    """A page as a Jupyter notebook: its code in cells, files with a magic that writes them."""
+    """A page as a Jupyter notebook: its code in cells, with magics for files and for Bash."""
     cells: list[dict[str, Any]] = []
     for text, language, title, code in re.findall(_CELL, page, re.DOTALL | re.MULTILINE):
         if text.strip():
             cells.append({"cell_type": "markdown", "source": text.strip()})
-        if title or language == "python":
-            source = (f"%%writefile {title}\n" if title else "") + code.rstrip()
-            cells.append({"cell_type": "code", "source": source, "outputs": []})
+        if title or language in _MAGICS:
+            magic = f"%%writefile {title}\n" if title else _MAGICS[language]
+            cells.append({"cell_type": "code", "source": magic + code.rstrip(), "outputs": []})
     for number, cell in enumerate(cells):
         cell |= {"id": str(number), "metadata": {}}
         if cell["cell_type"] == "code":

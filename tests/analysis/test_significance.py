@@ -161,6 +161,8 @@ def test_results_stand_for_their_returns() -> None:
     assert paired_z_test(one, other) == paired_z_test(one.returns, other.returns)
     assert effect_size(one, other) == effect_size(one.returns, other.returns)
     assert bootstrap_interval(one, None, rng).low <= one.mean
+    with pytest.raises(InvalidInput, match="two results, or two lists of returns: got one of each"):
+        paired_z_test(one, other.returns)
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,8 @@ def test_a_tutorial_is_also_a_notebook(site: Path) -> None:
     code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     written = [block for block in blocks(page) if block.language != "text"]
     for source, block in zip(code, written, strict=True):
-        assert source.removeprefix(f"%%writefile {block.title}\n") == block.code.rstrip()
+        magic = "%%bash\n" if block.language == "bash" else f"%%writefile {block.title}\n"
+        assert source.removeprefix(magic) == block.code.rstrip()
     assert cells[0]["source"].startswith("# From Python, in a notebook")
     assert "```" not in "".join(cell["source"] for cell in cells)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import brlbench as bb
+from brlbench.analysis.significance import paired_z_test
 from brlbench.errors import InvalidInput
 from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
@@ -49,6 +50,26 @@ def test_reports_of_a_compact_file_are_those_of_the_results(tmp_path: Path) -> N
     code, output = run("compact", results, "--output", file)
     assert code == 1
     assert "exists already" in output
+
+
+def test_adjusted_scores_of_some_agents_are_not_compared_with_mean_returns(tmp_path: Path) -> None:
+    [experiment] = load(made(tmp_path / "results", "random", "epsilon-greedy")).experiments
+    greedy, random = experiment.summaries
+    assert random.can_be_adjusted and greedy.can_be_adjusted
+    old = replace(greedy, adjusted=None)  # as written by an earlier version
+    mixed, again = tmp_path / "mixed.parquet", tmp_path / "again.parquet"
+    write_compact_file(mixed, [replace(experiment, summaries=[old, random])])
+    data = load(mixed)
+    assert not any(summary.can_be_adjusted for summary in data.experiments[0].summaries)
+    [note] = data.notes_on(data.experiments)
+    assert str(note) == (
+        "1 of 2 results on GC have no adjusted score, so mean returns are compared: epsilon-greedy"
+    )
+    assert paired_z_test(random, old) == paired_z_test(random.returns, greedy.returns)
+    # Nothing is lost in compact files.
+    assert run("compact", mixed, "--output", again)[0] == 0
+    [stored] = load(again, as_stored=True).experiments
+    assert [each.can_be_adjusted for each in stored.summaries] == [False, True]
 
 
 def test_own_results_join_those_of_a_compact_file(tmp_path: Path) -> None:

@@ -65,8 +65,11 @@ def test_other_seeds_and_given_mdps_have_nothing_in_common(tmp_path: Path) -> No
     for i, experiment in enumerate((drawn, given, other, more)):
         result = bb.evaluate(bb.make_agent("epsilon-greedy", epsilon=i / 10), experiment)
         write_result(tmp_path / f"{i}.parquet", result)
-    sizes = {e.hash: len(e.summaries) for e in load(tmp_path).experiments}
+    loaded = load(tmp_path).experiments
+    sizes = {e.hash: len(e.summaries) for e in loaded}
     assert sizes == {drawn.hash: 2, given.hash: 1, other.hash: 1, more.hash: 1}
+    marked = sorted(f"GC (2 MDPs) [{e.hash[:6]}]" for e in (given, other))
+    assert [e.name for e in loaded] == [*marked, "GC (3 MDPs)", "GC (4 MDPs)"]
 
 
 def test_in_a_study(tmp_path: Path, shell: Shell) -> None:

@@ -124,7 +124,8 @@ def test_all_parts_of_a_job_count_towards_its_playing(
     folder.close()
     [failure] = failures_in(tmp_path / "out")
     assert failure.reason == "playing took more than 100 s"
-    assert folder.gaps(study.jobs[0]) == [(3, 5)]
+    [gap] = folder.gaps(study.jobs[0])
+    assert gap in [(3, 5), (4, 5)]  # the worker may have been given the fourth part before
 
 
 def test_time_for_playing_that_earlier_runs_used_counts(tmp_path: Path) -> None:

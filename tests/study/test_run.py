@@ -207,7 +207,7 @@ def test_failures_are_results(tmp_path: Path, shell: Shell) -> None:
     assert "2 of 3 jobs done, 1 failed" in done.out
     assert "2 done, 0 failed, 1 to do" in shell("run", path, "-r", out, "--retry-failed").out
     # A damaged note of a failure is set aside.
-    [note] = [note for note in out.glob("failures/*.json") if "raise" in note.read_text()]
+    [note] = [note for note in out.glob("failures/*.json") if "trouble=raise)" in note.read_text()]
     note.write_text("{")
     done = shell("run", path, "-r", out)
     assert "is damaged: set aside" in done.out

@@ -3,9 +3,13 @@
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import brlbench as bb
+from brlbench.protocol import start_values
+from brlbench.protocol.luck import StartValues
+from brlbench.storage import read_result
 from helpers.made_studies import TINY, assert_complete, write_study
 
 TROUBLED = """
@@ -43,6 +47,24 @@ def test_a_thread_can_run_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     running.join()
     assert found[0].done == 1
     assert (tmp_path / "study-results").is_dir()
+
+
+@pytest.mark.slow
+def test_workers_are_told_the_expected_luck(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each of them would estimate it, which can take a minute, within its limits."""
+    made_up = StartValues(np.array([1.0, 2.0, 3.0]), np.eye(3), num_mdps=10**6)
+    monkeypatch.setattr(start_values, "estimate_start_values", lambda *_: made_up)
+    monkeypatch.setattr(start_values, "cache_folder", lambda name: None)
+    monkeypatch.setattr(start_values, "_known", {})
+    text = "[[experiments]]\ntest = 'GC'\nnum_mdps = 20\nhorizon = 4\n"
+    path = write_study(tmp_path, f"{text}[[agents]]\nalgorithm = 'random'\n")
+    bb.run(path, tmp_path / "out", workers=1)
+    [file] = (tmp_path / "out/results").rglob("*.parquet")
+    expected = read_result(file).expected
+    assert expected is not None
+    assert expected.mean.tolist() == [1.0, 2.0, 3.0]
 
 
 def test_a_study_that_can_not_run_leaves_no_folder(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from ..mdps.sparse import Floats
 from ..protocol.result import Result
 from ..protocol.summary import Summary
 
-Played = Result | Summary | ArrayLike
+ReturnsLike = Result | Summary | ArrayLike
 """What has returns: a result, a summary, or the returns themselves."""
 
 _TOLD = ("prior", "test", "num_mdps", "discount", "horizon", "trajectories_per_mdp", "seed")
@@ -31,8 +31,8 @@ class Interval(NamedTuple):
 
 
 def bootstrap_interval(
-    first: Played,
-    second: Played | None,
+    first: ReturnsLike,
+    second: ReturnsLike | None,
     rng: np.random.Generator,
     level: float = 0.95,
     resamples: int = 10_000,
@@ -55,17 +55,27 @@ def row_blocks(rows: int, length: int) -> Iterator[int]:
         yield min(size, rows - start)
 
 
-def returns_of(played: Played, adjusted: bool = True) -> Floats:
+def returns_of(given: ReturnsLike, adjusted: bool = True) -> Floats:
     """The returns [N], one per MDP; adjusted ones, if wanted, where there are any."""
-    if isinstance(played, Result | Summary):
-        return played.scored_returns if adjusted else played.returns
-    return np.asarray(played, dtype=np.float64)
+    if isinstance(given, Result | Summary):
+        return given.scored_returns if adjusted else given.returns
+    return np.asarray(given, dtype=np.float64)
 
 
-def paired_differences(first: Played, second: Played, adjusted: bool = True) -> Floats:
-    """The first returns [N] minus the second, which must be on the same MDPs."""
+def paired_differences(first: ReturnsLike, second: ReturnsLike, adjusted: bool = True) -> Floats:
+    """The first returns [N] minus the second, which must be on the same MDPs.
+
+    Results are compared by adjusted returns, if wanted, where both have them: luck that is taken
+    out of one alone would count as a difference.
+    """
     if isinstance(first, Result) and isinstance(second, Result):
         check_same_experiment((first, second))
+    results = [each for each in (first, second) if isinstance(each, Result | Summary)]
+    if len(results) == 1:  # it stands for adjusted returns, which a list is not
+        raise InvalidInput(
+            "a paired comparison needs two results, or two lists of returns: got one of each"
+        )
+    adjusted = adjusted and all(each.can_be_adjusted for each in results)
     a, b = returns_of(first, adjusted), returns_of(second, adjusted)
     if a.shape != b.shape or a.ndim != 1 or len(a) < 2:
         raise InvalidInput(

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..arguments import between_0_and_1
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats
-from .scores import Interval, Played, paired_differences, row_blocks
+from .scores import Interval, ReturnsLike, paired_differences, row_blocks
 
 _NUMBERS_AT_ONCE = 2**16  # fits in a processor's cache
 
@@ -26,7 +26,7 @@ class ZTest(NamedTuple):
     significant: bool
 
 
-def paired_z_test(first: Played, second: Played, level: float = 0.95) -> ZTest:
+def paired_z_test(first: ReturnsLike, second: ReturnsLike, level: float = 0.95) -> ZTest:
     """Test whether the first returns are higher than the second, on the same MDPs.
 
     Give results rather than their returns: those of different experiments are then refused.
@@ -47,7 +47,7 @@ class Probability(NamedTuple):
     interval: Interval
 
 
-def probability_better(first: Played, second: Played, level: float = 0.95) -> Probability:
+def probability_better(first: ReturnsLike, second: ReturnsLike, level: float = 0.95) -> Probability:
     """The probability that the first agent has the higher return on a drawn MDP.
 
     It is estimated by the share of MDPs on which the first return is higher; equal returns count
@@ -65,7 +65,7 @@ def probability_better(first: Played, second: Played, level: float = 0.95) -> Pr
 
 
 def permutation_test(
-    first: Played, second: Played, rng: np.random.Generator, permutations: int = 10_000
+    first: ReturnsLike, second: ReturnsLike, rng: np.random.Generator, permutations: int = 10_000
 ) -> float:
     """The p-value of "the first is better": the share of random signs with as large a difference.
 
@@ -98,7 +98,7 @@ def holm(p_values: ArrayLike) -> Floats:
     return adjusted
 
 
-def effect_size(first: Played, second: Played) -> float:
+def effect_size(first: ReturnsLike, second: ReturnsLike) -> float:
     """The mean paired difference in units of the differences' standard deviation."""
     difference = paired_differences(first, second)
     return _z(difference) / math.sqrt(len(difference))

@@ -19,6 +19,7 @@ from ..report.words import format_score
 from .output import one_line
 
 if TYPE_CHECKING:
+    from ..protocol.experiment import Experiment
     from ..study.run import Progress as StudyProgress
     from ..study.tally import Running
 
@@ -147,12 +148,12 @@ def probes_bar(console: Console, total: int) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def mdps_bar(console: Console, description: str) -> Iterator[Callable[[int, int], None]]:
+def luck_bar(console: Console, experiment: "Experiment") -> Iterator[Callable[[int, int], None]]:
     """A transient bar whose function takes the MDPs drawn since its last call, and their total."""
     columns = (
         SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
         MofNCompleteColumn(), TextColumn("MDPs, left:"), TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(description, visible=False)
+        task = bar.add_task(one_line(f"{experiment.name}: expected luck"), visible=False)
         yield lambda drawn, total: bar.update(task, advance=drawn, total=total, visible=True)

@@ -1,5 +1,6 @@
 """Commands for the steps of an experiment, one by one: distribution, experiment, train, play."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -153,10 +154,12 @@ def play(
     from ..executors import Local
     from ..storage import read_result
     from ..study.one_job import OneJob
-    from .bars import playing_bar
+    from ..study.run import find_expected_luck
+    from .bars import luck_bar, playing_bar
     from .tables import score_table
 
     job = OneJob(agent, experiment, output, keep_paths, overwrite)
+    find_expected_luck([job.experiment], partial(luck_bar, console))
     with Local(workers) as executor, playing_bar(console, job.experiment.num_trajectories) as show:
         is_finished = job.play(executor, show)
     if not is_finished:

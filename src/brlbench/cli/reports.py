@@ -130,6 +130,6 @@ def compact(results: Results, output: Output, overwrite: Overwrite = False) -> N
     from ..storage.compact import write_summaries
 
     check_free(output, overwrite)
-    experiments = load(*results).experiments
+    experiments = load(*results, as_stored=True).experiments
     write_summaries(output, [(each.header, each.summaries) for each in experiments], overwrite)
     say(f"wrote {output}: {sum(len(each.summaries) for each in experiments)} results")

@@ -5,21 +5,20 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from ..errors import StoreError
-from ..protocol.adjusted import can_adjust
-from ..protocol.start_values import find_start_values
 from ..report.data import ReportData
 from ..report.loading import load
 from ..study.estimate import Estimate, estimate
 from ..study.folder import Folder
 from ..study.plan import Study, read_study
-from ..study.run import Outlook, Run, look
+from ..study.run import Run, find_expected_luck, look
 from ..study.schema import ExecutionTable
 from ..study.start import make_executor, opened
 from ..study.status import read_status
-from .bars import mdps_bar, probes_bar, study_bar
+from .bars import luck_bar, probes_bar, study_bar
 from .ending import sentence_about
 from .output import console, say
 from .progress import print_cost_of_probes, print_estimates, print_outlook, print_status
@@ -36,7 +35,8 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
         outlook = look(folder, study.jobs)
         print_outlook(study, outlook)
         if outlook.missing:
-            _find_start_values(outlook)
+            experiments = (job.experiment for job in outlook.missing)
+            find_expected_luck(experiments, partial(luck_bar, console))
             with (
                 _resumable(),
                 make_executor(execution) as executor,
@@ -82,14 +82,6 @@ def print_next(commands: Mapping[str, str]) -> None:
     say("Next:")
     for command, purpose in commands.items():
         say(f"  {command:{width}}  # {purpose}")
-
-
-def _find_start_values(outlook: Outlook) -> None:
-    """Find out, once for all workers, how much luck is to be expected in each experiment."""
-    for experiment in {job.experiment for job in outlook.missing}:
-        if can_adjust(experiment):
-            with mdps_bar(console, f"{experiment.name}: expected luck") as on_drawn:
-                find_start_values(experiment, on_drawn)
 
 
 @contextmanager

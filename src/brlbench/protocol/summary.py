@@ -52,6 +52,11 @@ class Summary:
         return replace(self, returns=self.returns[:num_mdps], adjusted=adjusted)
 
     @property
+    def can_be_adjusted(self) -> bool:
+        """Whether there is an adjusted score."""
+        return self.adjusted is not None
+
+    @property
     def scored_returns(self) -> Floats:
         """The returns [N] that the score is the mean of; paired tests use them."""
         return self.returns if self.adjusted is None else self.adjusted.returns

@@ -26,11 +26,12 @@ from .notes import Note, some
 _LARGEST_RETURN = 1e150  # squares of returns are added
 
 
-def load(*places: Path | Result, feature: str = ONLINE) -> ReportData:
+def load(*places: Path | Result, feature: str = ONLINE, as_stored: bool = False) -> ReportData:
     """Read all results in files and below folders; damaged files are left out, with a note.
 
     Results themselves are taken as they are. Summaries have all time features of the package, and
-    `feature`, which may be a user's own.
+    `feature`, which may be a user's own. Either all agents of an experiment have adjusted scores or
+    none has, unless they are wanted `as_stored`.
     """
     features = {**FEATURES, feature: find_feature(feature)}
     headers: dict[str, ExperimentHeader] = {}
@@ -72,6 +73,8 @@ def load(*places: Path | Result, feature: str = ONLINE) -> ReportData:
             [ExperimentData(*headers[key], list(found[key].values())) for key in found]
         )
     )
+    if not as_stored:
+        experiments = [_alike(experiment, notes) for experiment in experiments]
     # Names of files can hold bytes that no text can.
     readable = [replace(note, text=encodable(note.text)) for note in notes]
     return ReportData(experiments, readable)
@@ -184,6 +187,20 @@ def with_common_mdps(experiments: Iterable[ExperimentData]) -> list[ExperimentDa
     return extended
 
 
+def _alike(experiment: ExperimentData, notes: list[Note]) -> ExperimentData:
+    """Without adjusted scores, if some agents have none: luck would count as a difference."""
+    lacking = [each.label for each in experiment.summaries if not each.can_be_adjusted]
+    if len(lacking) in (0, len(experiment.summaries)):
+        return experiment
+    text = (
+        f"{len(lacking)} of {len(experiment.summaries)} results on {experiment.name} have no "
+        "adjusted score, so mean returns are compared"
+    )
+    notes.append(Note(text, lacking, experiment.name))
+    unadjusted = [replace(summary, adjusted=None) for summary in experiment.summaries]
+    return replace(experiment, summaries=unadjusted)
+
+
 def _distinctly_labelled(summaries: list[Summary]) -> list[Summary]:
     """Agents with the same label, since their defaults differed, show all their parameters."""
     times_used = Counter(summary.label for summary in summaries)
@@ -194,19 +211,16 @@ def _distinctly_labelled(summaries: list[Summary]) -> list[Summary]:
 
 
 def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]:
-    """Experiments with accurate priors first; equal names get the number of MDPs, or a hash."""
+    """Experiments with accurate priors first; equal names get the number of MDPs, then a hash."""
     experiments.sort(key=lambda e: (not e.accurate, e.name, e.num_mdps, e.hash))
-    times_used = Counter(experiment.name for experiment in experiments)
-    sizes: dict[str, set[int]] = {}
-    for experiment in experiments:
-        sizes.setdefault(experiment.name, set()).add(experiment.num_mdps)
+    of_name = Counter(experiment.name for experiment in experiments)
+    of_size = Counter((experiment.name, experiment.num_mdps) for experiment in experiments)
 
     def name(experiment: ExperimentData) -> str:
-        same_name = times_used[experiment.name]
-        if same_name == 1:
-            return experiment.name
-        differ_in_size = len(sizes[experiment.name]) == same_name
-        mark = f"({experiment.num_mdps} MDPs)" if differ_in_size else f"[{experiment.hash[:6]}]"
-        return f"{experiment.name} {mark}"
+        same_size = of_size[experiment.name, experiment.num_mdps]
+        differ_in_size = same_size < of_name[experiment.name]
+        size = f" ({experiment.num_mdps} MDPs)" if differ_in_size else ""
+        mark = f" [{experiment.hash[:6]}]" if same_size > 1 else ""
+        return experiment.name + size + mark
 
     return [replace(experiment, name=name(experiment)) for experiment in experiments]

@@ -87,7 +87,7 @@ class OneJob:
                 if not self._overwrite:
                     raise StoreError(
                         f"{self._folder.path} holds parts of another play: remove it, choose "
-                        "another output, or allow overwriting"
+                        "another output, or replace both with --overwrite"
                     )
                 shutil.rmtree(self._folder.path)
                 self._folder.close()

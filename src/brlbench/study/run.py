@@ -11,14 +11,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from ..executors import Executor
 from ..executors.base import Done, Failed, Limits, Outcome
+from ..protocol.adjusted import can_adjust
+from ..protocol.experiment import Experiment
 from ..protocol.futures import LOOK_SECONDS
+from ..protocol.luck import OnDrawn
 from ..protocol.playing import Part
+from ..protocol.start_values import find_start_values
 from .folder import Folder
 from .plan import Job
 from .schema import LimitsTable
@@ -103,6 +107,17 @@ def look(folder: Folder, jobs: Iterable[Job]) -> Outlook:
         else:
             missing.append(job)
     return Outlook(done, failed, missing)
+
+
+def find_expected_luck(
+    experiments: Iterable[Experiment],
+    watch: Callable[[Experiment], AbstractContextManager[OnDrawn | None]] = lambda _: nullcontext(),
+) -> None:
+    """Find the expected start values of experiments, so that workers need not estimate them."""
+    for experiment in dict.fromkeys(experiments):
+        if can_adjust(experiment):
+            with watch(experiment) as on_drawn:
+                find_start_values(experiment, on_drawn)
 
 
 class Run:
@@ -192,6 +207,7 @@ class Run:
 
     def _begin(self) -> None:
         """Line up the trainings, and the parts that can be played already."""
+        find_expected_luck(open_job.job.experiment for open_job in self.open_jobs)
         groups: dict[str, list[OpenJob]] = {}
         for open_job in self.open_jobs:
             groups.setdefault(open_job.job.training_key, []).append(open_job)

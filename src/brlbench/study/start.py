@@ -53,6 +53,7 @@ def run(
                 make_executor(execution) as workplace,
                 Bar(name, len(planned.jobs), "jobs", progress) as bar,
             ):
+                bar.begin("getting ready")
                 Run(
                     planned.jobs, folder, workplace, execution.part,
                     lambda now: bar.show(now.done + now.failed, now.seconds_left),

@@ -13,7 +13,7 @@ from ..files import atomic_write, check_free
 from . import export, latex
 from .answers import ANYTHING, Answer, Question, answer_all, notes_on
 from .data import ReportData
-from .figures import Looks, render, score_against_time, styles
+from .figures import render, score_against_time
 from .map import best_algorithms_map
 
 FORMATS = ("figures", "latex", "html", "csv", "json", "parquet")
@@ -109,22 +109,21 @@ def _products(
 
 
 def _figures(answers: list[Answer]) -> Iterator[tuple[str, Write]]:
-    algorithms = {
-        summary.algorithm for found in answers for summary in found.experiment.competitors
-    }
-    looks = styles(sorted(algorithms))
+    algorithms = sorted(
+        {summary.algorithm for found in answers for summary in found.experiment.competitors}
+    )
     for slug, found in zip(slugs(answers), answers, strict=True):
         for kind in ("map", "online", "offline"):
-            draw = cache(partial(_figure, found, kind, looks))
+            draw = cache(partial(_figure, found, kind, algorithms))
             for suffix in (".pdf", ".png"):
                 yield f"figures/{slug}-{kind}{suffix}", _content(partial(_rendered, draw, suffix))
 
 
-def _figure(found: Answer, kind: str, looks: Looks) -> Figure:
+def _figure(found: Answer, kind: str, algorithms: list[str]) -> Figure:
     if kind == "map":
-        return best_algorithms_map(found)
+        return best_algorithms_map(found, algorithms)
     feature = found.question.feature if kind == "online" else "offline"
-    return score_against_time(found, feature, looks)
+    return score_against_time(found, feature, algorithms)
 
 
 def _rendered(draw: Callable[[], Figure], suffix: str) -> bytes:

@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 from ..mdps.sparse import Floats
 from ..protocol.result import Result
 from .data import REFERENCE
-from .figures import WIDTH, Looks, Picture, drawing, legend_above, styles
+from .figures import WIDTH, Looks, Picture, drawing, legend_above, styles_of_agents
 
 
 def learning_curves(results: Sequence[Result]) -> Figure:
     """The discounted reward so far, and the regret if the optimal agent is among the results."""
-    looks = styles([result.label for result in results])
+    looks = styles_of_agents({result.label: result.algorithm for result in results})
     optimal = next((each for each in results if each.algorithm == REFERENCE), None)
     with drawing():
         figure = Picture(figsize=(WIDTH, 3.4), layout="constrained")

@@ -1,11 +1,19 @@
 """What reports need from a result: returns per MDP and time features, no single decisions."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..mdps.sparse import Floats
+from ..mdps.sparse import Floats, Integers
 from .adjusted import Adjusted
 from .score import Score
+
+
+class Learning(NamedTuple):
+    """The mean discounted reward so far after some decisions, with its 95% intervals."""
+
+    decisions: Integers  # [P], increasing; the last one is the horizon
+    mean: Floats  # [P]
+    ci95: Floats  # [P]; NaN for a single MDP
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -20,6 +28,7 @@ class Summary:
     machine: dict[str, Any]
     overruns: float | None = None  # share of decisions past the deadline, if there was one
     adjusted: Adjusted | None = None  # with the luck taken out
+    learning: Learning | None = None  # if it was asked for and decisions are kept
 
     @property
     def score(self) -> Score:
@@ -36,7 +45,7 @@ class Summary:
         if num_mdps == len(self.returns):
             return self
         adjusted = self.adjusted and self.adjusted.first(num_mdps)
-        return replace(self, returns=self.returns[:num_mdps], adjusted=adjusted)
+        return replace(self, returns=self.returns[:num_mdps], adjusted=adjusted, learning=None)
 
     @property
     def scored_returns(self) -> Floats:

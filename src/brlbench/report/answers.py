@@ -168,16 +168,15 @@ def answer(experiment: ExperimentData, question: Question = ANYTHING) -> Answer:
     tests = _tests(comparison, chosen, question.level, rng)
     stability = comparison.stability(question.offline, question.online, rng, RESAMPLES)
     rows = []
-    # If honest, only the testing half is free of the choice's bias; a single MDP has none.
-    tested = slice(1, None, 2) if question.honest and comparison.testing.size else slice(None)
+    scale = score_scale(experiment, comparison.tested)
     for i, test in zip(chosen, tests, strict=True):
-        score, unadjusted = _scores(summaries[i], tested)
+        score, unadjusted = scores_on(summaries[i], comparison.tested)
         row = Row(
             summary=summaries[i],
             winner=i in best.winners,
             score=score,
             unadjusted=unadjusted,
-            normalised=_normalised(experiment, score.mean, question.honest),
+            normalised=on_scale(score.mean, scale),
             test=test,
             stability=stability[summaries[i].algorithm],
         )
@@ -229,19 +228,23 @@ def _tests(
     return [None, *tests]
 
 
-def _scores(summary: Summary, mdps: slice) -> tuple[Score, Score | None]:
+def scores_on(summary: Summary, mdps: slice) -> tuple[Score, Score | None]:
     """The score on some of the MDPs, and the unadjusted one if it is adjusted."""
     score = summary.score if mdps == slice(None) else Score.of(summary.scored_returns[mdps])
     return score, None if summary.adjusted is None else Score.of(summary.returns[mdps])
 
 
-def _normalised(experiment: ExperimentData, score: float, honest: bool) -> float | None:
-    """A score between random (0) and optimal (1), on the MDPs it was measured on."""
-    part = slice(1, None, 2) if honest else slice(None)
-    scores = [
-        max((float(each.scored_returns[part].mean()) for each in experiment.summaries
+def score_scale(experiment: ExperimentData, mdps: slice) -> tuple[float, float]:
+    """The best scores of random and of the reference on some of the MDPs; NaN if not run."""
+    random, optimal = (
+        max((float(each.scored_returns[mdps].mean()) for each in experiment.summaries
              if each.algorithm == name), default=math.nan)
         for name in ("random", REFERENCE)
-    ]  # fmt: skip
-    scaled = normalised(score, *scores)
+    )  # fmt: skip
+    return random, optimal
+
+
+def on_scale(score: float, scale: tuple[float, float]) -> float | None:
+    """A score between random (0) and the reference (1), or None unless both were run."""
+    scaled = normalised(score, *scale)
     return None if math.isnan(scaled) else scaled

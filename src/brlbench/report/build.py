@@ -80,6 +80,11 @@ def check_formats(formats: Sequence[str]) -> set[str]:
     return set(FORMATS) if "all" in formats else set(formats)
 
 
+def shows_learning(formats: Sequence[str]) -> bool:
+    """Whether a report in these formats has learning curves."""
+    return "html" in check_formats(formats)
+
+
 def slugs(answers: Sequence[Answer]) -> list[str]:
     """The experiments' names made fit for file names, all distinct."""
     made: list[str] = []

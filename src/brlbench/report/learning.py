@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..analysis.learning import so_far, with_intervals
 from ..mdps.sparse import Floats
 from ..protocol.result import Result
 from .data import REFERENCE
@@ -34,21 +35,14 @@ def learning_curves(results: Sequence[Result]) -> Figure:
     return figure
 
 
-def so_far(result: Result) -> Floats:
-    """The discounted rewards [N, T] until each decision, the mean of an MDP's trajectories."""
-    weights = result.settings["discount"] ** np.arange(result.rewards.shape[2])
-    return np.asarray(np.cumsum(result.rewards.mean(axis=1) * weights, axis=1))
-
-
 def _draw(panel: Axes, curves: Floats, label: str, looks: Looks) -> None:
     """The mean of curves [N, T], with a band of two standard errors."""
     decisions = np.arange(1, curves.shape[1] + 1)
-    mean = curves.mean(axis=0)
+    mean, width = with_intervals(curves)
     look = looks[label]
     every = max(1, len(decisions) // 8)
     panel.plot(decisions, mean, **look, markersize=4, markevery=every, linewidth=1.2, label=label)
     if len(curves) > 1:
-        width = 2 * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
         panel.fill_between(
             decisions, mean - width, mean + width, color=look["color"], alpha=0.15, linewidth=0
         )

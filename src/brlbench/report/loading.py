@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..analysis.learning import learning_of
 from ..analysis.times import FEATURES, ONLINE, Feature, all_features, find_feature, summarise
 from ..errors import InvalidInput, StoreError, WrongKind, encodable
 from ..files import files_below
@@ -30,11 +31,13 @@ _MANY_OVERRUNS = 0.01  # share of decisions past the deadline
 _OVERLOADED = 0.1  # share of a thread's time spent waiting for a core
 
 
-def load(*places: Path | Result, feature: str = ONLINE) -> ReportData:
+def load(
+    *places: Path | Result, feature: str = ONLINE, learning: bool = False
+) -> ReportData:
     """Read all results in files and below folders; damaged files are left out, with a note.
 
     Results themselves are taken as they are. Summaries have all time features of the package, and
-    `feature`, which may be a user's own.
+    `feature`, which may be a user's own; if `learning`, also learning curves, where there are any.
     """
     features = {**FEATURES, feature: find_feature(feature)}
     headers: dict[str, ExperimentHeader] = {}
@@ -43,7 +46,7 @@ def load(*places: Path | Result, feature: str = ONLINE) -> ReportData:
     notes: list[str] = []
     for source in _sources(places, notes):
         try:
-            read = list(_read(source, features))
+            read = list(_read(source, features, learning))
             for header, summary in read:
                 _check_returns(source, summary, found.get(header.hash, {}).values())
         except StoreError as error:
@@ -99,27 +102,27 @@ def _sources(places: Iterable[Path | Result], notes: list[str]) -> Iterator[Path
 
 
 def _read(
-    source: Path | Result, features: Mapping[str, Feature]
+    source: Path | Result, features: Mapping[str, Feature], learning: bool
 ) -> Iterator[tuple[ExperimentHeader, Summary]]:
     """The summaries of a result or in a file, each with its experiment."""
     if isinstance(source, Result):
-        return iter([(_header(source), summarise(source, features))])
-    return _read_file(source, features)
+        return iter([(_header(source), _summary(source, features, learning))])
+    return _read_file(source, features, learning)
 
 
 def _read_file(
-    path: Path, features: Mapping[str, Feature]
+    path: Path, features: Mapping[str, Feature], learning: bool
 ) -> Iterator[tuple[ExperimentHeader, Summary]]:
     """The summaries in a file, each with its experiment; none if the file holds something else."""
     try:
-        result = read_result(path, decisions=not features.keys() <= FEATURES.keys())
+        result = read_result(path, decisions=learning or not features.keys() <= FEATURES.keys())
         unknown = [name for name in features if name not in FEATURES]
         if unknown and result.totals is not None:
             raise StoreError(
                 f"{path} has no single decisions, from which {unknown[0]} could be computed: play "
                 "it again with keep_paths, or use another time feature"
             )
-        yield _header(result), summarise(result, features)
+        yield _header(result), _summary(result, features, learning)
     except WrongKind:
         with suppress(WrongKind):
             for header, stored in read_summaries(path):
@@ -131,6 +134,11 @@ def _read_file(
                         "the results themselves, or another time feature"
                     ) from None
                 yield header, summary
+
+
+def _summary(result: Result, features: Mapping[str, Feature], learning: bool) -> Summary:
+    summary = summarise(result, features)
+    return replace(summary, learning=learning_of(result)) if learning else summary
 
 
 def _header(result: Result) -> ExperimentHeader:

@@ -17,7 +17,7 @@ from matplotlib.ticker import EngFormatter
 
 from ..analysis.times import ONLINE
 from .answers import Answer, Row
-from .axes import LogAxis
+from .axes import LogAxis, keep_ticks_apart
 from .data import REFERENCE, ExperimentData
 from .labels import Label, place_labels
 from .looks import looks_of
@@ -77,9 +77,11 @@ def write_title(axes: Axes, text: str) -> None:
 
 
 def settle(figure: Figure) -> None:
-    """Fix the layout of a figure, so that nothing moves afterwards."""
+    """Fix the layout of a figure, so that nothing moves afterwards, and no tick labels touch."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
+    for axes in figure.axes:
+        keep_ticks_apart(axes)
 
 
 def render(figure: Figure, suffix: str) -> bytes:
@@ -223,6 +225,7 @@ def score_against_online_time(experiments: Sequence[ExperimentData]) -> Figure:
         panels[lowest, column].set_xlabel("online time per decision (log scale)")
     handles = [Line2D([], [], linestyle="", **look, label=name) for name, look in looks.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(handles)))
+    settle(figure)
     return figure
 
 

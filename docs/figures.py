@@ -205,8 +205,12 @@ def selection() -> Figure:
         figure = Figure(figsize=(5, 3.0), layout="constrained")
         axes = figure.subplots()
         looks = series(["same", "other"])
-        axes.plot(sizes, flattered, **looks["other"].points, label="chosen and scored on the same MDPs")
-        axes.plot(sizes, honest, **looks["same"].points, label="chosen on one half, scored on the other")
+        axes.plot(
+            sizes, flattered, **looks["other"].points, label="chosen and scored on the same MDPs"
+        )
+        axes.plot(
+            sizes, honest, **looks["same"].points, label="chosen on one half, scored on the other"
+        )
         axes.axhline(
             truth, color="0.4", linestyle="--", linewidth=1, label="true score of all of them"
         )

@@ -73,9 +73,7 @@ def test_the_map_has_the_colours_and_hatchings_of_winners() -> None:
     """Soft-max and opps-cs share a colour, and have neighbouring regions."""
     rng = np.random.default_rng(0)
     names = ("soft-max", "opps-cs", "beb")
-    agents = [
-        summary(name, rng.normal(9 * i, 1, 40), 1.0, 10.0**i) for i, name in enumerate(names)
-    ]
+    agents = [summary(name, rng.normal(9 * i, 1, 40), 1.0, 10.0**i) for i, name in enumerate(names)]
     regions = best_algorithms_map(answer(experiment(agents))).axes[0].collections
     painted = [(tuple(each.get_facecolor()[0]), each.get_hatch()) for each in regions]  # type: ignore[arg-type]
     assert len(set(painted)) == 3

@@ -103,7 +103,7 @@ def test_differences_are_paired(page: Page, honest: bool) -> None:
     tested = slice(1, None, 2) if honest else slice(None)
     shown = page.texts("#differences tbody tr:not(.axis) td:nth-child(2)")
     for text, returns in zip(shown, others, strict=True):
-        mean, width = (float(part.replace("−", "-")) for part in text.split(" ± "))
+        mean, width = (float(part.replace("\N{MINUS SIGN}", "-")) for part in text.split(" ± "))
         assert (mean, width) == pytest.approx(Score.of((returns - first)[tested]), abs=0.006)
 
 
@@ -133,7 +133,8 @@ def test_learning_curves_where_decisions_are_kept(page: Page, tmp_path: Path) ->
       return [...document.querySelectorAll("#so-far-plot .mean")].map((path) => {
         const end = path.getPointAtLength(path.getTotalLength()).y;
         const ticks = [...document.querySelectorAll("#so-far-plot .tick[text-anchor=end]")];
-        const [a, b] = [ticks[0], ticks.at(-1)].map((t) => [Number(t.textContent), t.y.baseVal[0].value - 4]);
+        const place = (tick) => [Number(tick.textContent), tick.y.baseVal[0].value - 4];
+        const [a, b] = [ticks[0], ticks.at(-1)].map(place);
         return a[0] + (end - a[1]) * (b[0] - a[0]) / (b[1] - a[1]);
       });
     """)

@@ -13,7 +13,10 @@ from helpers.made_results import ALGORITHMS, experiment, study, summary
 from helpers.page_browser import Page
 
 BOXES = """
-const box = (node) => { const b = node.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };
+const box = (node) => {
+  const { left, top, right, bottom } = node.getBoundingClientRect();
+  return [left, top, right, bottom];
+};
 const svgs = [...document.querySelectorAll("svg")].filter((svg) => svg.querySelector(".tick"));
 return svgs.map((svg) => ({
   name: svg.id, frame: box(svg), ticks: [...svg.querySelectorAll(".tick")].map(box),
@@ -78,7 +81,8 @@ def test_every_algorithm_has_its_own_fill_and_marker(page: Page, scheme: str) ->
         const id = /url\\("#(.*)"\\)/.exec(region.style.fill)?.[1];
         const tile = id && document.getElementById(id);
         const colour = getComputedStyle(tile?.querySelector("rect") ?? region).fill;
-        return [JSON.parse(region.dataset.set)[0], [colour, tile?.querySelector("path")?.getAttribute("d")]];
+        const hatch = tile?.querySelector("path")?.getAttribute("d");
+        return [JSON.parse(region.dataset.set)[0], [colour, hatch]];
       }));
     """)
     assert len({tuple(fill) for fill in fills.values()}) == 4
@@ -114,8 +118,10 @@ def test_print_shows_what_is_chosen_and_every_name(page: Page) -> None:
     assert all(item.is_displayed() for item in hidden)
     assert not page.one("#controls").is_displayed()
     assert not page.one("#bounds").is_displayed()
-    styles = page.run("return [...document.querySelectorAll('.scroll')].map((node) =>"
-                      " [getComputedStyle(node).overflowY, getComputedStyle(node).maxHeight])")  # fmt: skip
+    styles = page.run("""
+      const styles = [...document.querySelectorAll(".scroll")].map((node) => getComputedStyle(node));
+      return styles.map(({ overflowY, maxHeight }) => [overflowY, maxHeight]);
+    """)
     assert {tuple(style) for style in styles} == {("visible", "none")}
     assert page.run("return document.querySelectorAll('[title]:not(input)').length") == 0
     page.prefer("light")

@@ -31,9 +31,7 @@ _MANY_OVERRUNS = 0.01  # share of decisions past the deadline
 _OVERLOADED = 0.1  # share of a thread's time spent waiting for a core
 
 
-def load(
-    *places: Path | Result, feature: str = ONLINE, learning: bool = False
-) -> ReportData:
+def load(*places: Path | Result, feature: str = ONLINE, learning: bool = False) -> ReportData:
     """Read all results in files and below folders; damaged files are left out, with a note.
 
     Results themselves are taken as they are. Summaries have all time features of the package, and

@@ -102,14 +102,10 @@ def _rows(summaries: Sequence[Summary]) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _draw_row(
-    axes: Axes, place: int, numbers: Floats, score: Score, look: dict[str, Any]
-) -> None:
+def _draw_row(axes: Axes, place: int, numbers: Floats, score: Score, look: dict[str, Any]) -> None:
     """The middle half of numbers as a box, and a score with its interval as a marker."""
     low, high = np.quantile(numbers, [0.25, 0.75])
-    axes.barh(
-        place, high - low, 0.5, low, edgecolor=look["color"], facecolor="none", linewidth=0.8
-    )
+    axes.barh(place, high - low, 0.5, low, edgecolor=look["color"], facecolor="none", linewidth=0.8)
     mean, half_width = score
     axes.errorbar(
         mean, place, xerr=None if math.isnan(half_width) else half_width,

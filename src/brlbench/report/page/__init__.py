@@ -13,8 +13,8 @@ from ..data import ReportData
 from .content import Packed, page_content
 
 _SCRIPTS = (
-    "data", "answer", "format", "draw", "scatter", "map", "bound", "table", "differences", "learning",
-    "address", "main",
+    "data", "answer", "format", "draw", "scatter", "map", "bound", "table", "differences",
+    "learning", "address", "main",
 )  # fmt: skip
 
 

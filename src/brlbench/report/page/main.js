@@ -57,6 +57,7 @@ function choose() {
 
 function draw() {
   // All plots are measured before the first is drawn: measuring after drawing is slow.
+  find("so-far-plot").toggleAttribute("hidden", !view.experiment.curves.size);
   find("regret").hidden = !referenceCurve();
   const plots = [offlinePlot, onlinePlot, map, soFarPlot, regretPlot];
   const areas = plots.map(({ svg }) => areaOf(svg));
@@ -104,7 +105,6 @@ function drawLearning({ best, winners }) {
   if (missing.length) note += ` Without single decisions, so not shown: ${missing.join(", ")}.`;
   if (!curves.size) note = NO_DECISIONS;
   find("learning-note").textContent = note;
-  find("so-far-plot").toggleAttribute("hidden", !curves.size);
   soFarPlot.draw(view, learningAreas[0], lines, winners);
   const reference = referenceCurve();
   if (!reference) return;

@@ -119,7 +119,8 @@ def test_print_shows_what_is_chosen_and_every_name(page: Page) -> None:
     assert not page.one("#controls").is_displayed()
     assert not page.one("#bounds").is_displayed()
     styles = page.run("""
-      const styles = [...document.querySelectorAll(".scroll")].map((node) => getComputedStyle(node));
+      const nodes = [...document.querySelectorAll(".scroll")];
+      const styles = nodes.map((node) => getComputedStyle(node));
       return styles.map(({ overflowY, maxHeight }) => [overflowY, maxHeight]);
     """)
     assert {tuple(style) for style in styles} == {("visible", "none")}

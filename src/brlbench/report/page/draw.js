@@ -37,9 +37,9 @@ function mark(algorithm) {
   return shape("svg", { ...look, "aria-hidden": true }, path);
 }
 
-// Long names break after brackets, commas and equals signs.
+// Long names break after brackets and commas.
 function label(algorithm, text) {
-  const parts = text.split(/(?<=[(,=])/).flatMap((part) => [part, element("wbr")]);
+  const parts = text.split(/(?<=[(,])/).flatMap((part) => [part, element("wbr")]);
   return element("span", { class: "label" }, mark(algorithm), element("span", {}, ...parts));
 }
 

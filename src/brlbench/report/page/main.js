@@ -105,6 +105,8 @@ function drawLearning({ best, winners }) {
   if (missing.length) note += ` Without single decisions, so not shown: ${missing.join(", ")}.`;
   if (!curves.size) note = NO_DECISIONS;
   find("learning-note").textContent = note;
+  soFarPlot.legend.replaceChildren();
+  if (!curves.size) return;
   soFarPlot.draw(view, learningAreas[0], lines, winners);
   const reference = referenceCurve();
   if (!reference) return;

@@ -105,7 +105,7 @@ function ticksApart(scale, most, lengthOf, [least, greatest]) {
     return { place, label, middle, from: middle - half, to: middle + half };
   }).sort((a, b) => a.middle - b.middle);
   const apart = (a, b) => b.from - a.to >= TICK_GAP;
-  for (let number = Math.floor(most); number > 2; number--) {
+  for (let number = Math.max(4, Math.floor(most)); number > 2; number--) {
     const ticks = spread(scale.ticks(number));
     if (ticks.every((tick, k) => k === 0 || apart(ticks[k - 1], tick))) return ticks;
   }

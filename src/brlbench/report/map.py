@@ -153,8 +153,8 @@ class _Fill(NamedTuple):
 
 
 def _fill_of(look: Look) -> _Fill:
-    pale = [(1 - _PALE) * part + _PALE for part in to_rgb(look.light)]
-    return _Fill(to_hex(pale), HATCHES[look.hatch])
+    red, green, blue = ((1 - _PALE) * part + _PALE for part in to_rgb(look.light))
+    return _Fill(to_hex((red, green, blue)), HATCHES[look.hatch])
 
 
 def _height(handles: list[_Handle]) -> float:

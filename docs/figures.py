@@ -22,13 +22,14 @@ from brlbench.mdps.sparse import Floats
 from brlbench.protocol import machine
 from brlbench.report.axes import LogAxis
 from brlbench.report.drawings import MOST_DRAWN, transitions
-from brlbench.report.figures import drawing, settle, styles
+from brlbench.report.figures import PLAIN, drawing, settle, styles_of_agents
+from brlbench.report.looks import series
 
 FOLDER = Path(__file__).parent / "figures"
 
 # Effects of parameters: score and time for a few values of each, all others at their defaults.
 
-_LOOKS = styles(["GC", "Grid"])
+_LOOKS = {name: look.points for name, look in series(["GC", "Grid"]).items()}
 
 
 def effects(algorithm: str) -> Figure:
@@ -151,7 +152,7 @@ def learning() -> Figure:
         "epsilon-greedy(epsilon=0.3)": "epsilon-greedy, 0.3",
         "random": "random",
     }
-    looks = styles(list(shown))
+    looks = styles_of_agents({label: _results()[label].algorithm for label in shown})
     with drawing():
         figure = Figure(figsize=(6.5, 3.2), layout="constrained")
         left, right = figure.subplots(1, 2)
@@ -162,8 +163,8 @@ def learning() -> Figure:
         left.set(xlabel="decision", ylabel="mean reward (of ten decisions)", ylim=(0, None))
         figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=4)
         steps = np.arange(250)
-        for discount, look in zip((0.9, 0.95, 0.99), looks.values(), strict=False):
-            right.plot(steps, discount**steps, color=look["color"], label=f"discount {discount}")
+        for discount, dashes in ((0.9, ":"), (0.95, "--"), (0.99, "-")):
+            right.plot(steps, discount**steps, dashes, color=PLAIN, label=f"discount {discount}")
         right.set(xlabel="decision", ylabel="weight of its reward")
         right.legend()
         for panel in (left, right):
@@ -203,9 +204,13 @@ def selection() -> Figure:
     with drawing():
         figure = Figure(figsize=(5, 3.0), layout="constrained")
         axes = figure.subplots()
-        looks = styles(["same", "other"])
-        axes.plot(sizes, flattered, **looks["other"], label="chosen and scored on the same MDPs")
-        axes.plot(sizes, honest, **looks["same"], label="chosen on one half, scored on the other")
+        looks = series(["same", "other"])
+        axes.plot(
+            sizes, flattered, **looks["other"].points, label="chosen and scored on the same MDPs"
+        )
+        axes.plot(
+            sizes, honest, **looks["same"].points, label="chosen on one half, scored on the other"
+        )
         axes.axhline(
             truth, color="0.4", linestyle="--", linewidth=1, label="true score of all of them"
         )

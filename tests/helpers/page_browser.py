@@ -78,8 +78,12 @@ class Page:
         """Make the page and open it."""
         write_page(data, self.path, overwrite=True)
         self.browser.get(self.path.as_uri())
-        WebDriverWait(self.browser, 60).until(lambda _: self.text("#answer"))
+        self.wait()
         return self
+
+    def wait(self) -> None:
+        """Wait until the page shows its answer."""
+        WebDriverWait(self.browser, 60).until(lambda _: self.text("#answer"))
 
     def run(self, script: str, *arguments: Any) -> Any:
         return self.browser.execute_script(script, *arguments)
@@ -141,7 +145,12 @@ class Page:
 
     def prefer(self, scheme: str) -> None:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        shown = {"media": "", "features": features}
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", shown)
+
+    def print(self) -> None:
+        """Show the page as it is printed."""
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
 
     def errors(self) -> list[str]:
         """What was written to the console since the last call."""

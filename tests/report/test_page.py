@@ -176,7 +176,7 @@ def test_little_data(page: Page) -> None:
         page.one("#honest").click()
         page.slide([[0, 0], [1000, 1000]])
         assert page.texts("#agents th") == [
-            "Agent", "Offline", "Online", "Score", "± 95%", "In bounds", "Winner",
+            "Agent", "Score", "± 95%", "Z", "Offline", "Online", "In bounds", "Winner",
         ]  # fmt: skip
 
 

@@ -193,4 +193,4 @@ def test_special_names_are_shown_as_such(page: Page, name: str) -> None:
     assert name in page.texts("#algorithms label")
     page.one("#online-plot").send_keys(Keys.HOME, Keys.ARROW_RIGHT)
     assert page.texts("#tip strong") in ([name], ["random"])
-    assert page.run("return document.querySelectorAll('script').length") == 4
+    assert page.run("return document.querySelectorAll('script').length") == 5

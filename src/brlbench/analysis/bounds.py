@@ -103,6 +103,11 @@ class Comparison:
         order = sorted(range(len(self.means)), key=lambda i: (self.means[i], -i))
         self._by_rank = np.array(order, dtype=np.int64)
 
+    @property
+    def tested(self) -> slice:
+        """The MDPs that scores and tests are of; if honest, only these are free of the choice."""
+        return slice(1, None, 2) if self.honest and self.testing.size else slice(None)
+
     def within(self, offline: float = math.inf, online: float = math.inf) -> Best | None:
         """The winners within bounds, or None if the bounds allow no agent."""
         best: dict[str, int] = {}

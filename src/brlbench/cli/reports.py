@@ -104,15 +104,16 @@ def report(
     [bold]brlbench report mine reproduction/results.parquet[/bold]
     """
     from ..report.answers import Question
-    from ..report.build import build, default_folder
+    from ..report.build import build, default_folder, shows_learning
     from ..report.loading import load
     from .answers import print_built
     from .bars import files_bar
 
     question = Question.parse(None, None, feature, level, honest)
     folder, formats = output or default_folder(results[0]), format or ["all"]
+    learning = shows_learning(formats)
     with files_bar(errors) as show:
-        data = load(*results, feature=feature)
+        data = load(*results, feature=feature, learning=learning)
         built = build(data, folder, formats, question, overwrite, show)
     print_built(built)
 

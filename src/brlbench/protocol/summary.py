@@ -1,13 +1,21 @@
 """What reports need from a result: returns per MDP and time features, no single decisions."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..agents import AGENTS
-from ..mdps.sparse import Floats
+from ..mdps.sparse import Floats, Integers
 from .adjusted import Adjusted
 from .labels import label_of
 from .score import Score
+
+
+class Learning(NamedTuple):
+    """The mean discounted reward so far after some decisions, with its 95% intervals."""
+
+    decisions: Integers  # [P], increasing; the last one is the horizon
+    mean: Floats  # [P]
+    ci95: Floats  # [P]; NaN for a single MDP
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,6 +31,7 @@ class Summary:
     overruns: float | None = None  # share of decisions past the deadline, if there was one
     adjusted: Adjusted | None = None  # with the luck taken out
     deadline: float | None = None  # seconds that a decision was allowed to take
+    learning: Learning | None = None  # if it was asked for and decisions are kept
 
     @property
     def full_label(self) -> str:
@@ -49,7 +58,7 @@ class Summary:
         if num_mdps == len(self.returns):
             return self
         adjusted = self.adjusted and self.adjusted.first(num_mdps)
-        return replace(self, returns=self.returns[:num_mdps], adjusted=adjusted)
+        return replace(self, returns=self.returns[:num_mdps], adjusted=adjusted, learning=None)
 
     @property
     def can_be_adjusted(self) -> bool:

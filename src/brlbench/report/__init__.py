@@ -37,12 +37,13 @@ def report(
         overwrite: whether files of an older report may be replaced.
     """
     from .answers import Question
-    from .build import build
+    from .build import build, shows_learning
     from .compare import gather
 
     wanted = [formats] if isinstance(formats, str) else formats
     question = Question.parse(None, None, feature, level, honest)
-    return build(gather(results, feature), Path(folder), wanted, question, overwrite)
+    data = gather(results, feature, learning=shows_learning(wanted))
+    return build(data, Path(folder), wanted, question, overwrite)
 
 
 class _CallableModule(ModuleType):

@@ -153,8 +153,8 @@ class Answer:
     def standings(self) -> list[Standing]:
         """Every agent within the bounds, the best first."""
         allowed = self.comparison.allowed(self.question.offline, self.question.online)
-        summaries = self.comparison.summaries
-        return [_standing(self.experiment, summaries[i], self.comparison) for i in allowed]
+        summaries = [self.comparison.summaries[i] for i in allowed]
+        return standings_on(self.experiment, summaries, self.comparison.tested)
 
     @property
     def p_values(self) -> list[float]:
@@ -174,11 +174,6 @@ class Answer:
         from .pairs import make_pair
 
         return make_pair(self, first, second)
-
-    @property
-    def tested(self) -> slice:
-        """The MDPs that tests use; if honest, those that chose no agent."""
-        return _tested(self.comparison)
 
     @property
     def num_tested(self) -> int:
@@ -219,9 +214,10 @@ def answer(experiment: ExperimentData, question: Question = ANYTHING) -> Answer:
     tests = _tests(comparison, chosen, question.level, rng)
     stability = comparison.stability(question.offline, question.online, rng, RESAMPLES)
     rows = []
-    for i, test in zip(chosen, tests, strict=True):
-        standing = _standing(experiment, summaries[i], comparison)
-        rows.append(Row(*standing, i in best.winners, test, stability[summaries[i].algorithm]))
+    standings = standings_on(experiment, [summaries[i] for i in chosen], comparison.tested)
+    for i, standing, test in zip(chosen, standings, tests, strict=True):
+        stable = stability[standing.summary.algorithm]
+        rows.append(Row(*standing, i in best.winners, test, stable))
     return Answer(experiment, question, comparison, rows)
 
 
@@ -270,28 +266,30 @@ def _tests(
     return [None, *tests]
 
 
-def _tested(comparison: Comparison) -> slice:
-    """The MDPs that tests use: if honest, one half; a single MDP has no halves."""
-    is_halved = comparison.honest and comparison.testing.size
-    return slice(1, None, 2) if is_halved else slice(None)
+def standings_on(
+    experiment: ExperimentData, summaries: Sequence[Summary], mdps: slice
+) -> list[Standing]:
+    """Agents of an experiment with their scores on some of its MDPs."""
+    scale = _score_scale(experiment, mdps)
+    standings = []
+    for summary in summaries:
+        score = summary.score if mdps == slice(None) else Score.of(summary.scored_returns[mdps])
+        unadjusted = None if summary.adjusted is None else Score.of(summary.returns[mdps])
+        standings.append(Standing(summary, score, unadjusted, _on_scale(score.mean, scale)))
+    return standings
 
 
-def _standing(experiment: ExperimentData, summary: Summary, comparison: Comparison) -> Standing:
-    """An agent with its scores on the MDPs that tests use."""
-    mdps = _tested(comparison)
-    score = summary.score if mdps == slice(None) else Score.of(summary.scored_returns[mdps])
-    unadjusted = None if summary.adjusted is None else Score.of(summary.returns[mdps])
-    normalised = _normalised(experiment, score.mean, comparison.honest)
-    return Standing(summary, score, unadjusted, normalised)
-
-
-def _normalised(experiment: ExperimentData, score: float, honest: bool) -> float | None:
-    """A score between random (0) and optimal (1), on the MDPs it was measured on."""
-    part = slice(1, None, 2) if honest else slice(None)
-    scores = [
-        max((float(each.scored_returns[part].mean()) for each in experiment.summaries
+def _score_scale(experiment: ExperimentData, mdps: slice) -> tuple[float, float]:
+    """The best scores of random and of the reference on some of the MDPs; NaN if not run."""
+    random, optimal = (
+        max((float(each.scored_returns[mdps].mean()) for each in experiment.summaries
              if each.algorithm == name), default=math.nan)
         for name in ("random", REFERENCE)
-    ]  # fmt: skip
-    scaled = normalised(score, *scores)
+    )  # fmt: skip
+    return random, optimal
+
+
+def _on_scale(score: float, scale: tuple[float, float]) -> float | None:
+    """A score between random (0) and the reference (1), or None unless both were run."""
+    scaled = normalised(score, *scale)
     return None if math.isnan(scaled) else scaled

@@ -1,14 +1,16 @@
-"""Logarithmic axes for times, which may be zero."""
+"""Axes: logarithmic ones for times, which may be zero, and ticks that keep apart."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 _MARGIN = 2.0  # factor by which an axis exceeds the least and the greatest time
+_APART = 3.0  # pixels between tick labels
 _engineering = EngFormatter(unit="s", sep=" ")
 
 
@@ -44,6 +46,26 @@ class LogAxis:
         axis.set_major_locator(LogLocator(subs=steps, numticks=ticks))
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FuncFormatter(partial(_tick, zero=self.zero)))
+
+
+def keep_ticks_apart(axes: Axes) -> None:
+    """Leave out as many ticks as it takes to keep their labels apart; the axes must be drawn."""
+    for axis, side in ((axes.xaxis, 0), (axes.yaxis, 1)):
+        ticks = sorted(
+            (tuple(tick.label1.get_window_extent().get_points()[:, side]), tick.get_loc())
+            for tick in axis.get_major_ticks()
+            if tick.label1.get_text() and _is_within(tick.get_loc(), axis.get_view_interval())
+        )
+        for step in range(1, len(ticks)):
+            kept = ticks[::step]
+            if all(after[0] - before[1] >= _APART for (before, _), (after, _) in pairwise(kept)):
+                break
+        if len(ticks) > 1 and len(kept) < len(ticks):
+            axis.set_major_locator(FixedLocator([place for _, place in kept]))
+
+
+def _is_within(place: float, limits: Sequence[float]) -> bool:
+    return bool(min(limits) <= place <= max(limits))
 
 
 def _tick(seconds: float, _position: int, zero: float | None) -> str:

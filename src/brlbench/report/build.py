@@ -13,7 +13,7 @@ from ..files import atomic_write, check_free
 from . import export, latex
 from .answers import ANYTHING, Answer, Question, answer_all, notes_on
 from .data import ReportData
-from .figures import Looks, render, score_against_time, styles
+from .figures import render, score_against_time
 from .map import best_algorithms_map
 from .notes import Note
 
@@ -81,6 +81,11 @@ def check_formats(formats: Sequence[str]) -> set[str]:
     return set(FORMATS) if "all" in formats else set(formats)
 
 
+def shows_learning(formats: Sequence[str]) -> bool:
+    """Whether a report in these formats has learning curves."""
+    return "html" in check_formats(formats)
+
+
 def slugs(answers: Sequence[Answer]) -> list[str]:
     """The experiments' names made fit for file names, all distinct."""
     made: list[str] = []
@@ -110,22 +115,21 @@ def _products(
 
 
 def _figures(answers: list[Answer]) -> Iterator[tuple[str, Write]]:
-    algorithms = {
-        summary.algorithm for found in answers for summary in found.experiment.competitors
-    }
-    looks = styles(sorted(algorithms))
+    algorithms = sorted(
+        {summary.algorithm for found in answers for summary in found.experiment.competitors}
+    )
     for slug, found in zip(slugs(answers), answers, strict=True):
         for kind in ("map", "online", "offline"):
-            draw = cache(partial(_figure, found, kind, looks))
+            draw = cache(partial(_figure, found, kind, algorithms))
             for suffix in (".pdf", ".png"):
                 yield f"figures/{slug}-{kind}{suffix}", _content(partial(_rendered, draw, suffix))
 
 
-def _figure(found: Answer, kind: str, looks: Looks) -> Figure:
+def _figure(found: Answer, kind: str, algorithms: list[str]) -> Figure:
     if kind == "map":
-        return best_algorithms_map(found)
+        return best_algorithms_map(found, algorithms)
     feature = found.question.feature if kind == "online" else "offline"
-    return score_against_time(found, feature, looks)
+    return score_against_time(found, feature, algorithms)
 
 
 def _rendered(draw: Callable[[], Figure], suffix: str) -> bytes:

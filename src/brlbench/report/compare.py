@@ -50,8 +50,10 @@ def compare(
     return replace(found, notes=list(map(str, notes_on(data, [found]))))
 
 
-def gather(results: Given | Iterable[Given], feature: str = ONLINE) -> ReportData:
-    """The summaries of results, files and folders, by experiment."""
+def gather(
+    results: Given | Iterable[Given], feature: str = ONLINE, learning: bool = False
+) -> ReportData:
+    """The summaries of results, files and folders, by experiment; see `load`."""
     given = [results] if isinstance(results, Result | str | os.PathLike) else results
     if not isinstance(given, Iterable):
         raise InvalidInput(f"results = {short(given)}: must be results, or files or folders")
@@ -60,4 +62,4 @@ def gather(results: Given | Iterable[Given], feature: str = ONLINE) -> ReportDat
         if not isinstance(each, Result | str | os.PathLike):
             raise InvalidInput(f"{short(each)} is no result: must be one, or a file or a folder")
         places.append(each if isinstance(each, Result) else Path(each))
-    return load(*places, feature=feature)
+    return load(*places, feature=feature, learning=learning)

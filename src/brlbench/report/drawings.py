@@ -14,8 +14,9 @@ from ..errors import InvalidInput
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.sparse import Floats
 from .figures import drawing
+from .looks import COLOURS
 
-_REWARDED, _PLAIN = "#D55E00", "#0072B2"  # as in report.figures
+_PLAIN, _REWARDED = COLOURS[0][0], COLOURS[1][0]
 
 
 def row(states: int) -> Floats:

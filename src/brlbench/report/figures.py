@@ -4,7 +4,8 @@ import io
 import math
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,14 +17,12 @@ from matplotlib.ticker import EngFormatter
 
 from ..analysis.times import ONLINE
 from .answers import Answer, Row
-from .axes import LogAxis
+from .axes import LogAxis, keep_ticks_apart
 from .data import REFERENCE, ExperimentData
 from .labels import Label, place_labels
+from .looks import looks_of
 from .words import describe_feature
 
-# Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _LOOK: Any = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -34,21 +33,27 @@ _LOOK: Any = {
     "text.usetex": False,  # even if a matplotlibrc in the current folder says otherwise
     "pdf.fonttype": 42,  # keeps text selectable
 }
-PLAIN = _COLOURS[0]  # of what is no algorithm
+PLAIN = "0.35"  # the colour of what is no algorithm
 _LINE = 28  # characters of a name per line
+_DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (8, 4)))
 WIDTH = 6.5  # inches, the width of a page's text
 Looks = dict[str, dict[str, Any]]
 
 
-def styles(algorithms: list[str]) -> Looks:
-    """A colour and a marker for each algorithm; no pair is used twice."""
-    return {
-        name: {
-            "color": _COLOURS[i % len(_COLOURS)],
-            "marker": _MARKERS[(i + i // len(_COLOURS)) % len(_MARKERS)],
-        }
-        for i, name in enumerate(algorithms)
-    }
+def styles(algorithms: Iterable[str]) -> Looks:
+    """The colour and the marker of each algorithm, whatever else is shown."""
+    return {name: look.points for name, look in looks_of(algorithms).items()}
+
+
+def styles_of_agents(agents: Mapping[str, str]) -> Looks:
+    """Lines for agents, given as algorithms by label: agents of one algorithm differ in dashes."""
+    looks, used = looks_of(agents.values()), Counter[str]()
+    found = {}
+    for label, algorithm in agents.items():
+        dashes = _DASHES[used[algorithm] % len(_DASHES)]
+        found[label] = {**looks[algorithm].points, "linestyle": dashes}
+        used[algorithm] += 1
+    return found
 
 
 class Picture(Figure):
@@ -72,9 +77,11 @@ def write_title(axes: Axes, text: str) -> None:
 
 
 def settle(figure: Figure) -> None:
-    """Fix the layout of a figure, so that nothing moves afterwards."""
+    """Fix the layout of a figure, so that nothing moves afterwards, and no tick labels touch."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
+    for axes in figure.axes:
+        keep_ticks_apart(axes)
 
 
 def render(figure: Figure, suffix: str) -> bytes:
@@ -86,13 +93,16 @@ def render(figure: Figure, suffix: str) -> bytes:
     return buffer.getvalue()
 
 
-def score_against_time(found: Answer, feature: str, looks: Looks | None = None) -> Figure:
+def score_against_time(
+    found: Answer, feature: str, algorithms: Iterable[str] | None = None
+) -> Figure:
     """The scores of all agents of an experiment against a time feature, with 95% intervals.
 
     The best agent of each algorithm is large and has its name beside it; winners are filled.
+    `algorithms` are those of all figures that are shown together.
     """
     summaries = found.experiment.competitors
-    looks = looks or styles(sorted({summary.algorithm for summary in summaries}))
+    looks = styles(algorithms or sorted({summary.algorithm for summary in summaries}))
     log = LogAxis.of(summary.seconds[feature] for summary in summaries)
     with drawing():
         figure = Picture(figsize=(WIDTH, 3.7), layout="constrained")
@@ -215,6 +225,7 @@ def score_against_online_time(experiments: Sequence[ExperimentData]) -> Figure:
         panels[lowest, column].set_xlabel("online time per decision (log scale)")
     handles = [Line2D([], [], linestyle="", **look, label=name) for name, look in looks.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(handles)))
+    settle(figure)
     return figure
 
 

@@ -6,18 +6,19 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..analysis.learning import so_far, with_intervals
 from ..mdps.sparse import Floats
 from ..protocol.labels import break_name
 from ..protocol.result import Result
 from .data import REFERENCE
-from .figures import WIDTH, Looks, Picture, drawing, legend_above, styles
+from .figures import WIDTH, Looks, Picture, drawing, legend_above, styles_of_agents
 
 _LINE = 44  # characters of a name per line
 
 
 def learning_curves(results: Sequence[Result]) -> Figure:
     """The discounted reward so far, and the regret if the optimal agent is among the results."""
-    looks = styles([result.label for result in results])
+    looks = styles_of_agents({result.label: result.algorithm for result in results})
     optimal = next((each for each in results if each.algorithm == REFERENCE), None)
     with drawing():
         figure = Picture(figsize=(WIDTH, 3.4), layout="constrained")
@@ -38,21 +39,14 @@ def learning_curves(results: Sequence[Result]) -> Figure:
     return figure
 
 
-def so_far(result: Result) -> Floats:
-    """The discounted rewards [N, T] until each decision, the mean of an MDP's trajectories."""
-    weights = result.settings["discount"] ** np.arange(result.rewards.shape[2])
-    return np.asarray(np.cumsum(result.rewards.mean(axis=1) * weights, axis=1))
-
-
 def _draw(panel: Axes, curves: Floats, label: str, looks: Looks) -> None:
     """The mean of curves [N, T], with a band of two standard errors."""
     decisions = np.arange(1, curves.shape[1] + 1)
-    mean = curves.mean(axis=0)
+    mean, width = with_intervals(curves)
     look = looks[label]
     every = max(1, len(decisions) // 8)
     panel.plot(decisions, mean, **look, markersize=4, markevery=every, linewidth=1.2, label=label)
     if len(curves) > 1:
-        width = 2 * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
         panel.fill_between(
             decisions, mean - width, mean + width, color=look["color"], alpha=0.15, linewidth=0
         )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..analysis.learning import learning_of
 from ..analysis.times import FEATURES, ONLINE, Feature, all_features, find_feature, summarise
 from ..errors import InvalidInput, StoreError, WrongKind, encodable
 from ..files import files_below
@@ -26,12 +27,15 @@ from .notes import Note, some
 _LARGEST_RETURN = 1e150  # squares of returns are added
 
 
-def load(*places: Path | Result, feature: str = ONLINE, as_stored: bool = False) -> ReportData:
+def load(
+    *places: Path | Result, feature: str = ONLINE, learning: bool = False, as_stored: bool = False
+) -> ReportData:
     """Read all results in files and below folders; damaged files are left out, with a note.
 
     Results themselves are taken as they are. Summaries have all time features of the package, and
-    `feature`, which may be a user's own. Either all agents of an experiment have adjusted scores or
-    none has, unless they are wanted `as_stored`.
+    `feature`, which may be a user's own; if `learning`, also learning curves, where there are any.
+    Either all agents of an experiment have adjusted scores or none has, unless they are wanted
+    `as_stored`.
     """
     features = {**FEATURES, feature: find_feature(feature)}
     headers: dict[str, ExperimentHeader] = {}
@@ -40,7 +44,7 @@ def load(*places: Path | Result, feature: str = ONLINE, as_stored: bool = False)
     notes: list[Note] = []
     for source in _sources(places, notes):
         try:
-            read = list(_read(source, features))
+            read = list(_read(source, features, learning))
             for header, summary in read:
                 _check_returns(source, summary, found.get(header.hash, {}).values())
         except StoreError as error:
@@ -103,27 +107,27 @@ def _sources(places: Iterable[Path | Result], notes: list[Note]) -> Iterator[Pat
 
 
 def _read(
-    source: Path | Result, features: Mapping[str, Feature]
+    source: Path | Result, features: Mapping[str, Feature], learning: bool
 ) -> Iterator[tuple[ExperimentHeader, Summary]]:
     """The summaries of a result or in a file, each with its experiment."""
     if isinstance(source, Result):
-        return iter([(_header(source), summarise(source, features))])
-    return _read_file(source, features)
+        return iter([(_header(source), _summary(source, features, learning))])
+    return _read_file(source, features, learning)
 
 
 def _read_file(
-    path: Path, features: Mapping[str, Feature]
+    path: Path, features: Mapping[str, Feature], learning: bool
 ) -> Iterator[tuple[ExperimentHeader, Summary]]:
     """The summaries in a file, each with its experiment; none if the file holds something else."""
     try:
-        result = read_result(path, decisions=not features.keys() <= FEATURES.keys())
+        result = read_result(path, decisions=learning or not features.keys() <= FEATURES.keys())
         unknown = [name for name in features if name not in FEATURES]
         if unknown and result.totals is not None:
             raise StoreError(
                 f"{path} has no single decisions, from which {unknown[0]} could be computed: play "
                 "it again with keep_paths, or use another time feature"
             )
-        yield _header(result), summarise(result, features)
+        yield _header(result), _summary(result, features, learning)
     except WrongKind:
         with suppress(WrongKind):
             for header, stored in read_summaries(path):
@@ -135,6 +139,11 @@ def _read_file(
                         "the results themselves, or another time feature"
                     ) from None
                 yield header, summary
+
+
+def _summary(result: Result, features: Mapping[str, Feature], learning: bool) -> Summary:
+    summary = summarise(result, features)
+    return replace(summary, learning=learning_of(result)) if learning else summary
 
 
 def _header(result: Result) -> ExperimentHeader:

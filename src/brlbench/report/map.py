@@ -5,27 +5,32 @@ The regions are exact: rectangles whose edges are the agents' own times.
 
 import math
 import textwrap
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.path import Path
+from matplotlib.patheffects import withStroke
 
 from ..mdps.sparse import Integers
 from .answers import Answer
 from .axes import LogAxis
 from .figures import WIDTH, Picture, drawing, say_empty, settle, write_title
+from .looks import HATCHES, Look, looks_of
 from .words import describe_feature
 
 NAMED = 12  # sets of winners that the legend names
-# Paul Tol's light colours: legible under black text, distinct for any kind of colour vision.
-_COLOURS = ("#77AADD", "#EE8866", "#EEDD88", "#44BB99", "#FFAABB", "#99DDFF", "#BBCC33", "#AAAA00")
 _OTHERS = "#DDDDDD"
 _LINE = 36  # characters in a line of the legend
+_STRIPE = 0.09  # inches, the width of a stripe where several algorithms win
+_PALE = 0.15  # share of white in the colours of regions
 
 
 class Rectangle(NamedTuple):
@@ -86,14 +91,19 @@ def _runs(row: Integers) -> Iterator[tuple[int, int, int]]:
             yield int(row[left]), int(left), int(right)
 
 
-def best_algorithms_map(found: Answer) -> Figure:
-    """The winners for all bounds: online time to the right, offline time upwards."""
+def best_algorithms_map(found: Answer, algorithms: Iterable[str] | None = None) -> Figure:
+    """The winners for all bounds: online time to the right, offline time upwards.
+
+    A region has the colour and the hatching of its winner, or stripes of several winners.
+    `algorithms` are those of all figures that are shown together.
+    """
     regions = found.regions
     x, y = LogAxis.of(regions.online_edges), LogAxis.of(regions.offline_edges)
     by_set: dict[tuple[str, ...], list[Rectangle]] = {}
     for rectangle in rectangles(found):
         by_set.setdefault(rectangle.winners, []).append(rectangle)
     shown = sorted(by_set, key=lambda names: (-_area(by_set[names], x, y), names))
+    looks = looks_of(algorithms or sorted({name for names in shown for name in names}))
     with drawing():
         figure = Picture(layout="constrained")
         axes = figure.subplots()
@@ -102,20 +112,21 @@ def best_algorithms_map(found: Answer) -> Figure:
         axes.set_xlabel(f"bound on {describe_feature(found.question.feature)} (log scale)")
         axes.set_ylabel("bound on offline time (log scale)")
         write_title(axes, found.experiment.name)
-        handles: list[Patch | Line2D] = []
+        handles: list[_Handle] = []
         for i, names in enumerate(shown):
-            face, hatch = _look(i)
-            _fill(axes, by_set[names], x, y, face, hatch)
+            fills = [_fill_of(looks[name]) for name in names] if i < NAMED else [_Fill(_OTHERS)]
+            _paint(axes, [part.corners(x, y) for part in by_set[names]], fills)
             if i < NAMED:
                 _number(axes, by_set[names], x, y, str(i + 1))
-                handles.append(_patch(face, _describe(i, names), hatch))
+                handles.append((tuple(map(_patch, fills)), _describe(i, names)))
         if len(shown) > NAMED:
-            handles.append(_patch(_OTHERS, f"{len(shown) - NAMED} more sets"))
+            handles.append((_patch(_Fill(_OTHERS)), f"{len(shown) - NAMED} more sets"))
         handles += _reading_line(axes, found)
         if shown:
-            handles.append(_patch("white", "no agent is that fast"))
-            figure.legend(handles=handles, loc="outside right upper", alignment="left",
-                          title="winners, by area", handlelength=1.4)  # fmt: skip
+            handles.append((_patch(_Fill("white")), "no agent is that fast"))
+            figure.legend(*zip(*handles, strict=True), loc="outside right upper",
+                          alignment="left", title="winners, by area", handlelength=2.4,
+                          handler_map={tuple: HandlerTuple(ndivide=None, pad=0)})  # fmt: skip
         else:
             say_empty(axes)
         figure.set_size_inches(WIDTH, max(3.7, _height(handles)))
@@ -123,9 +134,32 @@ def best_algorithms_map(found: Answer) -> Figure:
     return figure
 
 
-def _height(handles: list[Patch | Line2D]) -> float:
+_Handle = tuple[Patch | tuple[Patch, ...] | Line2D, str]
+"""A sign of the legend, and its label."""
+
+
+class _Fill(NamedTuple):
+    """A colour and a hatching."""
+
+    face: str
+    hatch: str = ""
+
+    @property
+    def look(self) -> dict[str, Any]:
+        # An edge of the same colour closes the hairlines that viewers leave between neighbours.
+        edge = "white" if self.hatch else self.face
+        width = 0.0 if self.hatch else 0.3
+        return {"facecolor": self.face, "edgecolor": edge, "linewidth": width, "hatch": self.hatch}
+
+
+def _fill_of(look: Look) -> _Fill:
+    red, green, blue = ((1 - _PALE) * part + _PALE for part in to_rgb(look.light))
+    return _Fill(to_hex((red, green, blue)), HATCHES[look.hatch])
+
+
+def _height(handles: list[_Handle]) -> float:
     """The height of a legend, in inches."""
-    lines = sum(1 + str(handle.get_label()).count("\n") for handle in handles)
+    lines = sum(1 + label.count("\n") for _, label in handles)
     return 0.4 + 0.135 * lines + 0.06 * len(handles)
 
 
@@ -134,16 +168,32 @@ def _describe(number: int, names: tuple[str, ...]) -> str:
     return textwrap.fill(text, _LINE, subsequent_indent="    ", break_on_hyphens=False)
 
 
-def _look(number: int) -> tuple[str, str | None]:
-    if number >= NAMED:
-        return _OTHERS, None
-    return _COLOURS[number % len(_COLOURS)], None if number < len(_COLOURS) else "////"
+def _patch(fill: _Fill) -> Patch:
+    return Patch(**{**fill.look, "edgecolor": "0.7", "linewidth": 0.5} if fill.face == "white"
+                 else fill.look)  # fmt: skip
 
 
-def _patch(face: str, label: str, hatch: str | None = None) -> Patch:
-    edge = "0.7" if face == "white" else "0.4"
-    width = 0.5 if face == "white" else 0.0
-    return Patch(facecolor=face, edgecolor=edge, linewidth=width, hatch=hatch, label=label)
+def _paint(axes: Axes, corners: list[list[tuple[float, float]]], fills: list[_Fill]) -> None:
+    """Fill rectangles, in stripes if there is more than one way to."""
+    if len(fills) == 1:
+        axes.add_collection(PolyCollection(corners, **fills[0].look))
+        return
+    outline = Path.make_compound_path(*(Path([*c, c[0]], closed=True) for c in corners))
+    for number, fill in enumerate(fills):
+        stripes = PolyCollection(_stripes(number, len(fills)), **fill.look,
+                                 transform=axes.figure.dpi_scale_trans)  # fmt: skip
+        axes.add_collection(stripes, autolim=False)
+        stripes.set_clip_path(outline, axes.transData)
+
+
+def _stripes(number: int, of: int) -> list[list[tuple[float, float]]]:
+    """Every `of`-th diagonal stripe of a sheet that is larger than any figure, in inches."""
+    size = 2 * WIDTH
+    lefts = np.arange(-size + number * _STRIPE, size, of * _STRIPE)
+    return [
+        [(left, 0), (left + _STRIPE, 0), (left + _STRIPE + size, size), (left + size, size)]
+        for left in lefts.tolist()
+    ]
 
 
 def _size(rectangle: Rectangle, x: LogAxis, y: LogAxis) -> tuple[float, float]:
@@ -159,32 +209,23 @@ def _area(parts: list[Rectangle], x: LogAxis, y: LogAxis) -> float:
     return sum(math.prod(_size(part, x, y)) for part in parts)
 
 
-def _fill(
-    axes: Axes, parts: list[Rectangle], x: LogAxis, y: LogAxis, face: str, hatch: str | None
-) -> None:
-    corners = [part.corners(x, y) for part in parts]
-    # An edge of the same colour closes the hairlines that viewers leave between neighbours.
-    axes.add_collection(PolyCollection(corners, facecolor=face, edgecolor=face, linewidth=0.3))
-    if hatch:
-        axes.add_collection(
-            PolyCollection(corners, facecolor="none", edgecolor="0.4", linewidth=0, hatch=hatch)
-        )
-
-
 def _number(axes: Axes, parts: list[Rectangle], x: LogAxis, y: LogAxis, text: str) -> None:
     """Write a set's number on its largest part, if there is room."""
     largest = max(parts, key=lambda part: math.prod(_size(part, x, y)))
     width, height = _size(largest, x, y)
     if width > 0.03 * len(text) and height > 0.05:
         (left, bottom), _, (right, top), _ = largest.corners(x, y)
-        axes.text(math.sqrt(left * right), math.sqrt(bottom * top), text, ha="center", va="center")
+        axes.text(
+            math.sqrt(left * right), math.sqrt(bottom * top), text, ha="center", va="center",
+            weight="bold", path_effects=[withStroke(linewidth=3, foreground="white")],
+        )  # fmt: skip
 
 
-def _reading_line(axes: Axes, found: Answer) -> list[Line2D]:
+def _reading_line(axes: Axes, found: Answer) -> list[_Handle]:
     """A line at the offline bound for which the map is read."""
     below = found.reading.below
     if below is None:
         return []
     look = {"color": "black", "linestyle": "--", "linewidth": 1}
     axes.axhline(below.seconds["offline"], **look)  # type: ignore[arg-type]
-    return [Line2D([], [], **look, label="cheapest useful OPPS training")]  # type: ignore[arg-type]
+    return [(Line2D([], [], **look), "cheapest useful OPPS training")]  # type: ignore[arg-type]

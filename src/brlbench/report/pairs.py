@@ -63,7 +63,7 @@ def make_pair(found: Answer, first: str | Result, second: str | Result) -> Pair:
     one, other = find_agent(found, first), find_agent(found, second)
     if one is other:
         raise InvalidInput(f"both agents are {one.label}: name two different ones")
-    question, mdps = found.question, found.tested
+    question, mdps = found.question, found.comparison.tested
     a, b = one.scored_returns[mdps], other.scored_returns[mdps]
     rng = streams.generator("pair", found.experiment.hash, one.full_label, other.full_label)
     test = paired_z_test(a, b, question.level)

@@ -14,23 +14,24 @@ from ..protocol.labels import break_name
 from ..protocol.result import Result
 from ..protocol.score import Score, ci95
 from ..protocol.summary import Summary
-from .figures import PLAIN, WIDTH, Picture, drawing, say_empty
+from .figures import PLAIN, WIDTH, Picture, drawing, say_empty, styles
 
 _LINE = 34  # characters of a name per line
 _JITTER = 0.6180339887498949  # multiples of the golden ratio fill an interval evenly
 
 
 def distributions(summaries: Sequence[Summary]) -> Figure:
-    """One row per agent: a point per MDP, the middle half as a box, the score as a diamond."""
+    """One row per agent: a point per MDP, the middle half as a box, the score as a marker."""
+    looks = styles(summary.algorithm for summary in summaries)
     with drawing():
         figure, axes = _rows(summaries)
         for place, summary in enumerate(summaries):
-            returns = summary.returns
+            returns, look = summary.returns, looks[summary.algorithm]
             heights = place + 0.5 * (np.arange(len(returns)) * _JITTER % 1 - 0.5)
-            axes.scatter(returns, heights, s=4, alpha=0.25, color=PLAIN, linewidths=0)
-            _draw_row(axes, place, returns, summary.score)
+            axes.scatter(returns, heights, s=4, alpha=0.25, color=look["color"], linewidths=0)
+            _draw_row(axes, place, returns, summary.score, look)
         axes.set_xlabel("return")
-        _explain(figure, "points: MDPs; boxes: their middle half; diamonds: scores with intervals")
+        _explain(figure, "points: MDPs; boxes: their middle half; markers: scores with intervals")
     return figure
 
 
@@ -38,16 +39,17 @@ def differences(summaries: Sequence[Summary], against: str | None) -> Figure:
     """One row per agent: its returns minus those of one agent, by default the first, per MDP."""
     best = next((each for each in summaries if against in (None, each.label)), None)
     others = [summary for summary in summaries if summary is not best]
+    looks = styles(summary.algorithm for summary in summaries)
     with drawing():
         figure, axes = _rows(others)
         for place, summary in enumerate(others):
             assert best is not None
             difference = paired_differences(summary, best)
-            _draw_row(axes, place, difference, Score.of(difference))
+            _draw_row(axes, place, difference, Score.of(difference), looks[summary.algorithm])
         axes.axvline(0, color="0.4", linestyle="--", linewidth=1)
         if best is not None:
             axes.set_xlabel(f"return minus that of\n{_wrapped(best.label)}")
-        _explain(figure, "diamonds: means with 95% intervals; boxes: the middle half of the MDPs")
+        _explain(figure, "markers: means with 95% intervals; boxes: the middle half of the MDPs")
     return figure
 
 
@@ -100,15 +102,15 @@ def _rows(summaries: Sequence[Summary]) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _draw_row(axes: Axes, place: int, numbers: Floats, score: Score) -> None:
-    """The middle half of numbers as a box, and a score with its interval as a diamond."""
-    look: dict[str, Any] = {"edgecolor": PLAIN, "facecolor": "none", "linewidth": 0.8}
+def _draw_row(axes: Axes, place: int, numbers: Floats, score: Score, look: dict[str, Any]) -> None:
+    """The middle half of numbers as a box, and a score with its interval as a marker."""
     low, high = np.quantile(numbers, [0.25, 0.75])
-    axes.barh(place, high - low, 0.5, low, **look)
+    axes.barh(place, high - low, 0.5, low, edgecolor=look["color"], facecolor="none", linewidth=0.8)
     mean, half_width = score
     axes.errorbar(
         mean, place, xerr=None if math.isnan(half_width) else half_width,
-        fmt="D", color="black", markersize=3.5, capsize=3, linewidth=1.2, zorder=4,
+        **look, linestyle="", markersize=6, markeredgecolor="white", capsize=3, linewidth=1.4,
+        zorder=4,
     )  # fmt: skip
 
 

@@ -10,10 +10,12 @@ from pathlib import Path
 from ...errors import InvalidInput
 from ...files import atomic_write, check_free
 from ..data import ReportData
-from .content import page_content
-from .packing import Numbers
+from .content import Packed, page_content
 
-_SCRIPTS = ("data", "answer", "format", "draw", "scatter", "map", "bound", "table", "main")
+_SCRIPTS = (
+    "data", "answer", "format", "draw", "scatter", "map", "bound", "table", "differences",
+    "learning", "address", "main",
+)  # fmt: skip
 
 
 def write_page(data: ReportData, path: Path, overwrite: bool = False) -> None:
@@ -21,8 +23,8 @@ def write_page(data: ReportData, path: Path, overwrite: bool = False) -> None:
     check_free(path, overwrite)
     if not any(experiment.summaries for experiment in data.experiments):
         raise InvalidInput("there are no results to make a page from")
-    numbers, tests = Numbers("<f8"), Numbers("<i2")
-    content = json.dumps(page_content(data, numbers, tests)).replace("<", "\\u003c")
+    packed = Packed.empty()
+    content = json.dumps(page_content(data, packed)).replace("<", "\\u003c")
     style, script = _source("page.css"), "\n".join(_source(f"{name}.js") for name in _SCRIPTS)
     parts = {
         "style": style,
@@ -30,8 +32,7 @@ def write_page(data: ReportData, path: Path, overwrite: bool = False) -> None:
         "script": script,
         "script_hash": _hash(script),
         "content": content,
-        "numbers": numbers.packed(),
-        "tests": tests.packed(),
+        **{name: numbers.packed() for name, numbers in packed._asdict().items()},
     }
     page = re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _source("page.html"))
     atomic_write(path, page.encode(), overwrite)

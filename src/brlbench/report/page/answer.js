@@ -1,19 +1,27 @@
 // The winners within time bounds, as brlbench.analysis.bounds finds them.
 
-// Paired Z statistics of the agents that can be the best of their algorithm. Ranks are best first;
-// each agent is tested against all below it.
-class PairedTests {
-  constructor(ranked, steps, scale) {
-    this.steps = steps;
-    this.scale = scale;
+// Paired comparisons of the agents that can be the best of their algorithm. Ranks are best first;
+// each agent is compared with all below it.
+class Pairs {
+  constructor({ ranked, widest }, steps, widths, scale) {
+    Object.assign(this, { steps, widths, scale, widest });
     this.count = ranked.length;
     this.rank = new Map(ranked.map((agent, rank) => [agent, rank]));
   }
 
+  // The Z statistic.
   z(better, worse) {
-    if (better === worse) return 0;
+    return better === worse ? 0 : this.steps[this.place(better, worse)] / this.scale;
+  }
+
+  // The half-width of the 95% interval of the mean difference; NaN for a single MDP.
+  width(better, worse) {
+    return (this.widths[this.place(better, worse)] ?? NaN) * this.widest;
+  }
+
+  place(better, worse) {
     const first = this.rank.get(better), second = this.rank.get(worse);
-    return this.steps[(first * (2 * this.count - first - 1)) / 2 + second - first - 1] / this.scale;
+    return (first * (2 * this.count - first - 1)) / 2 + second - first - 1;
   }
 }
 
@@ -22,11 +30,12 @@ class Comparison {
     this.offline = experiment.offline;
     this.online = experiment.features[feature];
     this.algorithms = experiment.algorithms;
-    this.tests = experiment.tests[Number(honest)];
+    const { pairs, ranked } = experiment.measured[Number(honest)];
+    this.pairs = pairs;
     this.limit = limit;
     const { offline, online } = this;
     const kept = {}; // by algorithm: agents that no better one dominates
-    this.ranked = experiment.ranked[Number(honest)].filter((i) => {
+    this.ranked = ranked.filter((i) => {
       const better = (kept[this.algorithms[i]] ??= []);
       const dominated = better.some((k) => offline[k] <= offline[i] && online[k] <= online[i]);
       return competes(i) && !dominated && better.push(i);
@@ -45,7 +54,7 @@ class Comparison {
   }
 
   answer(best) {
-    return { best, winners: best.filter((i) => this.tests.z(best[0], i) < this.limit) };
+    return { best, winners: best.filter((i) => this.pairs.z(best[0], i) < this.limit) };
   }
 
   // All answers. A cell holds for bounds from offline[row] and online[column] up to the next ones:

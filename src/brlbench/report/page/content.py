@@ -1,13 +1,14 @@
 """What the page holds: scores, times, and the tests of all pairs of agents that can meet.
 
 It holds no returns. An agent is left out of the tests if another of its algorithm is never slower
-and always preferred: it can't be the best of its algorithm within any bounds.
+and always preferred: it can't be the best of its algorithm within any bounds. Learning curves are
+those of the agents that are tested, where results keep single decisions.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,29 +17,42 @@ from ...analysis.scores import few_mdps_warning
 from ...analysis.significance import z_against
 from ...analysis.times import ONLINE
 from ...mdps.sparse import Floats
+from ...protocol.score import Score
 from ...protocol.summary import Summary
+from ..answers import standings_on
 from ..data import REFERENCE, ExperimentData, ReportData
-from ..figures import styles
+from ..looks import looks_of
 from .packing import Numbers
 
 LEVELS = (0.8, 0.9, 0.95, 0.975, 0.99, 0.995, 0.999)
 _LIMITS = [NormalDist().inv_cdf(level) for level in LEVELS]
 _STEPS = 1000  # Z statistics are stored in thousandths
-_FAR = 32_000  # and cut off at ±32
+_FAR = 32_000  # and cut off at ±32; widths are stored in parts of the largest
 
 
-def page_content(data: ReportData, numbers: Numbers, tests: Numbers) -> dict[str, Any]:
-    """The page's data, ready for JSON; arrays go to `numbers` and `tests`."""
+class Packed(NamedTuple):
+    """The numbers that the page's JSON refers to."""
+
+    numbers: Numbers
+    tests: Numbers
+    curves: Numbers
+
+    @classmethod
+    def empty(cls) -> "Packed":
+        """No numbers yet."""
+        return cls(Numbers("<f8"), Numbers("<i2"), Numbers("<f4"))
+
+
+def page_content(data: ReportData, packed: Packed) -> dict[str, Any]:
+    """The page's data, ready for JSON; arrays go to `packed`."""
     experiments = [experiment for experiment in data.experiments if experiment.summaries]
     names = {summary.algorithm for experiment in experiments for summary in experiment.summaries}
     algorithms = sorted(names, key=lambda name: (name == REFERENCE, name))
-    looks = styles(algorithms)
     cases = [_case(experiment) for experiment in experiments]
     times_used = Counter(cases)
     return {
         "algorithms": [
-            {"name": name, "marker": looks[name]["marker"], **_colours(looks[name]["color"])}
-            for name in algorithms
+            {"name": name, **look._asdict()} for name, look in looks_of(algorithms).items()
         ],
         "reference": algorithms.index(REFERENCE) if REFERENCE in names else -1,
         "levels": LEVELS,
@@ -53,7 +67,7 @@ def page_content(data: ReportData, numbers: Numbers, tests: Numbers) -> dict[str
                 "accurate": experiment.accurate,
                 "notes": list(map(str, data.notes_on([experiment]))),
                 "case": case[1] if times_used[case] == 1 else f"{case[1]} [{experiment.hash[:6]}]",
-                **_experiment(experiment, algorithms, numbers, tests),
+                **_experiment(experiment, algorithms, packed),
             }
             for experiment, case in zip(experiments, cases, strict=True)
         ],
@@ -67,11 +81,11 @@ def _case(experiment: ExperimentData) -> tuple[str, str]:
 
 
 def _experiment(
-    experiment: ExperimentData, algorithms: list[str], numbers: Numbers, tests: Numbers
+    experiment: ExperimentData, algorithms: list[str], packed: Packed
 ) -> dict[str, Any]:
     summaries = experiment.summaries
+    numbers = packed.numbers
     num_mdps = len(summaries[0].returns)
-    scale = [experiment.normalised(summary.score.mean) for summary in summaries]
     features = [name for name in summaries[0].seconds if name != "offline"]
     comparisons = [Comparison(summaries, honest=honest) for honest in (False, True)]
     ranked = [_ranked(summaries, features, comparison.means) for comparison in comparisons]
@@ -90,25 +104,53 @@ def _experiment(
         "features": {
             name: numbers.add(summary.seconds[name] for summary in summaries) for name in features
         },
-        "scores": numbers.add(summary.score.mean for summary in summaries),
-        "ci95": numbers.add(summary.score.ci95 for summary in summaries),
-        "unadjusted": _unadjusted(summaries, numbers),
-        "normalised": None if None in scale else numbers.add(s for s in scale if s is not None),
-        # Both by honest = False, True:
-        "ranked": ranked,
-        "tests": [
-            tests.add(z_steps(comparison.testing[agents]))
+        "learning": _learning(summaries, sorted({*ranked[0], *ranked[1]}), packed.curves),
+        # By honest = False, True:
+        "measured": [
+            {
+                **_scores(experiment, comparison.tested, numbers),
+                "ranked": agents,
+                "tests": packed.tests.add(z_steps(comparison.testing[agents])),
+                **_widths(comparison.testing[agents], packed.tests),
+            }
             for comparison, agents in zip(comparisons, ranked, strict=True)
         ],
     }
 
 
-def _unadjusted(summaries: Sequence[Summary], numbers: Numbers) -> list[Any] | None:
-    """The mean returns and their intervals, or None if no score is adjusted."""
-    if all(summary.adjusted is None for summary in summaries):
-        return None
-    means, widths = zip(*(summary.unadjusted for summary in summaries), strict=True)
+def _scores(experiment: ExperimentData, mdps: slice, numbers: Numbers) -> dict[str, Any]:
+    """The scores of all agents on some of the MDPs."""
+    summaries = experiment.summaries
+    standings = standings_on(experiment, summaries, mdps)
+    scores = [standing.score for standing in standings]
+    scaled = [each.normalised for each in standings if each.normalised is not None]
+    return {
+        "numMdps": len(summaries[0].returns[mdps]),
+        "scores": numbers.add(score.mean for score in scores),
+        "ci95": numbers.add(score.ci95 for score in scores),
+        "unadjusted": (_unadjusted(summaries, mdps, numbers) if standings[0].unadjusted else None),
+        "normalised": numbers.add(scaled) if scaled else None,
+    }
+
+
+def _unadjusted(summaries: Sequence[Summary], mdps: slice, numbers: Numbers) -> list[Any]:
+    """The mean returns and their intervals."""
+    means, widths = zip(*(Score.of(each.returns[mdps]) for each in summaries), strict=True)
     return [numbers.add(means), numbers.add(widths)]
+
+
+def _learning(
+    summaries: Sequence[Summary], agents: list[int], curves: Numbers
+) -> dict[str, Any] | None:
+    """The learning curves of some agents, those that have one; None if there are none."""
+    known = {i: each for i in agents if (each := summaries[i].learning) is not None}
+    if not known:
+        return None
+    return {
+        "decisions": next(iter(known.values())).decisions.tolist(),
+        "agents": list(known),
+        "curves": curves.add(np.ravel([(each.mean, each.ci95) for each in known.values()])),
+    }
 
 
 def _ranked(summaries: Sequence[Summary], features: list[str], means: Floats) -> list[int]:
@@ -136,7 +178,16 @@ def z_steps(returns: Floats) -> Iterator[int]:
         yield from steps.astype(np.int64).tolist()
 
 
-def _colours(colour: str) -> dict[str, str]:
-    """The colour on light and on dark ground, where black would vanish."""
-    brightest = max(bytes.fromhex(colour.removeprefix("#")))
-    return {"light": colour, "dark": "#E6E6E6" if brightest < 64 else colour}
+def _widths(returns: Floats, tests: Numbers) -> dict[str, Any]:
+    """The half-widths of the 95% intervals of all differences, in the order of `z_steps`."""
+    num_mdps = returns.shape[1]
+    if num_mdps < 2:
+        return {"widths": tests.add([]), "widest": 0.0}
+    covariance = np.atleast_2d(np.cov(returns))
+    own = np.diag(covariance)
+    first, second = np.triu_indices(len(returns), 1)
+    variance = own[first] + own[second] - 2 * covariance[first, second]
+    widths = 2 * np.sqrt(variance.clip(0) / num_mdps)
+    widest = float(widths.max(initial=0.0))
+    parts = np.rint(widths / (widest or 1.0) * _FAR)
+    return {"widths": tests.add(parts.astype(np.int64)), "widest": widest / _FAR}

@@ -5,18 +5,35 @@ async function readData() {
   const content = JSON.parse(text("content"));
   const numbers = new Float64Array(await unpack(text("numbers"), 8));
   const steps = new Int16Array(await unpack(text("tests"), 2));
-  const column = ([start, length]) => numbers.subarray(start, start + length);
+  const curves = new Float32Array(await unpack(text("curves"), 4));
+  const part = (array, [start, length]) => array.subarray(start, start + length);
+  const column = (place) => part(numbers, place);
   for (const experiment of content.experiments) {
-    for (const name of ["offline", "scores", "ci95"]) experiment[name] = column(experiment[name]);
-    experiment.unadjusted &&= experiment.unadjusted.map(column);
-    experiment.normalised &&= column(experiment.normalised);
+    experiment.offline = column(experiment.offline);
     for (const name in experiment.features) {
       experiment.features[name] = column(experiment.features[name]);
     }
-    experiment.tests = experiment.tests.map(([start, length], k) =>
-      new PairedTests(experiment.ranked[k], steps.subarray(start, start + length), content.steps));
+    for (const half of experiment.measured) {
+      for (const name of ["scores", "ci95"]) half[name] = column(half[name]);
+      half.unadjusted &&= half.unadjusted.map(column);
+      half.normalised &&= column(half.normalised);
+      half.pairs = new Pairs(half, part(steps, half.tests), part(steps, half.widths), content.steps);
+    }
+    experiment.curves = curvesOf(experiment.learning, curves);
   }
   return content;
+}
+
+// By agent, its learning curve: a point per decision that is kept.
+function curvesOf(learning, numbers) {
+  if (!learning) return new Map();
+  const { decisions, agents, curves: [start] } = learning;
+  return new Map(agents.map((agent, k) => {
+    const from = start + 2 * k * decisions.length;
+    const points = decisions.map((decision, p) =>
+      ({ decision, mean: numbers[from + p], ci95: numbers[from + decisions.length + p] || 0 }));
+    return [agent, points];
+  }));
 }
 
 async function unpack(text, size) {

@@ -11,6 +11,8 @@ const MARKERS = {
   X: "M-4.6,-2.3L-2.3,-4.6L0,-2.3L2.3,-4.6L4.6,-2.3L2.3,0L4.6,2.3L2.3,4.6L0,2.3L-2.3,4.6L-4.6,2.3L-2.3,0z",
   "*": "M0,-5.5L1.5,-1.8L5.3,-1.7L2.3,0.7L3.3,4.5L0,2.3L-3.3,4.5L-2.3,0.7L-5.3,-1.7L-1.5,-1.8z",
 };
+const MARGIN = 12; // to the right of a plot's area, in pixels
+const TICK_GAP = 6; // between the labels of ticks
 const markerPath = (algorithm) => MARKERS[algorithm.marker] ?? MARKERS.o;
 
 // Texts become text nodes, never markup.
@@ -35,8 +37,10 @@ function mark(algorithm) {
   return shape("svg", { ...look, "aria-hidden": true }, path);
 }
 
+// Long names break after brackets and commas.
 function label(algorithm, text) {
-  return element("span", { class: "label" }, mark(algorithm), element("span", {}, text));
+  const parts = text.split(/(?<=[(,])/).flatMap((part) => [part, element("wbr")]);
+  return element("span", { class: "label" }, mark(algorithm), element("span", {}, ...parts));
 }
 
 // Zero, which has no logarithm, lies at the start of the scale; no bound lies at its end.
@@ -52,7 +56,7 @@ function logScale(times, from, to) {
   };
   const back = (place) => 10 ** (low + ((place - from) / (to - from)) * (high - low));
   const ticks = (most) => timeTicks(10 ** low, 10 ** high, most).map((t) => [at(t), formatSeconds(t)]);
-  return { at, back, from, to, ticks };
+  return { at, back, from, to, ticks, isLog: true };
 }
 
 function timeTicks(low, high, most) {
@@ -76,34 +80,67 @@ function linearScale(low, high, from, to) {
     const first = Math.ceil(low / step), count = Math.floor(high / step) - first + 1;
     const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
     const values = Array.from({ length: count }, (_, k) => (first + k) * step);
-    return values.map((value) => [at(value), value.toFixed(digits)]);
+    const largest = Math.max(Math.abs(low), Math.abs(high));
+    const write = largest >= 1e5 || digits > 4
+      ? (value) => (value === 0 ? "0" : value.toExponential(Math.max(0, Math.ceil(Math.log10(largest / step)) - 1)))
+      : (value) => value.toFixed(digits);
+    return values.map((value) => [at(value), write(value)]);
   };
   return { at, from, to, ticks };
+}
+
+const pen = document.createElement("canvas").getContext("2d");
+
+function textWidth(svg, text) {
+  pen.font = `12px ${getComputedStyle(svg).fontFamily}`;
+  return pen.measureText(text).width;
+}
+
+// The most ticks whose labels keep apart. A label takes a length along the axis, around its place
+// and within the limits.
+function ticksApart(scale, most, lengthOf, [least, greatest]) {
+  const spread = (ticks) => ticks.map(([place, label]) => {
+    const half = lengthOf(label) / 2;
+    const middle = Math.min(greatest - half, Math.max(least + half, place));
+    return { place, label, middle, from: middle - half, to: middle + half };
+  }).sort((a, b) => a.middle - b.middle);
+  const apart = (a, b) => b.from - a.to >= TICK_GAP;
+  for (let number = Math.max(4, Math.floor(most)); number > 2; number--) {
+    const ticks = spread(scale.ticks(number));
+    if (ticks.every((tick, k) => k === 0 || apart(ticks[k - 1], tick))) return ticks;
+  }
+  return spread(scale.ticks(2)).reduce(
+    (kept, tick) => (kept.length && !apart(kept.at(-1), tick) ? kept : [...kept, tick]), []);
 }
 
 // Draws axes with ticks around a plot's area; clears what was drawn before.
 function frame(svg, area, x, y, xLabel, yLabel) {
   const { left, right, top, bottom } = area;
   const parts = [];
-  for (const [place, label] of x.ticks(Math.max(2, (right - left) / 62))) {
-    parts.push(shape("line", { class: "grid", x1: place, x2: place, y1: top, y2: bottom }));
-    parts.push(shape("text", { x: place, y: bottom + 16, "text-anchor": "middle" }, label));
+  const edges = [0, right + MARGIN];
+  for (const tick of ticksApart(x, (right - left) / 62, (text) => textWidth(svg, text), edges)) {
+    parts.push(shape("line", { class: "grid", x1: tick.place, x2: tick.place, y1: top, y2: bottom }));
+    const at = { class: "tick", x: tick.middle, y: bottom + 19, "text-anchor": "middle" };
+    parts.push(shape("text", at, tick.label));
   }
-  for (const [place, label] of y.ticks(Math.max(2, (bottom - top) / 34))) {
-    parts.push(shape("line", { class: "grid", x1: left, x2: right, y1: place, y2: place }));
-    parts.push(shape("text", { x: left - 6, y: place + 4, "text-anchor": "end" }, label));
+  for (const tick of ticksApart(y, (bottom - top) / 34, () => 14, [top - 8, bottom + 7])) {
+    parts.push(shape("line", { class: "grid", x1: left, x2: right, y1: tick.place, y2: tick.place }));
+    const at = { class: "tick", x: left - 6, y: tick.middle + 4, "text-anchor": "end" };
+    parts.push(shape("text", at, tick.label));
   }
   parts.push(shape("rect", { class: "frame", x: left, y: top, width: right - left, height: bottom - top }));
-  const title = right - left > 400 ? `${xLabel} (log scale)` : xLabel;
-  parts.push(shape("text", { x: (left + right) / 2, y: bottom + 34, "text-anchor": "middle" }, title));
+  const title = x.isLog && right - left > 400 ? `${xLabel} (log scale)` : xLabel;
+  parts.push(shape("text", { x: (left + right) / 2, y: bottom + 37, "text-anchor": "middle" }, title));
   const turned = `translate(12 ${(top + bottom) / 2}) rotate(-90)`;
   parts.push(shape("text", { transform: turned, "text-anchor": "middle" }, yLabel));
   svg.replaceChildren(...parts);
 }
 
+// Where a plot draws. The view box lets a printed page scale what was drawn for the screen.
 function areaOf(svg) {
   const { width, height } = svg.getBoundingClientRect();
-  return { left: 72, right: Math.max(width - 12, 120), top: 10, bottom: height - 42 };
+  if (width) svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  return { left: 72, right: Math.max(width - MARGIN, 120), top: 10, bottom: height - 45 };
 }
 
 function showTip(nodes, x, y) {

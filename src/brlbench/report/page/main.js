@@ -1,18 +1,13 @@
 // The controls, the state they set, and what is drawn from it.
 
+const NO_DECISIONS = "There are none: they need results with single decisions, and not compact files or totals.";
 const PER_DECISION = ["mean", "median", "p95", "max"];
 const find = (id) => document.getElementById(id);
 const data = await readData().catch((error) => {
   find("about").textContent = `This browser can't read the results: use a newer one. (${error})`;
   throw error;
 });
-const state = {
-  experiment: data.experiments[0],
-  feature: data.feature,
-  level: data.level,
-  honest: false,
-  hidden: new Set([data.reference]), // algorithms
-};
+const state = { experiment: data.experiments[0], feature: data.feature }; // the rest is in the address
 const offline = new Bound(find("offline"), update);
 const online = new Bound(find("online"), update);
 const map = new BoundsMap(find("map"), find("legend"), offline, online);
@@ -22,18 +17,23 @@ const table = new AgentTable(find("agents"), (agent) => {
   offlinePlot.highlight(agent);
   onlinePlot.highlight(agent);
 });
-let view;
+const soFarPlot = new LearningPlot(find("so-far-plot"), "discounted reward so far");
+const regretPlot = new LearningPlot(find("regret-plot"), "regret: optimal minus agent");
+let view, learningAreas, toWrite;
 
 // Redraws everything; called when anything but the bounds changes.
 function choose() {
   const { experiment, feature, hidden, honest } = state;
-  const agents = experiment.labels.map((_, i) => i);
+  const measured = experiment.measured[Number(honest)];
   const competes = (i) => !hidden.has(experiment.algorithms[i]);
+  const comparison = new Comparison(experiment, feature, honest, data.limits[state.level], competes);
+  const agents = experiment.labels.map((_, i) => i);
   const isReference = (i) => experiment.algorithms[i] === data.reference;
   const shown = agents.filter(competes);
   const references = agents.filter((i) => isReference(i) && !competes(i));
   view = {
     experiment,
+    measured,
     feature,
     shown,
     references,
@@ -42,9 +42,11 @@ function choose() {
     far: data.far,
     online: experiment.features[feature],
     onlineLabel: `online time: ${onlineText(feature)[0]}`,
-    reference: references.length ? Math.max(...references.map((i) => experiment.scores[i])) : null,
-    score: scoreFormat(experiment.scores),
-    comparison: new Comparison(experiment, feature, honest, data.limits[state.level], competes),
+    reference: references.length ? Math.max(...references.map((i) => measured.scores[i])) : null,
+    score: scoreFormat(measured.scores),
+    scoreLabel: "mean discounted return" + (honest ? ` (${measured.numMdps} MDPs)` : ""),
+    pairs: measured.pairs,
+    comparison,
   };
   offline.setTimes(shown.map((i) => experiment.offline[i]));
   online.setTimes(shown.map((i) => view.online[i]));
@@ -55,7 +57,11 @@ function choose() {
 
 function draw() {
   // All plots are measured before the first is drawn: measuring after drawing is slow.
-  const areas = [offlinePlot, onlinePlot, map].map(({ svg }) => areaOf(svg));
+  find("so-far-plot").toggleAttribute("hidden", !view.experiment.curves.size);
+  find("regret").hidden = !referenceCurve();
+  const plots = [offlinePlot, onlinePlot, map, soFarPlot, regretPlot];
+  const areas = plots.map(({ svg }) => areaOf(svg));
+  learningAreas = areas.slice(3);
   offlinePlot.draw(view, areas[0], view.experiment.offline, "offline time");
   onlinePlot.draw(view, areas[1], view.online, view.onlineLabel);
   map.draw(view, areas[2]);
@@ -71,12 +77,41 @@ function update() {
   for (const i of answer.best) looks[i] = "best";
   for (const i of answer.winners) looks[i] = "best winner";
   for (const i of references) looks[i] += " upper";
+  const z = zTexts(view, answer.best);
   tellAnswer(answer);
-  drawBest(find("best"), view, answer);
+  drawBest(find("best"), view, answer, z);
+  drawDifferences(find("differences"), view, answer);
+  drawLearning(answer);
   offlinePlot.update(looks, offline.seconds);
   onlinePlot.update(looks, online.seconds);
   map.update(answer);
-  table.update(looks);
+  table.update(looks, z);
+  clearTimeout(toWrite); // browsers refuse many changes of the address per second
+  toWrite = setTimeout(() => writeAddress(state, { offline: offline.seconds, online: online.seconds }), 100);
+}
+
+// The learning curve of the reference, if it has one.
+function referenceCurve() {
+  const { algorithms, curves } = state.experiment;
+  return [...curves].find(([agent]) => algorithms[agent] === data.reference)?.[1];
+}
+
+function drawLearning({ best, winners }) {
+  const { curves, labels } = view.experiment;
+  const lines = best.filter((i) => curves.has(i)).map((i) => ({ agent: i, points: curves.get(i) }));
+  const missing = best.filter((i) => !curves.has(i)).map((i) => labels[i]);
+  const few = lines.length <= MOST_BANDS;
+  let note = `Means over all MDPs; 95% ${few ? "bands" : "band of the best agent"}.`;
+  if (missing.length) note += ` Without single decisions, so not shown: ${missing.join(", ")}.`;
+  if (!curves.size) note = NO_DECISIONS;
+  find("learning-note").textContent = note;
+  soFarPlot.legend.replaceChildren();
+  if (!curves.size) return;
+  soFarPlot.draw(view, learningAreas[0], lines, winners);
+  const reference = referenceCurve();
+  if (!reference) return;
+  const regrets = lines.map(({ agent, points }) => ({ agent, points: regretOf(points, reference) }));
+  regretPlot.draw(view, learningAreas[1], regrets, winners);
 }
 
 function tellAnswer({ best, winners }) {
@@ -98,31 +133,49 @@ function tellAnswer({ best, winners }) {
 }
 
 function tellAbout() {
-  const { experiment, shown, references } = view;
+  const { experiment, measured, shown, references } = view;
   const { discount, horizon } = experiment.settings;
   const about = [experiment.name, `${experiment.numMdps} MDPs`];
+  if (state.honest) about.push(`scores of ${measured.numMdps} of them`);
   if (discount != null) about.push(`discount ${discount}`);
   if (horizon != null) about.push(`${horizon} decisions`);
   find("about").textContent = about.join(" · ");
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
   find("best-note").textContent = "Z is the paired test of the best agent against each: below "
     + `${data.limits[state.level].toFixed(2)}, the agent is not significantly worse.`
-    + (experiment.unadjusted ? " In brackets: mean returns, with their luck." : "")
-    + (state.honest ? " Even-numbered MDPs choose, odd-numbered ones test; scores are over all." : "");
+    + (measured.unadjusted ? " In brackets: mean returns, with their luck." : "")
+    + (state.honest ? ` Scores and Z are of ${measured.numMdps} MDPs, which had no part in choosing the agents.` : "");
+  find("differences-note").textContent = "Mean returns minus those of the best agent, on the same "
+    + `${measured.numMdps} MDPs. An interval that leaves out 0 is a difference that the MDPs show.`;
+  tellChoice();
   find("reference-note").hidden = !references.length;
-  find("adjusted-note").hidden = !experiment.unadjusted;
+  find("adjusted-note").hidden = !measured.unadjusted;
   const notes = [...experiment.notes, experiment.warnings[Number(state.honest)]].filter(Boolean);
   find("notes").hidden = !notes.length;
   find("notes").replaceChildren(...notes.map((note) => element("p", {}, note)));
 }
 
+// What the controls show, for print.
+function tellChoice() {
+  const left = data.algorithms.filter((_, k) => k !== data.reference && state.hidden.has(k));
+  const parts = [
+    `Problem ${state.experiment.problem}, prior ${state.experiment.case}`,
+    view.onlineLabel,
+    `significance ${percent(data.levels[state.level])}`,
+    state.honest ? "honest: one half of the MDPs chose the agents, the other half tested them"
+      : "agents were chosen and tested on the same MDPs",
+  ];
+  if (left.length) parts.push(`left out: ${left.map(({ name }) => name).join(", ")}`);
+  find("chosen").textContent = `${parts.join("; ")}.`;
+}
+
 // The full description of an agent, for the tip.
 function describe(i) {
-  const { experiment, score } = view;
+  const { experiment, measured, score } = view;
   const rows = [...experiment.parameters[i]];
-  rows.push(["score", `${score(experiment.scores[i])} ± ${score(experiment.ci95[i])}`]);
-  if (experiment.unadjusted) rows.push(["mean return", meanReturn(experiment, i, score)]);
-  if (experiment.normalised) rows.push(["normalised", formatNormalised(experiment.normalised[i])]);
+  rows.push(["score", `${score(measured.scores[i])} ± ${score(measured.ci95[i])}`]);
+  if (measured.unadjusted) rows.push(["mean return", meanReturn(measured, i, score)]);
+  if (measured.normalised) rows.push(["normalised", formatNormalised(measured.normalised[i])]);
   rows.push(["offline", formatSeconds(experiment.offline[i])]);
   for (const [feature, times] of Object.entries(experiment.features)) {
     rows.push([onlineText(feature)[0], formatSeconds(times[i])]);
@@ -145,7 +198,7 @@ function offerCases(wanted) {
     ?? same.find((experiment) => experiment.accurate === accurate) ?? same[0];
   options("case", same.map((experiment) => [experiment.case, experiment.case]), state.experiment.case);
   const features = Object.keys(state.experiment.features);
-  if (!features.includes(state.feature)) state.feature = features[0];
+  if (!features.includes(state.feature)) state.feature = data.feature;
   options("feature", features.map((name) => [name, onlineText(name)[0]]), state.feature);
   for (const box of find("algorithms").querySelectorAll("input")) {
     box.disabled = !state.experiment.algorithms.includes(Number(box.value));
@@ -158,7 +211,6 @@ function offerAlgorithms() {
     style.setProperty(`--algorithm-${k}`, `light-dark(${algorithm.light}, ${algorithm.dark})`);
     algorithm.color = `var(--algorithm-${k})`;
     const box = element("input", { type: "checkbox", value: k });
-    box.checked = !state.hidden.has(k);
     const note = k === data.reference ? " (knows the MDP)" : "";
     return element("label", {}, box, mark(algorithm), algorithm.name + note);
   }));
@@ -194,15 +246,32 @@ function toggleTheme() {
   dataset.theme = now === "dark" ? "light" : "dark";
 }
 
+// Takes the state from the address.
+function restore() {
+  const { problem, prior, feature, offline: longest, online: longestDecision, ...rest } = readAddress();
+  Object.assign(state, rest);
+  find("problem").value = problems.includes(problem) ? problem : data.experiments[0].problem;
+  state.experiment = data.experiments[0];
+  state.feature = feature ?? data.feature;
+  offerCases(prior);
+  find("level").value = state.level;
+  find("honest").checked = state.honest;
+  for (const box of find("algorithms").querySelectorAll("input")) {
+    box.checked = !state.hidden.has(Number(box.value));
+  }
+  offline.set(longest, false);
+  online.set(longestDecision, false);
+  choose();
+}
+
 function listen(id, type, act) {
   find(id).addEventListener(type, ({ target }) => act(target));
 }
 
 offerAlgorithms();
 const problems = [...new Set(data.experiments.map(({ problem }) => problem))];
-options("problem", problems.map((name) => [name, name]), state.experiment.problem);
-options("level", data.levels.map((level, k) => [k, percent(level)]), state.level);
-offerCases(state.experiment.case);
+options("problem", problems.map((name) => [name, name]));
+options("level", data.levels.map((level, k) => [k, percent(level)]));
 listen("problem", "change", () => { offerCases(state.experiment.case); choose(); });
 listen("case", "change", ({ value }) => { offerCases(value); choose(); });
 listen("feature", "change", ({ value }) => chooseFeature(value));
@@ -214,7 +283,8 @@ listen("none", "click", () => filter(false));
 listen("csv", "click", download);
 listen("theme", "click", toggleTheme);
 find("controls").addEventListener("submit", (event) => event.preventDefault());
-choose();
+addEventListener("hashchange", restore);
+restore();
 
 let width = innerWidth;
 addEventListener("resize", () => {

@@ -1,6 +1,18 @@
 // The map of winners over both bounds: exact rectangles, a letter and stripes for each set.
 
-const MOST_SETS = 12; // in the legend
+const MOST_SETS = 12; // in the legend, until all are asked for or printed
+const TILE = 9; // pixels, the width of a stripe
+// Hatchings of a tile, before it is turned by 45 degrees; in the order of report/looks.py.
+const HATCHES = [
+  "",
+  "M0,4.5h9", // \\
+  "M3,4.5a1.5,1.5 0 1,0 3,0a1.5,1.5 0 1,0 -3,0z", // dots
+  "M0,4.5h9M4.5,0v9", // x
+  "M4.5,0v9", // /
+  "M0,9L9,0", // |
+  "M2,4.5a2.5,2.5 0 1,0 5,0a2.5,2.5 0 1,0 -5,0z", // rings
+  "M0,0L9,9", // -
+];
 
 class BoundsMap {
   constructor(svg, legend, offline, online) {
@@ -35,9 +47,11 @@ class BoundsMap {
     this.sets = rectangles(regions, this.x, this.y);
     const definitions = shape("defs");
     this.svg.append(definitions);
+    const fills = view.algorithms.map((one, k) => paint([one], `algorithm${k}`, definitions));
     this.sets.forEach((set, k) => {
-      set.letter = k < 26 ? String.fromCharCode(65 + k) : "";
+      set.letter = letters(k);
       set.paint = paint(set.algorithms.map((a) => view.algorithms[a]), `set${k}`, definitions);
+      set.fills = set.algorithms.map((a) => fills[a]);
       const names = set.algorithms.map((a) => view.algorithms[a].name);
       set.node = shape("path", { class: "region", d: set.path, "data-set": JSON.stringify(names) });
       set.node.style.fill = set.paint;
@@ -54,19 +68,28 @@ class BoundsMap {
   }
 
   list() {
-    const items = this.sets.slice(0, MOST_SETS).map((set) => {
-      const box = shape("rect", { width: 22, height: 14 });
-      box.style.fill = set.paint;
+    const items = this.sets.map((set, k) => {
       const names = set.algorithms.map((a) => this.view.algorithms[a].name).join(", ");
-      const swatch = shape("svg", { "aria-hidden": true }, box);
-      set.item = element("li", {}, element("b", {}, set.letter), swatch, element("span", {}, names));
+      const swatch = swatchOf(set.fills);
+      const look = k < MOST_SETS ? "" : "more";
+      set.item = element("li", { class: look }, element("b", {}, set.letter), swatch, element("span", {}, names));
       set.item.addEventListener("pointerenter", () => this.emphasise(set));
       set.item.addEventListener("pointerleave", () => this.emphasise(null));
       return set.item;
     });
+    this.legend.classList.remove("full");
+    this.legend.replaceChildren(...items, ...this.offerMore());
+  }
+
+  offerMore() {
     const more = this.sets.length - MOST_SETS;
-    if (more > 0) items.push(element("li", { class: "muted" }, `and ${more} more: point at the map`));
-    this.legend.replaceChildren(...items);
+    if (more <= 0) return [];
+    const button = element("button", { type: "button" }, `and ${more} more`);
+    button.addEventListener("click", () => {
+      const isFull = this.legend.classList.toggle("full");
+      button.textContent = isFull ? "fewer" : `and ${more} more`;
+    });
+    return [element("li", { class: "offer" }, button)];
   }
 
   emphasise(chosen) {
@@ -152,21 +175,38 @@ function borders({ offline, online, cells }, x, y) {
   return path;
 }
 
-// One algorithm's colour, or stripes in the colours of several.
+// One algorithm's colour and hatching, or stripes of several.
 function paint(algorithms, id, definitions) {
-  if (algorithms.length === 1) return algorithms[0].color;
-  const width = 7;
-  const stripes = algorithms.map(({ color }, k) => {
-    const stripe = shape("rect", { x: k * width, width, height: 10 });
+  if (algorithms.length === 1 && !algorithms[0].hatch) return algorithms[0].color;
+  const stripes = algorithms.flatMap(({ color, hatch }, k) => {
+    const stripe = shape("rect", { x: k * TILE, width: TILE, height: TILE });
     stripe.style.fill = color;
-    return stripe;
+    if (!hatch) return [stripe];
+    const look = { class: hatch === 2 ? "hatch dots" : "hatch", d: HATCHES[hatch] };
+    return [stripe, shape("path", { ...look, transform: `translate(${k * TILE})` })];
   });
-  const size = { width: width * algorithms.length, height: 10, patternUnits: "userSpaceOnUse" };
+  const size = { width: TILE * algorithms.length, height: TILE, patternUnits: "userSpaceOnUse" };
   definitions.append(shape("pattern", { id, ...size, patternTransform: "rotate(45)" }, ...stripes));
   return `url(#${id})`;
 }
 
+// The fills of a set's algorithms side by side.
+function swatchOf(fills) {
+  const width = Math.max(10, 22 / fills.length);
+  const boxes = fills.map((fill, k) => {
+    const box = shape("rect", { x: k * width, width, height: 14 });
+    box.style.fill = fill;
+    return box;
+  });
+  return shape("svg", { width: width * fills.length, height: 14, "aria-hidden": true }, ...boxes);
+}
+
+// A to Z, then AA, AB and so on.
+function letters(k) {
+  return (k < 26 ? "" : letters(Math.floor(k / 26) - 1)) + String.fromCharCode(65 + (k % 26));
+}
+
 function letterOf({ largest, letter }) {
-  if (!largest || largest.size < 16) return [];
+  if (!largest || largest.size < 8 + 8 * letter.length) return [];
   return [shape("text", { class: "letter", x: largest.x, y: largest.y }, letter)];
 }

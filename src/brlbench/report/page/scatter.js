@@ -1,5 +1,8 @@
 // The scores of all agents against a time, with intervals and the bound on that time.
 
+const SCATTER_SIGNS = "Large: the best agent of its algorithm within the bounds; outlined: winner; "
+  + "pale: out of bounds; dashed line: the bound.";
+
 class Scatter {
   constructor(svg, describe) {
     this.svg = svg;
@@ -13,14 +16,14 @@ class Scatter {
   }
 
   draw(view, area, times, label) {
-    const { experiment, shown, algorithms, reference } = view;
+    const { experiment, measured, shown, algorithms, reference } = view;
     this.area = area;
     const drawn = shown.filter((i) => Number.isFinite(times[i]));
-    const error = (i) => experiment.ci95[i] || 0;
-    const mean = (i) => experiment.scores[i];
+    const error = (i) => measured.ci95[i] || 0;
+    const mean = (i) => measured.scores[i];
     this.x = logScale(drawn.map((i) => times[i]), area.left, area.right);
     const y = scoreScale(drawn.map((i) => [mean(i) - error(i), mean(i) + error(i)]), reference, area);
-    frame(this.svg, area, this.x, y, label, "mean discounted return");
+    frame(this.svg, area, this.x, y, label, view.scoreLabel);
     if (reference !== null) this.svg.append(...referenceLine(reference, y, area, view.score));
     this.points = drawn.map((i) => {
       const algorithm = algorithms[experiment.algorithms[i]];
@@ -38,7 +41,7 @@ class Scatter {
     this.svg.append(this.beyond, this.dots, this.line, this.ring);
     const kinds = [...new Set(drawn.map((i) => experiment.algorithms[i]))].sort((a, b) => a - b);
     const names = kinds.map((k) => element("li", {}, mark(algorithms[k]), algorithms[k].name));
-    this.legend.replaceChildren(...names);
+    this.legend.replaceChildren(...names, element("li", { class: "muted" }, SCATTER_SIGNS));
   }
 
   update(looks, bound) {

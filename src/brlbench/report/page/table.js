@@ -2,13 +2,14 @@
 
 const COLUMNS = [
   { key: "agent", title: "Agent" },
-  { key: "offline", title: "Offline", format: formatSeconds },
-  { key: "online", title: "Online", format: formatSeconds },
   { key: "score", title: "Score", down: true },
   { key: "interval", title: "± 95%" },
+  { key: "z", title: "Z" },
   { key: "unadjusted", title: "Mean return", down: true },
   { key: "unadjustedInterval", title: "± 95%" },
   { key: "normalised", title: "Normalised", down: true, format: formatNormalised },
+  { key: "offline", title: "Offline", format: formatSeconds },
+  { key: "online", title: "Online", format: formatSeconds },
   { key: "within", title: "In bounds", down: true, format: (within) => (within ? "yes" : "no") },
   { key: "winner", title: "Winner", down: true, format: (winner) => (winner ? "★ winner" : "") },
 ];
@@ -22,7 +23,8 @@ class AgentTable {
 
   draw(view) {
     this.feature = view.feature;
-    const { normalised, unadjusted } = view.experiment;
+    this.numMdps = view.measured.numMdps;
+    const { normalised, unadjusted } = view.measured;
     const known = { normalised, unadjusted, unadjustedInterval: unadjusted };
     this.columns = COLUMNS.filter(({ key }) => !(key in known) || known[key])
       .map((column) => ({ format: view.score, ...column }));
@@ -30,17 +32,17 @@ class AgentTable {
     this.rows = view.listed.map((i) => this.row(view, i));
   }
 
-  row({ experiment, online, algorithms }, i) {
+  row({ experiment, measured, online, algorithms }, i) {
     const algorithm = algorithms[experiment.algorithms[i]];
     const values = {
       agent: experiment.labels[i],
       offline: experiment.offline[i],
       online: online[i],
-      score: experiment.scores[i],
-      interval: experiment.ci95[i],
-      unadjusted: experiment.unadjusted?.[0][i],
-      unadjustedInterval: experiment.unadjusted?.[1][i],
-      normalised: experiment.normalised?.[i],
+      score: measured.scores[i],
+      interval: measured.ci95[i],
+      unadjusted: measured.unadjusted?.[0][i],
+      unadjustedInterval: measured.unadjusted?.[1][i],
+      normalised: measured.normalised?.[i],
     };
     const cells = this.columns.map(({ key, format }) => {
       if (key === "agent") return element("td", { class: "name" }, label(algorithm, values.agent));
@@ -62,17 +64,23 @@ class AgentTable {
     return element("th", { class: look, scope: "col", "data-key": key }, button);
   }
 
-  update(looks) {
-    const last = this.columns.length - 1; // the winner's mark, and before it what is in bounds
+  // What depends on the bounds; `z` has the statistics of the best agents, in words.
+  update(looks, z) {
+    const place = Object.fromEntries(this.columns.map(({ key }, k) => [key, k]));
     for (const { agent, values, node } of this.rows) {
       const look = looks[agent];
       values.within = !look.includes("out");
       values.winner = look.includes("winner");
-      if (node.dataset.look === look) continue;
-      node.dataset.look = node.className = look;
-      node.cells[last - 1].textContent = this.columns[last - 1].format(values.within);
-      const mark = this.columns[last].format(values.winner);
-      node.cells[last].textContent = look.includes("upper") ? "upper bound" : mark;
+      const text = z.get(agent) ?? "";
+      values.z = text === "best" ? -Infinity : parseFloat(text.replace(/[^\d.-]/g, ""));
+      const told = `${look} ${text}`;
+      if (node.dataset.told === told) continue;
+      node.dataset.told = told;
+      node.className = look;
+      node.cells[place.z].textContent = text;
+      node.cells[place.within].textContent = this.columns[place.within].format(values.within);
+      const mark = this.columns[place.winner].format(values.winner);
+      node.cells[place.winner].textContent = look.includes("upper") ? "upper bound" : mark;
     }
     this.arrange();
   }
@@ -98,35 +106,41 @@ class AgentTable {
 
   csv() {
     const titles = ["agent", "algorithm", "offline_seconds", `online_seconds_${this.feature}`, "score",
-      "ci95", "mean_return", "mean_return_ci95", "normalised", "within_bounds", "winner"];
+      "ci95", "mdps", "mean_return", "mean_return_ci95", "normalised", "within_bounds", "winner"];
     const known = (number) => (Number.isNaN(number) ? "" : number ?? "");
     const rows = this.rows.map(({ algorithm, values: v }) => [v.agent, algorithm.name, v.offline, v.online,
-      v.score, known(v.interval), known(v.unadjusted), known(v.unadjustedInterval), known(v.normalised), v.within, v.winner]);
+      v.score, known(v.interval), this.numMdps, known(v.unadjusted), known(v.unadjustedInterval), known(v.normalised), v.within, v.winner]);
     return csv([titles, ...rows]);
   }
 }
 
-function drawBest(table, view, { best, winners }) {
-  const { experiment, algorithms, score, online, far } = view;
+// The Z statistics of the best agents, in words.
+function zTexts({ comparison, far }, best) {
+  return new Map(best.map((i, k) => {
+    const z = comparison.pairs.z(best[0], i);
+    return [i, k === 0 ? "best" : z < far ? z.toFixed(2).replace("-0.00", "0.00") : `> ${far}`];
+  }));
+}
+
+function drawBest(table, view, { best, winners }, zText) {
+  const { experiment, measured, algorithms, score, online } = view;
   const number = (...content) => element("td", { class: "number" }, ...content);
-  const ends = best.map((i) => [-1, 1].map((side) => experiment.scores[i] + side * (experiment.ci95[i] || 0)));
+  const ends = best.map((i) => [-1, 1].map((side) => measured.scores[i] + side * (measured.ci95[i] || 0)));
   const low = Math.min(...ends.flat()), high = Math.max(...ends.flat());
   const x = linearScale(low, high > low ? high : low + 1, 5, 85);
-  const note = (i) => element("div", { class: "muted" }, `(${meanReturn(experiment, i, score)})`);
-  const below = (i) => (experiment.unadjusted ? [note(i)] : []);
+  const note = (i) => element("div", { class: "muted" }, `(${meanReturn(measured, i, score)})`);
+  const below = (i) => (measured.unadjusted ? [note(i)] : []);
   const rows = best.map((i, k) => {
     const algorithm = algorithms[experiment.algorithms[i]];
-    const z = view.comparison.tests.z(best[0], i);
-    const zText = z < far ? z.toFixed(2).replace("-0.00", "0.00") : `> ${far}`;
     return element("tr", { class: winners.includes(i) ? "winner" : "" },
       element("td", { class: "name" }, label(algorithm, experiment.labels[i])),
+      number(`${score(measured.scores[i])} ± ${score(measured.ci95[i])}`, ...below(i)),
+      number(zText.get(i)),
+      number(intervalPicture(algorithm, measured.scores[i], ends[k], x)),
       number(formatSeconds(experiment.offline[i])),
-      number(formatSeconds(online[i])),
-      number(`${score(experiment.scores[i])} ± ${score(experiment.ci95[i])}`, ...below(i)),
-      number(intervalPicture(algorithm, experiment.scores[i], ends[k], x)),
-      number(k === 0 ? "best" : zText));
+      number(formatSeconds(online[i])));
   });
-  const titles = ["Agent", "Offline", "Online", "Score ± 95%", "", "Z"];
+  const titles = ["Agent", "Score ± 95%", "Z", "", "Offline", "Online"];
   const heads = titles.map((title, k) => element("th", { scope: "col", class: k ? "number" : "" }, title));
   table.tHead.replaceChildren(element("tr", {}, ...heads));
   table.tBodies[0].replaceChildren(...rows);

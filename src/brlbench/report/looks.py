@@ -1,0 +1,74 @@
+"""The colour, marker and hatching of every algorithm: the same in all figures and pages."""
+
+import zlib
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+# Okabe and Ito's colours with Tol's wine for their yellow, which is faint on white: people with any
+# kind of colour vision can tell them apart. The second of a pair is for dark ground.
+COLOURS = (
+    ("#0072B2", "#0072B2"),
+    ("#D55E00", "#D55E00"),
+    ("#009E73", "#009E73"),
+    ("#CC79A7", "#CC79A7"),
+    ("#E69F00", "#E69F00"),
+    ("#56B4E9", "#56B4E9"),
+    ("#000000", "#E6E6E6"),
+    ("#882255", "#A6336B"),
+)
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+HATCHES = ("", "\\\\\\\\", "....", "xxxx", "////", "||||", "oooo", "----")
+"""Hatchings for Matplotlib; `report/page/map.js` draws the same ones, in this order."""
+
+# An algorithm's column is its colour, and its row its hatching. Add names, never move them.
+_TABLE = (
+    ("bamcp", "opps-ds", "soft-max", "beb", "epsilon-greedy", "bfs3", "random", "sboss"),
+    ("vdbe", "psrl", "opps-cs", "boss", "hindsight", "lookahead", "optimal", "formula"),
+    ("spread", "bolt", "vpi", "mbie-eb", "vbrb", "sparse-prior", "random-mix", "ann"),
+    ("", "", "", "", "", "eubrl", "", ""),
+)
+_COLUMNS = len(COLOURS)
+_PLACES = {name: i for i, name in enumerate(sum(_TABLE, ())) if name}
+_OWN = range(len(_TABLE) * _COLUMNS, len(HATCHES) * _COLUMNS)  # places for agents of users
+
+
+class Look(NamedTuple):
+    """How an algorithm is drawn."""
+
+    light: str
+    dark: str
+    marker: str
+    hatch: int  # index of `HATCHES`
+
+    @property
+    def points(self) -> dict[str, Any]:
+        """The colour and the marker, as Matplotlib names them."""
+        return {"color": self.light, "marker": self.marker}
+
+
+def looks_of(algorithms: Iterable[str]) -> dict[str, Look]:
+    """A look for each algorithm, in the order given; no two are alike if there are at most 64.
+
+    Built-in algorithms have places in a table. The place of any other follows from its name; where
+    two names lead to one place, the second in alphabetical order takes the next free one.
+    """
+    names = list(dict.fromkeys(algorithms))
+    places = {name: _PLACES[name] for name in names if name in _PLACES}
+    taken = set(places.values())
+    free = [place for place in range(_OWN.stop) if place not in _OWN]
+    for name in sorted(set(names) - places.keys()):
+        first = zlib.crc32(name.encode(errors="replace")) % len(_OWN)
+        wanted = [*_OWN[first:], *_OWN[:first], *free]
+        places[name] = next((place for place in wanted if place not in taken), wanted[0])
+        taken.add(places[name])
+    return {name: _look(places[name]) for name in names}
+
+
+def series(names: Iterable[str]) -> dict[str, Look]:
+    """Looks in order, for what is no algorithm."""
+    return {name: _look(place) for place, name in enumerate(names)}
+
+
+def _look(place: int) -> Look:
+    row, column = divmod(place, _COLUMNS)
+    return Look(*COLOURS[column], _MARKERS[(row + column) % len(_MARKERS)], row)

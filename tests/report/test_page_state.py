@@ -1,0 +1,154 @@
+"""The page's address, honest scores, paired differences and learning curves."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from brlbench.protocol.score import Score
+from brlbench.protocol.summary import Summary
+from brlbench.report.answers import Question, answer
+from brlbench.report.data import ExperimentData, ReportData
+from brlbench.report.loading import load
+from brlbench.storage import write_result
+from helpers.made_results import experiment, result, study, summary
+from helpers.page_browser import FEATURES, Page, awkward
+from helpers.processes import wait_for
+
+STATE = """
+const value = (id) => document.getElementById(id).value;
+const boxes = [...document.querySelectorAll("#algorithms label")];
+return {
+  chosen: ["problem", "case", "feature", "level", "offline-text", "online-text"].map(value),
+  honest: document.getElementById("honest").checked,
+  ticked: boxes.filter((box) => box.control.checked).map((box) => box.textContent),
+  answer: document.getElementById("answer").textContent,
+};
+"""
+
+
+def test_the_address_keeps_what_is_chosen(page: Page) -> None:
+    made = [awkward(1, name="GC"), awkward(2, name="Grid")]
+    told = {"test": "Grid", "test_digest": "Grid", "prior": "uniform:Grid"}
+    made.append(replace(made[0], name="wrong", settings={**made[0].settings, **told}))
+    page.open(ReportData(made, []))
+    opened = page.run(STATE)
+    page.choose("problem", "Grid")
+    page.choose("case", "wrong: uniform:Grid")
+    page.choose("feature", FEATURES["p95"])
+    page.choose("level", "99%")
+    page.one("#honest").click()
+    page.tick("c")
+    page.tick("optimal")
+    page.type("offline", "1 s")
+    page.type("online", "5 ms")
+    changed = page.run(STATE)
+    assert changed["chosen"] == ["Grid", "wrong: uniform:Grid", "p95", "4", "1 s", "5 ms"]
+    wait_for(lambda: "online=0.005" in page.run("return location.hash"))
+    page.browser.refresh()
+    page.wait()
+    assert page.run(STATE) == changed
+    page.one("#none").click()
+    wait_for(lambda: page.run("return location.hash").endswith("algorithm="))
+    page.browser.refresh()
+    page.wait()
+    assert page.run(STATE)["ticked"] == []
+    # A new address changes the page that is open; what it does not name is as at first.
+    page.run("location.hash = ''")
+    wait_for(lambda: page.run(STATE) == opened)
+
+
+def test_a_nonsense_address_is_harmless(page: Page) -> None:
+    page.open(study(4, 14, 40))
+    opened = page.run(STATE)
+    for nonsense in (
+        "%E0%A4%A",
+        "problem=__proto__&prior=x&level=2&feature=constructor&honest=yes&algorithm=zz",
+        "offline=-1&online=soon&level=NaN",
+        "&&&==%00",
+    ):
+        page.run("location.hash = 'honest=1'")
+        wait_for(lambda: page.run(STATE)["honest"])
+        page.run("location.hash = arguments[0]", nonsense)
+        wait_for(lambda: page.run(STATE) == opened)
+
+
+def test_honest_scores_are_those_of_the_testing_half(page: Page) -> None:
+    made = awkward(3)
+    page.open(ReportData([made], []))
+    assert "scores of" not in page.text("#about")
+    page.one("#honest").click()
+    rows = answer(made, Question(honest=True)).rows
+    shown = [text.split(" ± ") for text in page.texts("#best tbody td:nth-child(2)")]
+    wanted = [(f"{row.score.mean:.2f}", f"{row.score.ci95:.2f}") for row in rows]
+    assert [tuple(parts) for parts in shown] == wanted
+    assert page.texts("#best tbody td.name") == [row.summary.label for row in rows]
+    assert "41 MDPs · scores of 20 of them" in page.text("#about")
+    assert "Scores and Z are of 20 MDPs" in page.text("#best-note")
+    assert "(20 MDPs)" in page.text("#online-plot text")
+    labels, scores = page.texts("#agents tbody td.name"), page.texts("#agents td:nth-child(2)")
+    halves = {each.label: Score.of(each.returns[1::2]).mean for each in made.summaries}
+    assert scores == [f"{halves[label]:.2f}" for label in labels]
+    normalised = dict(zip(labels, page.texts("#agents td:nth-child(5)"), strict=True))
+    assert (normalised["random"], normalised["optimal"]) == ("0.000", "1.000")
+
+
+def test_differences_are_paired(page: Page) -> None:
+    made = awkward(4)
+    page.open(ReportData([made], []))
+    for honest, tested in ((False, slice(None)), (True, slice(1, None, 2))):
+        first, *others = (row.summary.returns for row in answer(made, Question(honest=honest)).rows)
+        shown = page.texts("#differences tbody tr:not(.axis) td:nth-child(2)")
+        for text, returns in zip(shown, others, strict=True):
+            mean, width = (float(part.replace("\N{MINUS SIGN}", "-")) for part in text.split(" ± "))
+            assert (mean, width) == pytest.approx(Score.of((returns - first)[tested]), abs=0.006)
+        page.one("#honest").click()
+
+
+def played(tmp_path: Path) -> ExperimentData:
+    """Results whose rewards are known; the experiment has 3 decisions."""
+    rng = np.random.default_rng(0)
+    settings = {"horizon": 3}
+    for level, name in enumerate(("random", "beb", "optimal")):
+        made = result(name, level + rng.random((40, 1, 3)))
+        made = replace(made, settings={**made.settings, **settings})
+        write_result(tmp_path / f"{name}.parquet", made)
+    [data] = load(tmp_path, learning=True).experiments
+    return data
+
+
+def test_learning_curves_where_decisions_are_kept(page: Page, tmp_path: Path) -> None:
+    data = played(tmp_path)
+    for each in data.summaries:
+        assert each.learning is not None
+        assert each.learning.decisions.tolist() == [1, 2, 3]
+        assert (each.learning.mean[-1], each.learning.ci95[-1]) == pytest.approx(each.unadjusted)
+    page.open(ReportData([data], []))
+    assert page.texts("#so-far-plot + .legend li") == ["beb", "random"]
+    assert page.texts("#regret-plot + .legend li") == ["beb", "random"]
+    # Lines end at the scores: the same places on the axis as the scores of the agents.
+    heights = page.run("""
+      return [...document.querySelectorAll("#so-far-plot .mean")].map((path) => {
+        const end = path.getPointAtLength(path.getTotalLength()).y;
+        const ticks = [...document.querySelectorAll("#so-far-plot .tick[text-anchor=end]")];
+        const place = (tick) => [Number(tick.textContent), tick.y.baseVal[0].value - 4];
+        const [a, b] = [ticks[0], ticks.at(-1)].map(place);
+        return a[0] + (end - a[1]) * (b[0] - a[0]) / (b[1] - a[1]);
+      });
+    """)
+    scores = {each.algorithm: each.unadjusted.mean for each in data.summaries}
+    assert heights == pytest.approx([scores["random"], scores["beb"]], abs=0.05)
+    some: list[Summary] = [
+        replace(each, learning=None if each.algorithm == "random" else each.learning)
+        for each in data.summaries
+    ]
+    page.open(ReportData([replace(data, summaries=some)], []))
+    assert "not shown: random." in page.text("#learning-note")
+
+
+def test_without_decisions_there_are_no_learning_curves(page: Page) -> None:
+    page.open(ReportData([experiment([summary("beb", np.arange(40.0))])], []))
+    assert page.text("#learning-note").startswith("There are none: they need results with single")
+    assert not page.one("#so-far-plot").is_displayed()
+    assert not page.one("#regret").is_displayed()

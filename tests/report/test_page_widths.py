@@ -1,0 +1,128 @@
+"""The page at three widths, light and dark, and in print."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brlbench.protocol.summary import Learning
+from brlbench.report.data import ExperimentData, ReportData
+from brlbench.report.looks import looks_of
+from helpers.made_results import ALGORITHMS, experiment, study, summary
+from helpers.page_browser import Page
+
+BOXES = """
+const box = (node) => {
+  const { left, top, right, bottom } = node.getBoundingClientRect();
+  return [left, top, right, bottom];
+};
+const svgs = [...document.querySelectorAll("svg")].filter((svg) => svg.querySelector(".tick"));
+return svgs.map((svg) => ({
+  name: svg.id, frame: box(svg), ticks: [...svg.querySelectorAll(".tick")].map(box),
+}));
+"""
+
+
+def learnt(data: ExperimentData, scale: float) -> ExperimentData:
+    """The same agents with learning curves, and all scores multiplied."""
+    decisions = np.array([1, 10, 100, 250])
+    made = []
+    for each in data.summaries:
+        curve = scale * each.score.mean * np.array([0.1, 0.4, 0.9, 1.0])
+        learning = Learning(decisions, curve, np.full(4, scale))
+        made.append(replace(each, returns=scale * each.returns, learning=learning))
+    return replace(data, summaries=made)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 1000, 400])
+def test_scores_are_in_view_and_tick_labels_apart(page: Page, width: int, scheme: str) -> None:
+    page.resize(width)
+    page.prefer(scheme)
+    scale = {1400: 1.0, 1000: 1e-6, 400: 1e5}[width]
+    page.open(ReportData([learnt(study(5, 40, 50).experiments[0], scale)], []))
+    for table, titles in (("best", ["Score ± 95%", "Z"]), ("agents", ["Score", "± 95%", "Z"])):
+        assert page.texts(f"#{table} th")[: len(titles) + 1] == ["Agent", *titles]
+        edges = page.run(
+            "const table = document.getElementById(arguments[0]);"
+            "const right = (node) => node.getBoundingClientRect().right;"
+            "const rows = [...table.rows].slice(0, 8);"
+            "return [Math.max(...rows.map((row) => right(row.cells[arguments[1]]))),"
+            " right(table.parentElement)]",
+            table, len(titles),
+        )  # fmt: skip
+        assert edges[0] <= edges[1] <= width, table
+    plots = page.run(BOXES)
+    assert len(plots) == 6
+    for plot in plots:
+        assert len(plot["ticks"]) > 1
+        check_apart(plot)
+
+
+def check_apart(plot: dict[str, Any]) -> None:
+    left, top, right, bottom = plot["frame"]
+    for i, (l1, t1, r1, b1) in enumerate(plot["ticks"]):
+        assert left - 1 <= l1 and r1 <= right + 1 and top - 2 <= t1 and b1 <= bottom + 1, plot
+        for l2, t2, r2, b2 in plot["ticks"][:i]:
+            assert l1 > r2 + 1 or l2 > r1 + 1 or t1 >= b2 or t2 >= b1, plot
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_algorithm_has_its_own_fill_and_marker(page: Page, scheme: str) -> None:
+    """Soft-max and opps-cs have one colour: hatching tells their regions apart."""
+    page.prefer(scheme)
+    rng = np.random.default_rng(0)
+    names = ("soft-max", "opps-cs", "mine:Agent", "random")
+    agents = [summary(name, rng.normal(9 * i, 1, 40), 1.0, 10.0**i) for i, name in enumerate(names)]
+    page.open(ReportData([experiment(agents)], []))
+    fills = page.run("""
+      return Object.fromEntries([...document.querySelectorAll("#map .region")].map((region) => {
+        const id = /url\\("#(.*)"\\)/.exec(region.style.fill)?.[1];
+        const tile = id && document.getElementById(id);
+        const colour = getComputedStyle(tile?.querySelector("rect") ?? region).fill;
+        const hatch = tile?.querySelector("path")?.getAttribute("d");
+        return [JSON.parse(region.dataset.set)[0], [colour, hatch]];
+      }));
+    """)
+    assert len({tuple(fill) for fill in fills.values()}) == 4
+    for name, look in looks_of(names).items():
+        colour = look.light if scheme == "light" else look.dark
+        parts = ", ".join(str(part) for part in bytes.fromhex(colour[1:]))
+        assert fills[name][0] == f"rgb({parts})"
+    # The mark of an algorithm is the same on a page with others.
+    marks = "return [...document.querySelectorAll('#algorithms label')].map((label) =>" \
+            " [label.textContent, label.querySelector('path').getAttribute('d')])"  # fmt: skip
+    alone = dict(page.run(marks))
+    page.open(study(1, 14, 40))
+    together = dict(page.run(marks))
+    assert {name: together[name] for name in alone if name in ALGORITHMS} == {
+        name: alone[name] for name in alone if name in ALGORITHMS
+    }
+
+
+def test_print_shows_what_is_chosen_and_every_name(page: Page) -> None:
+    page.open(study(0, 60, 80))
+    page.tick("random")
+    assert not page.one("#chosen").is_displayed()
+    hidden = page.all("#legend .more")
+    assert hidden and not any(item.is_displayed() for item in hidden)
+    page.one("#legend .offer button").click()
+    assert all(item.is_displayed() for item in hidden)
+    page.one("#legend .offer button").click()
+    page.print()
+    assert page.one("#chosen").text == (
+        "Problem GC, prior accurate; online time: mean per decision; significance 95%; agents were "
+        "chosen and tested on the same MDPs; left out: random."
+    )
+    assert all(item.is_displayed() for item in hidden)
+    assert not page.one("#controls").is_displayed()
+    assert not page.one("#bounds").is_displayed()
+    styles = page.run("""
+      const nodes = [...document.querySelectorAll(".scroll")];
+      const styles = nodes.map((node) => getComputedStyle(node));
+      return styles.map(({ overflowY, maxHeight }) => [overflowY, maxHeight]);
+    """)
+    assert {tuple(style) for style in styles} == {("visible", "none")}
+    assert page.run("return document.querySelectorAll('[title]:not(input)').length") == 0
+    page.prefer("light")

@@ -51,7 +51,13 @@ def find_targets(agent: Bolt) -> None:
     for _ in range(_MAX_ROUNDS):
         if not change_targets(agent):
             return
-        models.improve(agent.model)
+        improve(agent.model)
+
+
+@cold
+def improve(model: Model) -> None:
+    """Not inlined, because targets seldom change."""
+    models.improve(model)
 
 
 @inlined

@@ -19,8 +19,10 @@ def optimistic(posterior: FlatDirichlet, discount: float, eta: float) -> Floats:
     counts = posterior.counts.to_dense()
 
     def operator(x: Floats) -> Floats:
-        largest = np.where(counts > 0, x, -np.inf).max(axis=2)
-        return ((counts * x).sum(axis=2) + eta * largest) / (counts.sum(axis=2) + eta)
+        largest: Floats = np.where(counts > 0, x, -np.inf).max(axis=2)
+        total: Floats = counts.sum(axis=2)
+        summed: Floats = (counts * x).sum(axis=2)
+        return (summed + eta * largest) / (total + eta)
 
     return value_iteration(posterior.rewards.mean.to_dense(), discount, operator)
 

@@ -19,20 +19,22 @@ from helpers.reference import best, walk
 
 def variance_bonus(counts: Floats) -> Floats:
     """The root of the summed variances of a Dirichlet distribution's probabilities."""
-    total = counts.sum(axis=2, keepdims=True)
-    variances = counts * (total - counts) / (total**2 * (total + 1))
-    return np.sqrt(variances.sum(axis=2))
+    total: Floats = counts.sum(axis=2, keepdims=True)
+    variances: Floats = counts * (total - counts) / (total**2 * (total + 1))
+    summed: Floats = variances.sum(axis=2)
+    return np.sqrt(summed)
 
 
 def count_bonus(counts: Floats) -> Floats:
     """One over the root of the count."""
-    return 1 / np.sqrt(counts.sum(axis=2))
+    total: Floats = counts.sum(axis=2)
+    return 1 / np.sqrt(total)
 
 
 def free_bonus(counts: Floats) -> Floats:
     """With the exponents of the test."""
-    total = counts.sum(axis=2)
-    squares = ((counts / total[:, :, None]) ** 2).sum(axis=2)
+    total: Floats = counts.sum(axis=2)
+    squares: Floats = ((counts / total[:, :, None]) ** 2).sum(axis=2)
     return np.maximum(1 - squares, 0) ** 0.7 / (total + 0.4) ** 1.3
 
 

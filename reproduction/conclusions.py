@@ -12,7 +12,9 @@ from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
 
 LEVEL = 0.95
-NOT_IN_PAPER = ("psrl", "boss", "vdbe", "formula", "optimal")
+IN_PAPER = (
+    "random", "epsilon-greedy", "soft-max", "opps-ds", "bamcp", "bfs3", "sboss", "beb",
+)  # fmt: skip
 """`formula` plays the paper's formulas without the cost of their training, so it is left out."""
 
 
@@ -71,20 +73,12 @@ class Claim(NamedTuple):
 
 def check_claims(experiments: Sequence[ExperimentData]) -> list[Claim]:
     """All conclusions, each tested on its experiments, among the paper's algorithms."""
-    known = tuple(
-        dict.fromkeys(
-            summary.algorithm
-            for experiment in experiments
-            for summary in experiment.summaries
-            if summary.algorithm not in NOT_IN_PAPER
-        )
-    )
     accurate, inaccurate = (
-        {e.settings["test"]: Ranking(e, known) for e in experiments if e.accurate == wanted}
+        {e.settings["test"]: Ranking(e, IN_PAPER) for e in experiments if e.accurate == wanted}
         for wanted in (True, False)
     )
     without_opps = {
-        name: Ranking(ranking.experiment, tuple(a for a in known if a != "opps-ds"))
+        name: Ranking(ranking.experiment, tuple(a for a in IN_PAPER if a != "opps-ds"))
         for name, ranking in inaccurate.items()
     }
     return [

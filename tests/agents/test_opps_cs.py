@@ -146,6 +146,7 @@ def trained(prior: str = "GC", task: Task = TASK, **given: Any) -> OppsCs:
         # What searches with these takes long to compile.
         pytest.param("soft-max", ["tau"], "SoftMax", marks=pytest.mark.slow),
         pytest.param("vdbe", ["sigma", "delta", "initial_epsilon"], "Vdbe", marks=pytest.mark.slow),
+        pytest.param("bonus", ["beta", "spread", "decay"], "Bonus", marks=pytest.mark.slow),
         pytest.param(WEIGHTED, ["w"], "Formula", marks=pytest.mark.slow),
     ],
 )

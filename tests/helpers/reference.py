@@ -1,6 +1,7 @@
 """Agents step by step beside a plain reference: the posterior's mean MDP, always solved afresh."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ from brlbench.streams import generator
 TIE = 1e-9
 Bonus = Callable[[Floats], Floats]
 """From the posterior's counts [S, A, S] to a bonus [S, A, S] on rewards."""
+Solver = Callable[[FlatDirichlet, float], Floats]
+"""From a posterior and the discount to Q-values [S, A]."""
 
 
 class Step(NamedTuple):
@@ -43,9 +46,9 @@ def best(q: Floats) -> list[int]:
     return np.flatnonzero(q >= q.max() - TIE * np.abs(q).max()).tolist()
 
 
-def assert_close(q: Floats, expected: Floats) -> None:
-    """The values [S * A] and [S, A] are equal to 1e-9 of their scale."""
-    assert np.abs(q.reshape(expected.shape) - expected).max() <= 1e-9 * np.abs(expected).max()
+def assert_close(q: Floats, expected: Floats, tolerance: float = 1e-9) -> None:
+    """The values [S * A] and [S, A] are equal to within a tolerance, relative to their scale."""
+    assert np.abs(q.reshape(expected.shape) - expected).max() <= tolerance * np.abs(expected).max()
 
 
 def walk(
@@ -55,25 +58,31 @@ def walk(
     steps: int = 120,
     bonus: Bonus = no_bonus,
     seed: int = 0,
+    solve: Solver | None = None,
+    tolerance: float = 1e-9,
 ) -> Iterator[Step]:
-    """Let an agent with a solved model play an MDP, and compare its Q-values at every step."""
+    """Let an agent with a solved model play an MDP, and compare its Q-values at every step.
+
+    The reference is the mean MDP with a bonus, or what `solve` returns.
+    """
+    solve = solve or partial(solved, bonus=bonus)
     rng = generator("test walk", prior.digest, seed)
     probabilities = prior.sample(rng).transitions.to_dense()
     rewards = prior.rewards.mean.to_dense()
     agent.train(prior, Task(discount, steps), rng)
     state, observed = int(prior.start.argmax()), []
     agent.start(state, rng)
-    q = solved(prior, discount, bonus)
+    q = solve(prior, discount)
     for _ in range(steps):
-        assert_close(agent.arrays.model.q, q)
+        assert_close(agent.arrays.model.q, q, tolerance)
         action = agent.act(state)
         following = int(rng.choice(prior.num_states, p=probabilities[state, action]))
         agent.observe(state, action, following, rewards[state, action, following])
         observed.append((state, action, following))
-        before, q = q, solved(prior.posterior(observed), discount, bonus)
+        before, q = q, solve(prior.posterior(observed), discount)
         yield Step(state, action, before, q)
         state = following
-    assert_close(agent.arrays.model.q, q)
+    assert_close(agent.arrays.model.q, q, tolerance)
 
 
 def draw_actions(agent: Any, state: int, number: int = 6_000) -> Integers:

@@ -19,9 +19,13 @@ from .bamcp import Bamcp
 from .base import Agent, CompiledAgent
 from .beb import Beb
 from .bfs3 import Bfs3
+from .bolt import Bolt
+from .bonus import Bonus
 from .boss import Boss
 from .epsilon_greedy import EpsilonGreedy
+from .eubrl import Eubrl
 from .formula import FormulaAgent
+from .mbie_eb import MbieEb
 from .opps_cs import OppsCs
 from .opps_ds import OppsDs
 from .optimal import Optimal
@@ -30,6 +34,7 @@ from .psrl import Psrl
 from .random import Random
 from .sboss import Sboss
 from .soft_max import SoftMax
+from .vbrb import Vbrb
 from .vdbe import Vdbe
 
 CLASSES: list[type[CompiledAgent]] = [
@@ -39,6 +44,11 @@ CLASSES: list[type[CompiledAgent]] = [
     SoftMax,
     Vdbe,
     Beb,
+    Bolt,
+    Vbrb,
+    MbieEb,
+    Bonus,
+    Eubrl,
     FormulaAgent,
     OppsDs,
     OppsCs,

@@ -82,6 +82,17 @@ def add(counts: Counts, pair: int, y: int) -> None:
     append(counts, pair, y)
 
 
+@inlined
+def add_rewarded(counts: Counts, entry_reward: Floats, pair: int, y: int) -> None:
+    """Count one more transition, and keep `entry_reward` [pool], the rewards of all entries."""
+    length = counts.row_length[pair]
+    add(counts, pair, y)
+    if counts.row_length[pair] != length:
+        first = counts.row_start[pair]
+        for entry in range(first, first + length + 1):
+            entry_reward[entry] = reward_of(counts, pair, counts.entry_next[entry])
+
+
 @cold
 def append(counts: Counts, pair: int, y: int) -> None:
     """Give a next state an entry of its own, with a count of one."""
@@ -108,3 +119,20 @@ def support_size(counts: Counts, pair: int) -> int:
     if counts.background[pair] > 0:
         return counts.num_states
     return counts.row_length[pair]
+
+
+@inlined
+def spread(counts: Counts, pair: int) -> float:
+    """One minus the sum of the squared mean probabilities: 0 if the next state is certain.
+
+    Divided by the total count plus one, it is the sum of the posterior variances of the
+    probabilities.
+    """
+    if support_size(counts, pair) == 1:
+        return 0.0
+    background, first = counts.background[pair], counts.row_start[pair]
+    squares = counts.num_states * background * background
+    for entry in range(first, first + counts.row_length[pair]):
+        count = counts.entry_count[entry]
+        squares += count * (count + 2 * background)
+    return max(0.0, 1 - squares / (counts.total[pair] * counts.total[pair]))

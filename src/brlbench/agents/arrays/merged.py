@@ -16,7 +16,7 @@ from ...kernels.solving.merged_state import (
 from ...kernels.types import Floats, Integers
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import Task
-from .model import build_counts, copy, solved_model
+from .model import build_counts, copy, entry_rewards, solved_model
 
 # Beyond this many states sweeps take less time than elimination.
 MAX_MATRIX_STATES = 256
@@ -32,12 +32,10 @@ def build_merged(
     """The prior's merged MDP, not sampled yet; `most_rows` [P] limits the rows of a pair."""
     counts = build_counts(prior, task.horizon, background=False)
     states, pool = prior.num_states, len(counts.entry_count)
-    rewards = np.zeros(pool)
-    rewards[: counts.pool_end[0]] = prior.rewards.mean.at(prior.counts)
     merged = Merged(
         posterior=copy(counts),
         discount=task.discount,
-        entry_reward=rewards,
+        entry_reward=entry_rewards(prior, counts),
         num_rows=num_rows,
         sample=_build_sample(counts, most_rows),
         regions=_build_regions(len(counts.total), pool),

@@ -8,7 +8,7 @@ from ...kernels.counts import Counts
 from ...kernels.loop.environment import Environment
 from ...kernels.solving import model as kernels
 from ...kernels.solving.model import Model
-from ...kernels.types import Booleans
+from ...kernels.types import Booleans, Floats
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.mdp import MDP
 from ..base import Task
@@ -81,12 +81,19 @@ def build_counts(
     )
 
 
-def build_model(prior: FlatDirichlet, task: Task) -> Model:
+def entry_rewards(prior: FlatDirichlet, counts: Counts) -> Floats:
+    """The rewards [pool] of the entries of counts without background, with the same room."""
+    rewards = np.zeros(len(counts.entry_count))
+    rewards[: counts.pool_end[0]] = prior.rewards.mean.at(prior.counts)
+    return rewards
+
+
+def build_model(prior: FlatDirichlet, task: Task, background: bool = True) -> Model:
     """The prior's mean MDP, not solved yet."""
     states, pairs = prior.num_states, prior.num_states * prior.num_actions
     side = states if states <= MAX_INVERSE_STATES else 0
     return Model(
-        counts=build_counts(prior, task.horizon),
+        counts=build_counts(prior, task.horizon, background),
         discount=task.discount,
         bonus=np.zeros(pairs),
         policy=np.zeros(states, np.int64),

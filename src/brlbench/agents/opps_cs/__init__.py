@@ -19,6 +19,7 @@ import numpy as np
 from ...errors import InvalidInput, did_you_mean
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task
+from ..bonus import Bonus
 from ..epsilon_greedy import EpsilonGreedy
 from ..formula import FormulaAgent
 from ..formulas import parse
@@ -36,6 +37,7 @@ AGENTS: dict[str, tuple[type[CompiledAgent], Ranges]] = {
     "vdbe": (
         Vdbe, {"sigma": [0.01, 10.0], "delta": [0.01, 1.0], "initial_epsilon": [0.0, 1.0]},
     ),
+    "bonus": (Bonus, {"beta": [0.0, 4.0], "spread": [0.0, 1.0], "decay": [0.0, 2.0]}),
 }  # fmt: skip
 _WEIGHT_RANGE = [-1.0, 1.0]
 
@@ -61,7 +63,7 @@ class OppsCs(PolicySearch):
     reference: ClassVar[str] = "Castronovo et al., 2014"
     quick: ClassVar[Mapping[str, Any]] = {"evaluations": 5, "mdps_per_evaluation": 50}
     sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("strategy", ("epsilon-greedy", "soft-max", "vdbe", "w * Qmean + Qself")),
+        Sweep("strategy", ("epsilon-greedy", "soft-max", "vdbe", "bonus", "w * Qmean + Qself")),
         Sweep("evaluations", (3, 10, 30, 100)),
         Sweep("mdps_per_evaluation", (2, 10, 50, 200)),
     )

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..arrays import at, copy_vector
 from ..choice import first_greedy, greedy
-from ..counts import add, reward_of
+from ..counts import add_rewarded
 from ..counts import reset as reset_counts
 from ..jit import cold, inlined
 from ..random.rng import keyed_word
@@ -57,13 +57,7 @@ def reset(merged: Merged, initial: Initial) -> None:
 @inlined
 def learn(merged: Merged, pair: int, y: int) -> None:
     """Count one transition; the merged MDP stays as it is."""
-    posterior = merged.posterior
-    length = posterior.row_length[pair]
-    add(posterior, pair, y)
-    if posterior.row_length[pair] != length:
-        first = posterior.row_start[pair]
-        for entry in range(first, first + length + 1):
-            merged.entry_reward[entry] = reward_of(posterior, pair, posterior.entry_next[entry])
+    add_rewarded(merged.posterior, merged.entry_reward, pair, y)
 
 
 @inlined

@@ -13,3 +13,8 @@ def reset(agent: Any, x: int) -> None:
 def learn(agent: Any, x: int, u: int, y: int, r: float) -> None:
     """Count the transition and solve again."""
     models.learn(agent.model, x, u, y)
+
+
+def act(agent: Any, x: int) -> int:
+    """Choose a best action; ties are broken at random."""
+    return models.best_action(agent.model, x, agent.rng)

@@ -1,0 +1,51 @@
+"""BOLT, Bayesian optimistic local transitions (Araya-López, Thomas and Buffet, 2012).
+
+Each pair gets eta artificial counts for its best next state: its value is that of the mean MDP with
+these counts, and an agent could choose both the action and where they go. The MDP with these larger
+actions is solved exactly, by policy iteration over actions and next states.
+
+Deviations: the paper lets the counts go to any state; here they go to a state that can follow, by
+the prior or because it was seen. The two agree where everything can follow. The paper plans for a
+finite horizon; here values are discounted. The model is solved after every transition; ties
+are broken at random.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...mdps.dirichlet import FlatDirichlet
+from ..base import CompiledAgent, Task, new_rng
+from ..parameters import Sweep, number
+
+
+@dataclass
+class Bolt(CompiledAgent):
+    """Takes the best action of the mean MDP with artificial counts for the best next states."""
+
+    name: ClassVar[str] = "bolt"
+    reference: ClassVar[str] = "Araya-López et al., 2012"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("eta", (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)),
+    )
+    eta: float = number(1.0, "artificial counts per pair", least=0)
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Solve the prior's optimistic MDP."""
+        from ..arrays.model import build_model, copy, entry_rewards
+        from . import kernel as kernels
+
+        model = build_model(prior, task, background=False)
+        target = np.zeros(len(model.q), np.int64)
+        agent = kernels.Bolt(
+            rng=new_rng(),
+            model=model,
+            initial=model,
+            entry_reward=entry_rewards(prior, model.counts),
+            target=target,
+            initial_target=target,
+            eta=self.eta,
+        )
+        kernels.solve(agent)
+        return agent._replace(model=copy(model), target=target.copy())

@@ -1,0 +1,53 @@
+"""EUBRL, epistemic uncertainty directed Bayesian reinforcement learning (Ma and Lee, 2025).
+
+The uncertainty E(x, u) of a pair is the square root of the summed posterior variances of its
+transition probabilities. A pair counts as unknown with probability P(x, u) = E(x, u) / E_max, where
+E_max is the largest uncertainty of any pair since the trajectory began. The agent is greedy in the
+mean MDP with rewards (1 - P) * reward + P * eta * E: what is unknown is explored for its own sake,
+whatever it seems to pay.
+
+The definition is that of the authors' published code, in its default form ("one-hot"). Deviations:
+rewards are known here, so they add no uncertainty. The code plans every tenth step; here the model
+is solved exactly after every transition. Ties are broken at random, as there.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...mdps.dirichlet import FlatDirichlet
+from ..base import CompiledAgent, Task, new_rng
+from ..parameters import Sweep, number
+
+
+@dataclass
+class Eubrl(CompiledAgent):
+    """Takes the best action of the mean MDP, where uncertainty takes the place of rewards."""
+
+    name: ClassVar[str] = "eubrl"
+    reference: ClassVar[str] = "Ma and Lee, 2025"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("eta", (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)),
+    )
+    eta: float = number(1.0, "reward of uncertainty", least=0)
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Solve the prior's mean MDP with its rewards of uncertainty."""
+        from ...kernels.solving.model import solve
+        from ..arrays.model import build_model, copy
+        from . import kernel as kernels
+
+        model = build_model(prior, task)
+        largest = kernels.largest_uncertainty(model)
+        agent = kernels.Eubrl(
+            rng=new_rng(),
+            model=model,
+            initial=model,
+            eta=self.eta,
+            largest=np.array([largest]),
+            initial_largest=largest,
+        )
+        kernels.set_all_bonuses(agent)
+        solve(model)
+        return agent._replace(model=copy(model))

@@ -1,0 +1,85 @@
+"""The best action of the mean model, where uncertainty takes the place of rewards."""
+
+import math
+from typing import NamedTuple
+
+from ...kernels.counts import add, spread
+from ...kernels.jit import cold, inlined, kernel
+from ...kernels.loop.trajectory import register
+from ...kernels.solving import model as models
+from ...kernels.solving.model import Model
+from ...kernels.solving.model_agent import act
+from ...kernels.types import Floats, Words
+
+
+class Eubrl(NamedTuple):
+    """The agent's state."""
+
+    rng: Words
+    model: Model
+    initial: Model
+    eta: float
+    largest: Floats  # [1]; the largest uncertainty so far
+    initial_largest: float
+
+
+@inlined
+def uncertainty(model: Model, pair: int) -> float:
+    """The root of the summed posterior variances of the pair's probabilities."""
+    return math.sqrt(spread(model.counts, pair) / (model.counts.total[pair] + 1))
+
+
+@kernel
+def largest_uncertainty(model: Model) -> float:
+    """The largest uncertainty of all pairs."""
+    largest = 0.0
+    for pair in range(len(model.bonus)):
+        largest = max(largest, uncertainty(model, pair))
+    return largest
+
+
+@inlined
+def set_bonus(agent: Eubrl, pair: int, unknown: float) -> None:
+    """Set what a pair's uncertainty adds to its reward, and takes from it."""
+    counts = agent.model.counts
+    chance = unknown / agent.largest[0] if agent.largest[0] > 0 else 0.0
+    reward = counts.reward_sum[pair] / counts.total[pair]
+    agent.model.bonus[pair] = chance * (agent.eta * unknown - reward)
+
+
+@kernel
+def set_all_bonuses(agent: Eubrl) -> None:
+    """Set the bonuses of all pairs."""
+    for pair in range(len(agent.model.bonus)):
+        set_bonus(agent, pair, uncertainty(agent.model, pair))
+
+
+def reset(agent: Eubrl, x: int) -> None:
+    """Back to the prior."""
+    models.reset(agent.model, agent.initial)
+    agent.largest[0] = agent.initial_largest
+
+
+def observe(agent: Eubrl, x: int, u: int, y: int, r: float) -> None:
+    """Count the transition, change the pair's reward, and solve again."""
+    model = agent.model
+    pair = x * model.counts.num_actions + u
+    add(model.counts, pair, y)
+    unknown = uncertainty(model, pair)
+    is_largest = unknown > agent.largest[0]
+    if is_largest:
+        agent.largest[0] = unknown
+    set_bonus(agent, pair, unknown)
+    models.update(model, x, u, y)
+    if is_largest:
+        change_all_rewards(agent)
+
+
+@cold
+def change_all_rewards(agent: Eubrl) -> None:
+    """Solve again with another largest uncertainty, by which all pairs are measured."""
+    set_all_bonuses(agent)
+    models.improve(agent.model)
+
+
+register(Eubrl, reset=reset, act=act, observe=observe)

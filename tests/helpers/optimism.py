@@ -1,0 +1,55 @@
+"""Priors for agents that are optimistic, and plain solutions of what they are defined by."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.mdps.sparse import Floats
+from brlbench.problems import distribution
+
+GOOD, BAD = 1, 2  # states of `gamble`
+GAMBLE, STAY = 0, 1  # actions in its first state
+Operator = Callable[[Floats], Floats]
+"""From what transitions are worth [S, A, S] to Q-values [S, A]."""
+
+
+def random_prior(seed: int) -> FlatDirichlet:
+    """Sparse and dense rows, certain and uniform ones, with rewards of both signs."""
+    rng = np.random.default_rng(seed)
+    counts = rng.uniform(0.1, 2, (5, 3, 5)) * (rng.random((5, 3, 5)) < rng.random((5, 3, 1)))
+    counts[0, 0] = 0.5
+    counts[np.arange(5), 1, rng.integers(0, 5, 5)] += 0.3
+    counts[:, 0, 0] += 0.5
+    counts[:, 2, 4] += 0.5
+    return FlatDirichlet(counts, rng.normal(size=counts.shape))
+
+
+def gamble(stake: float) -> FlatDirichlet:
+    """Stay for `stake` per step, or go for ever to GOOD, which pays 1, or to BAD, which pays 0.
+
+    The counts of a gamble are 1 for GOOD and 2 for BAD; all else is certain and has a count of 1.
+    """
+    counts, rewards = np.zeros((3, 2, 3)), np.zeros((3, 2, 3))
+    counts[0, GAMBLE, GOOD], counts[0, GAMBLE, BAD] = 1, 2
+    counts[0, STAY, 0] = counts[GOOD, :, GOOD] = counts[BAD, :, BAD] = 1
+    rewards[0, STAY] = stake
+    rewards[GOOD] = 1
+    return FlatDirichlet(counts, rewards)
+
+
+def value_iteration(rewards: Floats, discount: float, operator: Operator) -> Floats:
+    """The Q-values [S, A] of a problem with rewards [S, A, S], to within rounding."""
+    q = np.zeros(rewards.shape[:2])
+    for _ in range(int(np.log(1e-14) / np.log(discount)) + 1):
+        q = operator(rewards + discount * q.max(axis=1))
+    return q
+
+
+CASES = [
+    (random_prior(1), 0.3),
+    (random_prior(2), 5.0),
+    (distribution("uniform:GDL"), 0.3),
+    (distribution("Grid"), 2.0),
+]
+"""Priors, with sizes of optimism."""

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from brlbench.arguments import format_seconds
-from brlbench.protocol.result import label_of
+from brlbench.protocol.labels import label_of
 from brlbench.protocol.score import Score
 from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
@@ -151,5 +151,6 @@ def _seconds(value: float) -> str:
 def _agent(of: Summary | PublishedRow | Compared) -> str:
     """An agent with the parameters that the paper mentions."""
     if isinstance(of, Compared):
-        return label_of(of.row.algorithm, of.row.parameters)
-    return label_of(of.algorithm, {k: v for k, v in of.parameters.items() if k not in _SETTINGS})
+        return label_of(of.row.algorithm, of.row.parameters, defaults={})
+    mentioned = {k: v for k, v in of.parameters.items() if k not in _SETTINGS}
+    return label_of(of.algorithm, mentioned, defaults={})

@@ -10,7 +10,7 @@ from typing import Any
 
 from brlbench.agents import describe, make_agent
 from brlbench.arguments import parse_parameters
-from brlbench.protocol.result import label_of
+from brlbench.protocol.labels import label_of
 from brlbench.protocol.score import Score
 from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData

@@ -12,6 +12,7 @@ from brlbench.analysis.significance import (
     holm,
     paired_z_test,
     permutation_test,
+    probability_better,
     z_against,
 )
 from brlbench.errors import InvalidInput
@@ -179,3 +180,36 @@ def test_results_of_different_experiments_are_refused(changes: dict[str, Any], s
             test(one, other)
     with pytest.raises(InvalidInput, match=said):
         permutation_test(one, other, generator("results"))
+
+
+@pytest.mark.parametrize(
+    ("wins", "ties", "losses"), [(10, 0, 0), (0, 0, 10), (5, 0, 5), (2, 6, 2), (70, 10, 20)]
+)
+def test_the_probability_to_be_better(wins: int, ties: int, losses: int) -> None:
+    """Ties count one half; the interval is Wilson's, as in SciPy for whole numbers."""
+    first = np.repeat([1.0, 0.0, -1.0], [wins, ties, losses])
+    number, better = len(first), wins + ties / 2
+    value, interval = probability_better(first, np.zeros(number))
+    assert value == better / number
+    expected = scipy.stats.binomtest(int(better), number).proportion_ci(method="wilson")
+    assert interval == pytest.approx((expected.low, expected.high))
+
+
+def test_the_probability_to_be_better_covers_the_truth() -> None:
+    """Of 400 intervals of level 90%, 360 hold the truth on average."""
+    held = 0
+    for i in range(400):
+        one, other = pair(60, 0.5, "coverage", i)
+        low, high = probability_better(one, other, level=0.9).interval
+        held += low < scipy.stats.norm.cdf(0.5 / math.sqrt(2)) < high
+    assert abs(held - 360) < 4 * math.sqrt(400 * 0.9 * 0.1)
+
+
+def test_the_probability_of_results_uses_returns_as_played() -> None:
+    """Of other experiments it is refused."""
+    experiment = Experiment("GC", num_mdps=5, horizon=4)
+    one, other = (evaluate(make_agent(name), experiment) for name in ("random", "optimal"))
+    assert probability_better(one, other) == probability_better(one.returns, other.returns)
+    elsewhere = evaluate(make_agent("random"), Experiment("GC", num_mdps=5, horizon=4, seed=1))
+    with pytest.raises(InvalidInput, match="played different experiments"):
+        probability_better(one, elsewhere)

@@ -212,6 +212,7 @@ def test_the_list_of_agents_has_a_line_for_each(
     *lines, empty, hint = done.out.splitlines()
     assert [line.split()[0] for line in lines] == list(AGENTS)
     assert max(map(len, lines)) <= 80
+    assert not any(line.endswith("…") and line[-2] != " " for line in lines)  # no word is cut
     assert (empty, hint.split()[:3]) == ("", ["brlbench", "agents", "NAME"])
 
 

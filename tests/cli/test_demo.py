@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,11 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert f"{experiment}, 3 MDPs" in done.out
         assert f"{experiment} from uniform:{experiment}, 3 MDPs" in done.out
     assert done.out.count("optimal") >= 6
-    assert "60/60 jobs" in done.out
+    assert "72/72 jobs" in done.out
     assert "score-against-online-time.png" in done.out
+    *_, winners, commands = re.split("Winners:|Next:", done.out)
+    assert " ".join(winners.split()).count(" is best with ") >= 6
+    assert "brlbench compare demo-results --offline 100ms --online 20us" in commands
     return folder / "demo-results"
 
 
@@ -29,7 +33,7 @@ def results_in(folder: Path) -> list[Path]:
 
 def test_the_demo_leaves_results_a_figure_and_a_page(demo_folder: Path) -> None:
     results = [storage.read_result(path) for path in results_in(demo_folder)]
-    assert len({(result.label, result.experiment_hash) for result in results}) == 60
+    assert len({(result.label, result.experiment_hash) for result in results}) == 72
     assert {result.settings["num_mdps"] for result in results} == {3}
     assert {result.settings["seed"] for result in results} == {1}
     figure = demo_folder / "score-against-online-time.png"
@@ -52,7 +56,7 @@ def test_the_demo_goes_on_where_it_stopped(demo_folder: Path, shell: Shell) -> N
     second.write_bytes(second.read_bytes()[:-100])
     done = shell("demo", "--mdps", 3, "--seed", 1, "--output", demo_folder, "--workers", 1)
     assert (done.code, done.err) == (0, "")
-    assert "60 jobs: 58 done, 0 failed, 2 to do" in done.out
+    assert "72 jobs: 70 done, 0 failed, 2 to do" in done.out
     assert f"{second} is damaged: set aside" in done.out
     assert {path: path.stat().st_mtime_ns for path in others} == kept
     for path, before in zip((first, second), rewards, strict=True):

@@ -297,7 +297,7 @@ def test_folders_that_change_or_cannot_be_read(
     found = load(results)
     notes = [note for note in found.notes if note not in expected.notes]
     assert len(notes) == 1
-    assert notes[0].startswith("left out: folders that can't be read (")
+    assert notes[0].startswith("left out: folders that can't be read: ")
     assert "secret: Permission denied" in notes[0]
     assert "vanishing: No such file or directory" in notes[0]
     for one, other in zip(found.experiments, expected.experiments, strict=True):

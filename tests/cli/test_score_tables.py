@@ -1,7 +1,11 @@
 import io
 import math
+import re
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -11,13 +15,17 @@ from brlbench.analysis.times import summarise
 from brlbench.arguments import format_seconds
 from brlbench.cli.bars import files_bar, playing_bar, study_bar, trajectories_bar
 from brlbench.cli.listings import parameter_table, problem_table
-from brlbench.cli.tables import score_table
+from brlbench.cli.tables import best_table, everyone_table, score_table
 from brlbench.mdps.single import SingleMDP
 from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
+from brlbench.report.answers import answer
+from brlbench.report.data import ReportData
+from brlbench.report.loading import load
 from brlbench.study.run import Progress
 from brlbench.study.tally import Running
+from helpers.made_results import experiment, summary
 
 
 def printed(content: Any, width: int = 300) -> str:
@@ -75,6 +83,64 @@ def test_scores_are_sorted_with_the_best_first() -> None:
     assert places == sorted(places)
     for result in results:
         assert f"{result.mean:.2f} ± {result.ci95:.2f}" in text
+
+
+@pytest.fixture(scope="module")
+def shipped() -> ReportData:
+    """The results of the reproduction, whose stored labels show all parameters."""
+    return load(Path(__file__).parents[2] / "reproduction" / "results.parquet")
+
+
+def test_names_of_shipped_results_are_short_and_differ(shipped: ReportData) -> None:
+    for each in shipped.experiments:
+        labels = [summary.label for summary in each.summaries]
+        assert len(set(labels)) == len(labels)
+        for default in ("ties=first", "bonus=pair", "batch=1)", "skip_complete", "depth=15"):
+            assert not any(default in label for label in labels)
+        assert all(summary.parameters.keys() >= {"simulations", "depth"}
+                   for summary in each.summaries if summary.algorithm == "bfs3")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["GC", "Grid from uniform:Grid"])
+def test_at_80_columns_no_word_is_broken(shipped: ReportData, name: str) -> None:
+    [played] = [each for each in shipped.experiments if each.name == name]
+    found = answer(replace(played, summaries=played.summaries[::3]))
+    for made in (best_table(found), everyone_table(found)):
+        lines = printed(made, 80).splitlines()
+        assert max(map(len, lines)) <= 80
+        assert "…" not in "".join(lines)
+        column = lines[3].index(made.names)
+        parts = [re.sub(r" +\(?-?[\d.]+ ± .*", "", line[column:]).rstrip() for line in lines[5:]]
+        rest = "\n".join(parts)
+        for _, agent, _ in made.rows:  # breaks stand for spaces, or follow a sign
+            pattern = re.escape(agent).replace(r"\ ", r"\s")
+            pattern = re.sub(r"(\\\(|=|/|\\\+)", r"\1\\n?", pattern)
+            shown = re.match(r"\s*" + pattern, rest)
+            assert shown, (agent, rest[:100])
+            rest = rest[shown.end() :]
+
+
+def test_narrow_tables_leave_out_columns_before_they_break_words() -> None:
+    names = ("SomeAgentWithAVeryLongClassNameIndeed", "beb")
+    found = answer(experiment([summary(name, np.arange(40.0)) for name in names]))
+    wide, narrow = printed(best_table(found), 95), printed(best_table(found), 78)
+    assert "stable" in wide
+    assert "stable" not in narrow
+    assert names[0] in narrow
+    assert max(map(len, narrow.splitlines())) <= 78
+
+
+def test_own_agents_are_marked() -> None:
+    made = [summary("mine:Agent", np.arange(40.0) + 1), summary("beb", np.arange(40.0), beta=2.0),
+            summary("beb", np.arange(40.0) - 1)]  # fmt: skip
+    found = answer(experiment(made))
+    assert "★◆ mine:Agent" in printed(best_table(found))
+    assert "  beb(beta=2.0)" in printed(best_table(found))
+    lines = printed(everyone_table(found)).splitlines()
+    assert [line.split()[0] for line in lines[4:7]] == ["★◆", "beb(beta=2.0)", "beb"]
+    assert found.table["own"].to_list() == [True, False]
+    assert found.everyone["own"].to_list() == [True, False, False]
+    assert found.everyone["best_of_algorithm"].to_list() == [True, True, False]
 
 
 def test_the_table_of_problems() -> None:

@@ -47,17 +47,20 @@ def test_two_commands_come_first() -> None:
 @pytest.mark.slow
 def test_python_examples(tmp_path: Path) -> None:
     agent, use, gymnasium = blocks("python")
-    score, test, winners = run(use, tmp_path).splitlines()
+    score, test, winners, pair = run(use, tmp_path).splitlines()
     assert 35 < mean(score) < 47
     assert test.startswith("ZTest(z=")
     assert winners.startswith("GC within online ≤ 5 µs: epsilon-greedy(epsilon=0.0) is best")
+    assert pair.startswith(
+        "GC: epsilon-greedy(epsilon=0.0) is better than bamcp(simulations=100), by"
+    )
     assert (tmp_path / "learning.pdf").exists()
     (tmp_path / "my_agent.py").write_text(agent)
     own = "from my_agent import Thompson\n" + use.replace(
         'bb.make_agent("epsilon-greedy", epsilon=0.0)', "Thompson(every=20)"
     ).replace("num_mdps=500", "num_mdps=100")
     assert len(agent.splitlines()) <= 22
-    assert 28 < mean(run(own.partition("print(bb.compare")[0], tmp_path)) < 45
+    assert 28 < mean(run(own.partition("found = ")[0], tmp_path)) < 45
     assert 0 < float(run(gymnasium, tmp_path)) < 1
 
 

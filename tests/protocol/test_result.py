@@ -69,7 +69,9 @@ def test_returns_do_not_depend_on_how_many_mdps_there_are() -> None:
     [
         ({}, "beb"),
         ({"beta": 2.5}, "beb(beta=2.5)"),
-        ({"beta": 0.5, "ties": "first"}, "beb(beta=0.5, ties=first)"),
+        ({"beta": 0.5, "ties": "first"}, "beb(beta=0.5)"),
+        ({"beta": 1, "bonus": "pair"}, "beb"),
+        ({"beta": [1, 2], "bonus": None}, "beb(beta=[1, 2], bonus=None)"),
         ({"delta": None}, "beb"),
         ({"sigma": 1.0, "delta": None}, "beb(sigma=1.0)"),
     ],
@@ -86,8 +88,8 @@ def test_results_with_a_deadline() -> None:
     assert result.overruns == 3 / 8
     assert not result.reproducible
     assert result.label == "beb within 2 µs"
-    named = build([[[1.0]]], settings=settings | {"deadline": 0.005}, parameters={"beta": 1})
-    assert named.label == "beb(beta=1) within 5 ms"
+    named = build([[[1.0]]], settings=settings | {"deadline": 0.005}, parameters={"beta": 2})
+    assert named.label == "beb(beta=2) within 5 ms"
 
 
 @pytest.mark.parametrize("settings", [{"discount": 0.5}, {"discount": 0.5, "deadline": None}])

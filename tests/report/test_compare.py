@@ -68,7 +68,7 @@ def test_bounds(results: list[Result], offline: Any, online: Any, best: str) -> 
 def test_a_notebook_shows_the_sentence_the_table_and_the_notes(results: list[Result]) -> None:
     shown = bb.compare([made("<b>", 3.0, machine={"processor": "other"}), *results])._repr_html_()
     assert "&lt;b&gt; is best" in shown
-    assert "<td>★</td><td>&lt;b&gt;</td>" in shown
+    assert "<td>★◆</td><td>&lt;b&gt;</td>" in shown
     assert "note: times come from different machines" in shown
 
 

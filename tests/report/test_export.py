@@ -15,6 +15,7 @@ from brlbench.report.export import (
     write_agents_parquet,
 )
 from brlbench.report.loading import load
+from brlbench.report.notes import Note
 from brlbench.report.tables import agents_table
 from brlbench.storage.tables import write_table
 from helpers.made_results import SPECIAL_NAMES, experiment, study, summary, write_study
@@ -50,7 +51,7 @@ def test_names_with_special_characters() -> None:
 
 def test_json_has_no_infinite_numbers() -> None:
     certain = experiment([summary("a", np.full(40, 2.0)), summary("b", np.full(40, 1.0))])
-    data = ReportData([certain], ["note"])
+    data = ReportData([certain], [Note("note")])
     found = json.loads(best_json(data, [answer(certain)]), parse_constant=lambda _: 1 / 0)
     assert found["experiments"][0]["best"][1]["effect_size"] is None
     assert found["experiments"][0]["winners"] == ["a"]

@@ -8,6 +8,7 @@ from brlbench.report.build import build
 from brlbench.report.data import ReportData
 from brlbench.report.latex import TABLES, make_pdf, render_report, render_table
 from brlbench.report.latex.escaping import breakable, escape, plain
+from brlbench.report.notes import Note
 from helpers.made_results import SPECIAL_NAMES, experiment, study, summary
 
 RNG = np.random.default_rng(0)
@@ -57,7 +58,7 @@ def test_tables() -> None:
 
 def test_everything_is_ascii_and_escaped() -> None:
     found = answer(SPECIAL)
-    report = render_report(ReportData([SPECIAL], ["a note on 50%_a&b"]), [found], ["slug"])
+    report = render_report(ReportData([SPECIAL], [Note("a note on 50%_a&b")]), [found], ["slug"])
     for text in (report, *(render_table(kind, found) for kind in TABLES)):
         assert text.isascii()
         assert r"50\%\_" in text
@@ -81,9 +82,9 @@ def test_honest_reports_say_so() -> None:
 def test_a_report_with_special_names_compiles(tmp_path: Path) -> None:
     empty = experiment([summary("optimal", RNG.normal(size=40))], name="nobody")
     one_mdp = experiment([summary("a", np.ones(1)), summary("b", np.zeros(1))], name="one MDP")
-    data = ReportData([SPECIAL, empty, one_mdp], ["a note: $ % & _"])
+    data = ReportData([SPECIAL, empty, one_mdp], [Note("a note: $ % & _")])
     made = build(data, tmp_path, ["latex"])
-    assert made.notes == [
+    assert list(map(str, made.notes)) == [
         "a note: $ % & _",
         "one MDP: only 1 MDPs: intervals and tests are approximations that need 30 or more",
     ]

@@ -13,6 +13,7 @@ from brlbench.analysis.significance import z_against
 from brlbench.errors import InvalidInput, StoreError
 from brlbench.protocol.summary import Summary
 from brlbench.report.data import ReportData
+from brlbench.report.notes import Note
 from brlbench.report.page import write_page
 from brlbench.report.page.content import LEVELS, z_steps
 from helpers.made_results import experiment, study, summary
@@ -119,13 +120,14 @@ def test_experiments_and_cases(page: Page) -> None:
         told = {"test": problem, "test_digest": problem, "prior": f"uniform:{problem}"}
         made.append(replace(other, settings={**other.settings, **told}))
     made[3] = replace(made[3], summaries=[e for e in made[3].summaries if e.algorithm != "a"])
-    page.open(ReportData(made, ["a note"]))
+    page.open(ReportData(made, [Note("a note")]))
     assert page.text("#notes") == "a note"
     page.choose("problem", "Grid")
     assert page.text("#about").startswith("Grid · 41 MDPs")
     page.choose("case", "wrong: uniform:Grid")
     assert page.text("#about").startswith("Grid from uniform:Grid · 20 MDPs")
     assert "only 20 MDPs" in page.text("#notes")
+    assert "Grid from uniform:Grid lacks 10 of 62 agents" in page.text("#notes")
     disabled = "return document.querySelector('#algorithms input').disabled"
     assert page.run(disabled)
     shown = page.slide([[600, 700]])[0]

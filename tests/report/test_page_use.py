@@ -11,6 +11,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.keys import Keys
 
 from brlbench.report.data import ReportData
+from brlbench.report.notes import Note
 from helpers.made_results import SPECIAL_NAMES, experiment, study, summary
 from helpers.page_browser import FEATURES, Page, awkward, seconds
 from helpers.processes import wait_for
@@ -163,7 +164,9 @@ def test_no_sideways_scrolling(page: Page, width: int) -> None:
     [others] = study(5, 60, 50).experiments
     agent = summary(long, np.ones(50), 1.0, 1.0, words="x" * 80)
     page.resize(width)
-    page.open(ReportData([replace(others, summaries=[*others.summaries, agent])], ["y" * 200]))
+    page.open(
+        ReportData([replace(others, summaries=[*others.summaries, agent])], [Note("y" * 200)])
+    )
     assert page.run("return document.documentElement.scrollWidth") <= width
     widths = page.run("return ['map', 'best', 'agents'].map((id) =>"
                       "document.getElementById(id).closest('.card').offsetWidth)")  # fmt: skip
@@ -181,7 +184,7 @@ def test_special_names_are_shown_as_such(page: Page, name: str) -> None:
         replace(summary(name, rng.normal(size=40) + 9), label=label, parameters={name: name}),
         summary("random", rng.normal(size=40)),
     ]
-    page.open(ReportData([experiment(summaries, name)], [name]))
+    page.open(ReportData([experiment(summaries, name)], [Note(name)]))
     assert page.texts("#answer strong") == [name]
     assert page.texts("#agents tbody td.name")[0] == label
     assert page.text("#notes") == name

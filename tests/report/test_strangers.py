@@ -9,6 +9,7 @@ import pytest
 
 from brlbench.report.build import build
 from brlbench.report.data import ReportData
+from brlbench.report.notes import Note
 from helpers.made_results import experiment, summary, write_study
 from helpers.made_studies import AGENTS
 from helpers.shell import Shell, outside
@@ -51,7 +52,7 @@ def test_latex_reads_nothing_beside_the_report(tmp_path: Path) -> None:
     names = [rf"\input{{{tmp_path}/secret}}", r"\write18{touch trace}", r"^^5cinput secret"]
     rng = np.random.default_rng(0)
     made = experiment([summary(name, rng.normal(size=40)) for name in names], name=names[0])
-    built = build(ReportData([made], names), tmp_path, ["latex"])
+    built = build(ReportData([made], list(map(Note, names))), tmp_path, ["latex"])
     assert tmp_path / "report.pdf" in built.files, built.notes
     written = "".join(path.read_text() for path in tmp_path.rglob("*.tex"))
     assert r"\input{tables/" in written

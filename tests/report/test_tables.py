@@ -8,6 +8,7 @@ from brlbench.analysis.significance import effect_size, holm, paired_z_test
 from brlbench.errors import InvalidInput
 from brlbench.report.answers import Question, answer, answer_all, notes_on
 from brlbench.report.data import ReportData
+from brlbench.report.notes import Note
 from brlbench.report.tables import agents_table, best_table
 from brlbench.report.words import format_p, format_score, read_map, sentence
 from helpers.made_results import experiment, study, summary
@@ -162,9 +163,10 @@ def test_one_mdp_has_scores_but_no_tests() -> None:
 
 def test_few_mdps_are_noted() -> None:
     few = experiment([summary("a", np.arange(5.0))])
-    data = ReportData([few], ["a note"])
-    assert notes_on(data, answer_all(data))[0] == "a note"
-    assert "GC: only 5 MDPs" in notes_on(data, answer_all(data))[1]
+    data = ReportData([few], [Note("a note")])
+    note, warning = notes_on(data, answer_all(data))
+    assert str(note) == "a note"
+    assert "GC: only 5 MDPs" in str(warning)
 
 
 def test_an_experiment_by_its_name() -> None:

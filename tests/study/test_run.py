@@ -191,7 +191,9 @@ def test_failures_are_results(tmp_path: Path, shell: Shell) -> None:
     # Reports tell of them as well.
     done = shell("compare", out)
     assert done.code == 0, done
-    assert done.err.count("failed: ") == 8
+    assert done.err.count("\n") == 1
+    assert re.search(r"and \d more notes \(--notes lists all\)$", done.err)
+    assert shell("compare", out, "--notes").err.count("failed: ") == 8
     # They are not tried again.
     assert "1 done, 8 failed, 0 to do" in shell("run", path, "-r", out).out
     # They are tried again with other limits, or if that is asked for.
@@ -217,7 +219,11 @@ def test_a_run_in_the_background(tmp_path: Path) -> None:
     assert code == 0
     assert "brlbench status" in output
     # The last line is written after the folder is given free.
-    wait_for(lambda: "10 of 10 jobs done" in (tmp_path / "out/run.log").read_text())
+    log = tmp_path / "out/run.log"
+    wait_for(lambda: "\n  brlbench report " in log.read_text())
+    _, scores, commands = re.split(r"10 of 10 jobs done\n|Next:\n", log.read_text())
+    assert scores.count("score ± 95%") == len(read_status(tmp_path / "out").by_experiment)
+    assert f"  brlbench compare {tmp_path / 'out'} " in commands
     assert read_status(tmp_path / "out").done == 10
     assert read_status(tmp_path / "out").owner is None
 

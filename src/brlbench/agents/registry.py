@@ -8,6 +8,7 @@ import dataclasses
 import inspect
 import json
 import re
+from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
@@ -147,6 +148,28 @@ def _parameters(agent: Agent) -> dict[str, Any]:
     return _kept_parameters(agent)
 
 
+def default_parameters(agent: Agent | str) -> dict[str, Any]:
+    """The defaults of the parameters of an agent, or of a built-in one by its name.
+
+    Those of a user's agent are found in its constructor; a name alone says nothing about them.
+    """
+    kind = AGENTS.get(agent) if isinstance(agent, str) else type(agent)
+    defaults = {
+        given.name: _to_plain(given.default)
+        for given in ([] if kind is None else _constructor(kind))
+        if given.default is not given.empty
+    }
+    return {name: value for name, value in defaults.items() if _is_plain(value)}
+
+
+def _constructor(kind: type) -> Iterable[inspect.Parameter]:
+    """The parameters of a class's constructor."""
+    try:
+        return inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):  # a class that is not written in Python may have no signature
+        return ()
+
+
 def _is_text(text: str) -> bool:
     """False if a text has halves of characters (surrogates), which no file can hold."""
     return not re.search(r"[\ud800-\udfff]", text)
@@ -154,12 +177,8 @@ def _is_text(text: str) -> bool:
 
 def _kept_parameters(agent: Agent) -> dict[str, Any]:
     """The constructor's parameters that the agent keeps as plain data, as `beta` or `_beta`."""
-    try:
-        known = inspect.signature(type(agent)).parameters.values()
-    except (TypeError, ValueError):  # a class that is not written in Python may have no signature
-        return {}
     kept: dict[str, Any] = {}
-    for given in known:
+    for given in _constructor(type(agent)):
         if given.kind in (given.VAR_POSITIONAL, given.VAR_KEYWORD):
             continue
         attribute = next((a for a in (given.name, f"_{given.name}") if hasattr(agent, a)), None)

@@ -106,10 +106,13 @@ class Comparison:
     def within(self, offline: float = math.inf, online: float = math.inf) -> Best | None:
         """The winners within bounds, or None if the bounds allow no agent."""
         best: dict[str, int] = {}
-        for i in reversed(self._by_rank.tolist()):
-            if self._is_within(i, offline, online):
-                best.setdefault(self.summaries[i].algorithm, i)
+        for i in self.allowed(offline, online):
+            best.setdefault(self.summaries[i].algorithm, i)
         return self._answer(list(best.values())) if best else None
+
+    def allowed(self, offline: float = math.inf, online: float = math.inf) -> list[int]:
+        """The agents within bounds, the best first."""
+        return [i for i in reversed(self._by_rank.tolist()) if self._is_within(i, offline, online)]
 
     def _is_within(self, i: int, offline: float, online: float) -> bool:
         return bool(self._offline[i] <= offline and self._online[i] <= online)

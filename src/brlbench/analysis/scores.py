@@ -55,14 +55,14 @@ def row_blocks(rows: int, length: int) -> Iterator[int]:
         yield min(size, rows - start)
 
 
-def returns_of(given: ReturnsLike) -> Floats:
-    """The returns [N] that comparisons use, one per MDP: adjusted ones where there are any."""
+def returns_of(given: ReturnsLike, adjusted: bool = True) -> Floats:
+    """The returns [N], one per MDP; adjusted ones, if wanted, where there are any."""
     if isinstance(given, Result | Summary):
-        return given.scored_returns
+        return given.scored_returns if adjusted else given.returns
     return np.asarray(given, dtype=np.float64)
 
 
-def paired_differences(first: ReturnsLike, second: ReturnsLike) -> Floats:
+def paired_differences(first: ReturnsLike, second: ReturnsLike, adjusted: bool = True) -> Floats:
     """The first returns [N] minus the second, which must be on the same MDPs."""
     if isinstance(first, Result) and isinstance(second, Result):
         check_same_experiment((first, second))
@@ -70,7 +70,7 @@ def paired_differences(first: ReturnsLike, second: ReturnsLike) -> Floats:
         raise InvalidInput(  # a result stands for adjusted returns, which others are not
             "a paired comparison needs two results, or two lists of returns: got one of each"
         )
-    a, b = returns_of(first), returns_of(second)
+    a, b = returns_of(first, adjusted), returns_of(second, adjusted)
     if a.shape != b.shape or a.ndim != 1 or len(a) < 2:
         raise InvalidInput(
             "a paired comparison needs two lists of returns on the same MDPs, at least two each: "

@@ -4,6 +4,7 @@ Returns are arrays with one number per MDP, in the same order of MDPs; a result 
 """
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..arguments import between_0_and_1
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats
-from .scores import ReturnsLike, paired_differences, row_blocks
+from .scores import Interval, ReturnsLike, paired_differences, row_blocks
 
 _NUMBERS_AT_ONCE = 2**16  # fits in a processor's cache
 
@@ -37,6 +38,30 @@ def paired_z_test(first: ReturnsLike, second: ReturnsLike, level: float = 0.95) 
     z = _z(difference)
     p_value = math.erfc(z / math.sqrt(2)) / 2
     return ZTest(z, p_value, p_value < 1 - level)
+
+
+class Probability(NamedTuple):
+    """A probability, and the interval that it lies in with the given level of confidence."""
+
+    value: float
+    interval: Interval
+
+
+def probability_better(first: ReturnsLike, second: ReturnsLike, level: float = 0.95) -> Probability:
+    """The probability that the first agent has the higher return on a drawn MDP.
+
+    It is estimated by the share of MDPs on which the first return is higher; equal returns count
+    one half. Returns are as they were played, not adjusted. The interval is Wilson's, which is too
+    wide rather than too narrow where returns are equal.
+    """
+    between_0_and_1(level, "level")
+    difference = paired_differences(first, second, adjusted=False)
+    share, number = float((np.sign(difference).mean() + 1) / 2), len(difference)
+    limit = NormalDist().inv_cdf((1 + level) / 2)
+    shrink = 1 + limit**2 / number
+    middle = (share + limit**2 / (2 * number)) / shrink
+    half = limit / shrink * math.sqrt(share * (1 - share) / number + (limit / (2 * number)) ** 2)
+    return Probability(share, Interval(max(0.0, middle - half), min(1.0, middle + half)))
 
 
 def permutation_test(

@@ -81,6 +81,7 @@ def summarise(result: Result, features: Mapping[str, Feature] = FEATURES) -> Sum
         machine=result.machine,
         overruns=result.overruns,
         adjusted=result.adjusted if result.can_be_adjusted else None,
+        deadline=result.deadline,
     )
 
 

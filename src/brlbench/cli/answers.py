@@ -1,20 +1,32 @@
 """What `compare` and `report` print."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidInput
 from ..report.answers import Answer
 from ..report.data import REFERENCE, ReportData
-from ..report.export import best_csv, best_json
-from ..report.words import read_map, sentence
-from .output import console, say, verbatim, write_out
-from .tables import best_table
+from ..report.export import (
+    best_csv,
+    best_json,
+    everyone_csv,
+    everyone_json,
+    pairs_csv,
+    pairs_json,
+)
+from ..report.notes import Note
+from ..report.pairs import make_pairs
+from ..report.words import OWN, WINNER, read_map, sentence
+from .output import console, errors, say, verbatim, write_out
+from .tables import best_table, everyone_table, pair_table
 
 if TYPE_CHECKING:  # importing Matplotlib takes long, and a folder for its fonts
     from ..report.build import Built
 
 FORMATS = ("table", "csv", "json")
+_MOST_NOTES = 3  # in the line that stands for all
 
 
 def check_format(name: str) -> None:
@@ -23,33 +35,92 @@ def check_format(name: str) -> None:
         raise InvalidInput(f"format = {name!r}: must be table, csv or json")
 
 
-def print_answers(data: ReportData, answers: Sequence[Answer], form: str) -> None:
-    """Print the winners and the best agents of every experiment."""
+def divide(given: Sequence[Path]) -> tuple[tuple[str, str] | None, list[Path]]:
+    """The two agents among what is given, if any, and the files and folders."""
+    agents = [str(each) for each in given if not os.path.exists(each)]
+    places = [each for each in given if os.path.exists(each)]
+    if not agents or not places:
+        return None, list(given)
+    if len(agents) == 2:
+        return (agents[0], agents[1]), places
+    raise InvalidInput(
+        f"there is no {agents[0]}: give folders or files with results, and before them two agents "
+        "or none"
+    )
+
+
+def print_answers(data: ReportData, answers: Sequence[Answer], form: str, everyone: bool) -> None:
+    """Print the winners and the best agents of every experiment, or everyone."""
     if form == "csv":
-        write_out(best_csv(answers))
+        write_out(everyone_csv(answers) if everyone else best_csv(answers))
     elif form == "json":
-        write_out(best_json(data, answers))
+        write_out(everyone_json(data, answers) if everyone else best_json(data, answers))
     else:
         for found in answers:
-            console.print(best_table(found))
-            console.print(verbatim(sentence(found) + "\n"))
-        console.print(verbatim(_legend(answers[0]), style="dim"))
+            console.print(everyone_table(found) if everyone else best_table(found))
+            _print_paragraph(sentence(found))
+        if not everyone and all(len(found.experiment.summaries) == 2 for found in answers):
+            for found in answers:
+                one, other = found.experiment.summaries
+                _print_paragraph(str(found.pair(one.label, other.label)))
+        console.print(verbatim(_legend(answers, everyone), style="dim"))
 
 
-def _legend(found: Answer) -> str:
-    """What the columns of the tables of best agents mean."""
-    question = found.question
+def print_pairs(
+    data: ReportData, answers: Sequence[Answer], agents: tuple[str, str], form: str
+) -> None:
+    """Print how two agents compare, in every experiment that has both."""
+    pairs = make_pairs(answers, *agents)
+    if form == "csv":
+        write_out(pairs_csv(pairs))
+    elif form == "json":
+        write_out(pairs_json(data, answers, pairs))
+    else:
+        for pair in pairs:
+            console.print(pair_table(pair, answers[0].question.feature))
+            _print_paragraph(str(pair))
+
+
+def _print_paragraph(text: str) -> None:
+    console.print(verbatim(text + "\n"))
+
+
+def _legend(answers: Sequence[Answer], everyone: bool) -> str:
+    """What the marks and the columns of the tables mean."""
+    question = answers[0].question
+    summaries = [row.summary for found in answers for row in found.rows]
+    own = f"{OWN} your own agents. " if any(summary.is_own for summary in summaries) else ""
     halves = (
         "Agents were chosen on one half of the MDPs; scores and tests are from the other half. "
         if question.honest
         else ""
     )
-    return (
-        f"★ winners: not significantly worse than the best (paired one-sided Z-test, level "
-        f"{100 * question.level:g}%). {halves}norm.: 0 is random, 1 is {REFERENCE}, a reference "
-        "that never competes. p Holm: the test's p-value, corrected for the number of tests. "
-        "stable: how often the algorithm wins when the MDPs are resampled."
+    tests = (
+        "p: the test's p-value, without correction for the number of tests."
+        if everyone
+        else "p Holm: the test's p-value, corrected for the number of tests. stable: how often the "
+        "algorithm wins when the MDPs are resampled."
     )
+    return (
+        f"{WINNER} winners: not significantly worse than the best (paired one-sided Z-test, level "
+        f"{100 * question.level:g}%). {own}{halves}norm.: 0 is random, 1 is {REFERENCE}, a "
+        f"reference that never competes. {tests}"
+    )
+
+
+def print_notes(notes: Sequence[Note], in_full: bool, how: str = "--notes lists all") -> None:
+    """Print notes on results: in full, or the first ones in one line and how to see them all."""
+    for line in [note.in_full for note in notes] if in_full else _collapsed(notes, how):
+        errors.print(verbatim(f"note: {line}"), soft_wrap=True)
+
+
+def _collapsed(notes: Sequence[Note], how: str) -> list[str]:
+    """One line with the first notes, each with one of its results; no line without notes."""
+    first = [note.naming(1) for note in notes[:_MOST_NOTES]]
+    rest = len(notes) - len(first)
+    is_cut = rest > 0 or any(len(note.results) > 1 for note in notes)
+    line = "; ".join([*first, *([f"and {rest} more notes"] if rest else [])])
+    return [line + (f" ({how})" if is_cut else "")] if notes else []
 
 
 def print_built(built: "Built") -> None:
@@ -66,3 +137,4 @@ def print_built(built: "Built") -> None:
     ]
     for line in lines:
         say(line)
+    print_notes(built.notes, False, "the report and brlbench compare --notes have them all")

@@ -86,7 +86,8 @@ def experiment_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
     with suppress(BrlbenchError):
         # An option without its value ends parsing: what stands before it is left in `args`.
-        data = load(*map(Path, [*(ctx.params.get("results") or ()), *ctx.args]))
+        given = [*(ctx.params.get("results") or ()), *ctx.args]
+        data = load(*(Path(each) for each in given if os.path.exists(each)))
         return _beginning([each.name for each in data.experiments], incomplete)
     return []
 

@@ -1,19 +1,25 @@
 """The demo: a study that comes with the package, its tables, a figure and a page."""
 
 import os
+import shlex
 from pathlib import Path
 
+from rich.padding import Padding
+
+from ..analysis.bounds import LEVEL
+from ..analysis.times import ONLINE
 from ..files import atomic_write
+from ..report.answers import ANYTHING, Answer, Question, answer_all
 from ..report.data import ReportData
 from ..report.figures import render, score_against_online_time
-from ..report.loading import load
 from ..report.page import write_page
-from ..study.folder import Folder
+from ..report.words import sentence
 from ..study.start import prepare
-from .output import console, say
-from .running import run
+from .output import console, say, verbatim
+from .running import load_scores, print_next, run
 from .tables import score_table
 
+_OFFLINE, _ONLINE = "100ms", "20us"  # bounds that change the winners: no time to train or to plan
 STUDY = Path(__file__).parent / "shipped" / "demo.toml"
 
 
@@ -22,12 +28,41 @@ def run_demo(output: Path, mdps: int, seed: int, workers: int | None) -> bool:
     study, execution = prepare(STUDY, {"workers": workers}, num_mdps=mdps, seed=seed)
     if not run(study, execution, output):
         return False
-    folder = Folder(output)
-    data = load(*(folder.result(job) for job in study.jobs))
+    data = load_scores(study, output)
+    assert data is not None
     for experiment in data.experiments:
         console.print(score_table(experiment.name, experiment.summaries))
     _write_figure_and_page(data, output)
+    _print_winners(data)
+    folder, bounds = shlex.quote(str(output)), f"--offline {_OFFLINE} --online {_ONLINE}"
+    print_next(
+        {
+            f"brlbench compare {folder} {bounds}": "tables and tests",
+            f"brlbench report {folder}": "figures, LaTeX and PDF, exports",
+        }
+    )
     return True
+
+
+def _print_winners(data: ReportData) -> None:
+    """Print the winners without bounds, and within bounds where these change them."""
+    bounded = Question.parse(_OFFLINE, _ONLINE, ONLINE, LEVEL, honest=False)
+    answers = [answer_all(data, question) for question in (ANYTHING, bounded)]
+    changed = [
+        within
+        for without, within in zip(*answers, strict=True)
+        if _algorithms(without) != _algorithms(within)
+    ]
+    for title, found in (("Winners:", answers[0]), ("Bounds on time change them:", changed)):
+        if found:
+            say(title)
+        for each in found:
+            console.print(Padding(verbatim(sentence(each)), (0, 0, 0, 2)))
+
+
+def _algorithms(found: Answer) -> list[str]:
+    """The winning algorithms, in alphabetical order."""
+    return sorted(summary.algorithm for summary in found.winners)
 
 
 def _write_figure_and_page(data: ReportData, folder: Path) -> None:

@@ -1,5 +1,6 @@
 """Commands that list what comes with the package: problems, agents."""
 
+import textwrap
 from typing import Annotated
 
 import typer
@@ -63,7 +64,9 @@ def _print_agents() -> None:
 
     width = max(map(len, AGENTS))
     for name, agent in AGENTS.items():
-        line = Text.assemble((name.ljust(width), "bold"), "  ", _first_line(agent))
+        room = max(10, console.width - width - 2)
+        short = textwrap.shorten(_first_line(agent), room, placeholder=" …")
+        line = Text.assemble((name.ljust(width), "bold"), "  ", short)
         console.print(line, no_wrap=True, overflow="ellipsis")
     say("\nbrlbench agents NAME shows one of them with its parameters.")
 

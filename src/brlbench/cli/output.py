@@ -2,7 +2,6 @@
 
 import re
 import sys
-from collections.abc import Iterable
 
 from rich.console import Console
 from rich.text import Text
@@ -35,12 +34,6 @@ def write_out(data: bytes) -> None:
     if sys.stdout is not None:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
-
-
-def print_notes(notes: Iterable[str]) -> None:
-    """Print notes on results."""
-    for note in notes:
-        errors.print(verbatim(f"note: {note}"), soft_wrap=True)
 
 
 def _code(character: re.Match[str]) -> str:

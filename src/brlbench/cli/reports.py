@@ -7,7 +7,7 @@ import typer
 
 from .completion import answer_formats, experiment_names, feature_names, report_formats
 from .options import Output, Overwrite
-from .output import errors, print_notes, say
+from .output import errors, say
 
 Results = Annotated[
     list[Path], typer.Argument(help="Folders or files with results, from run, play or demo.")
@@ -27,7 +27,10 @@ Honest = Annotated[
 
 
 def compare(
-    results: Results,
+    results: Annotated[
+        list[Path],
+        typer.Argument(help="Folders or files with results; before them, two agents to compare."),
+    ],
     offline: Annotated[str | None, typer.Option(help="A bound on training, e.g. 1m.")] = None,
     online: Annotated[str | None, typer.Option(help="A bound on decisions, e.g. 5ms.")] = None,
     feature: Feature = "mean",
@@ -36,6 +39,16 @@ def compare(
     experiment: Annotated[
         str | None, typer.Option(help="Only this experiment.", autocompletion=experiment_names)
     ] = None,
+    all: Annotated[
+        bool, typer.Option("--all", help="Every agent, not the best of each algorithm.")
+    ] = False,
+    agents: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="Two agents to compare, even if files have these names."),
+    ] = None,
+    notes: Annotated[
+        bool, typer.Option("--notes", help="All notes on the results, one per line.")
+    ] = False,
     format: Annotated[
         str, typer.Option(help="table, csv or json.", autocompletion=answer_formats)
     ] = "table",
@@ -44,18 +57,26 @@ def compare(
 
     Bounds are like 300us, 5ms, 1.5s, 1m, 2h, or a number of seconds.
 
-    Example: [bold]brlbench compare results --offline 1m --online 5ms[/bold]
+    Two agents before the results are compared with each other. Name them as tables do, or by a part
+    of that; the name of an algorithm stands for its best agent within the bounds.
+
+    Examples: [bold]brlbench compare results --offline 1m --online 5ms[/bold],
+    [bold]brlbench compare beb my_agent:Thompson results[/bold]
     """
     from ..report.answers import Question, answer_all, notes_on
     from ..report.loading import load
-    from .answers import check_format, print_answers
+    from .answers import check_format, divide, print_answers, print_notes, print_pairs
 
     check_format(format)
     question = Question.parse(offline, online, feature, level, honest)
-    data = load(*results, feature=feature)
+    pair, places = divide(results) if agents is None else (agents, results)
+    data = load(*places, feature=feature)
     answers = answer_all(data, question, experiment)
-    print_answers(data, answers, format)
-    print_notes(notes_on(data, answers))
+    if pair is None:
+        print_answers(data, answers, format, everyone=all)
+    else:
+        print_pairs(data, answers, pair, format)
+    print_notes(notes_on(data, answers), in_full=notes)
 
 
 def report(
@@ -94,7 +115,6 @@ def report(
         data = load(*results, feature=feature)
         built = build(data, folder, formats, question, overwrite, show)
     print_built(built)
-    print_notes(built.notes)
 
 
 def compact(results: Results, output: Output, overwrite: Overwrite = False) -> None:

@@ -3,12 +3,14 @@
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from ..errors import StoreError
+from ..report.data import ReportData
+from ..report.loading import load
 from ..study.estimate import Estimate, estimate
 from ..study.folder import Folder
 from ..study.plan import Study, read_study
@@ -20,6 +22,9 @@ from .bars import luck_bar, probes_bar, study_bar
 from .ending import sentence_about
 from .output import console, say
 from .progress import print_cost_of_probes, print_estimates, print_outlook, print_status
+from .tables import score_table
+
+_MOST_SCORES = 10  # of each experiment, after a run
 
 
 def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bool = False) -> bool:
@@ -43,6 +48,40 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
     status = read_status(results)
     print_status(status, is_over=True)
     return status.done == status.total
+
+
+def load_scores(study: Study, results: Path) -> ReportData | None:
+    """What the results of a study say, without those of others in its folder; None without any."""
+    folder = Folder(results)
+    files = [path for job in study.jobs if (path := folder.result(job)).exists()]
+    return load(*files) if files else None
+
+
+def print_scores(study: Study, results: Path) -> None:
+    """Print the best scores of each experiment, and what to type next, if the study is over."""
+    is_over = not look(Folder(results), study.jobs).missing
+    data = load_scores(study, results) if is_over else None
+    if data is None:
+        return
+    for experiment in data.experiments:
+        console.print(score_table(experiment.name, experiment.summaries, _MOST_SCORES))
+    folder = shlex.quote(str(results))
+    most = max(len(experiment.summaries) for experiment in data.experiments)
+    commands = {
+        f"brlbench compare {folder}": "the winners, and how sure that is",
+        f"brlbench report {folder}": "figures, tables and an interactive page",
+    }
+    if most > _MOST_SCORES:
+        commands[f"brlbench compare {folder} --all"] = f"all agents; {_MOST_SCORES} are shown here"
+    print_next(commands)
+
+
+def print_next(commands: Mapping[str, str]) -> None:
+    """Print what to type next, and what it is for."""
+    width = max(map(len, commands))
+    say("Next:")
+    for command, purpose in commands.items():
+        say(f"  {command:{width}}  # {purpose}")
 
 
 @contextmanager

@@ -18,7 +18,7 @@ def demo(
     seed: Seed = 0,
     workers: Workers = None,
 ) -> None:
-    """Run a small real study: three problems, accurate and uniform priors, ten agents.
+    """Run a small real study: three problems, accurate and uniform priors, twelve agents.
 
     Results that are already in the folder are kept and not played again.
 
@@ -80,8 +80,12 @@ def run(
         running.detach(study, folder, [each for each in sys.argv[1:] if each != "--detach"])
     elif dry:
         running.dry_run(*prepare(study, options, profile), folder, probes)
-    elif not running.run(*prepare(study, options, profile), folder, retry_failed):
-        raise typer.Exit(1)
+    else:
+        planned, execution = prepare(study, options, profile)
+        is_complete = running.run(planned, execution, folder, retry_failed)
+        running.print_scores(planned, folder)
+        if not is_complete:
+            raise typer.Exit(1)
 
 
 def status(

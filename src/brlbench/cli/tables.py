@@ -1,65 +1,164 @@
 """Scores as tables for the terminal."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field
 
 from rich import box
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
+from rich.text import Text
 
 from ..analysis.times import ONLINE
 from ..arguments import format_seconds
+from ..protocol.labels import break_name, least_width
 from ..protocol.score import Score
 from ..protocol.summary import Summary
-from ..report.answers import Answer
+from ..report.answers import Answer, Row, Standing
 from ..report.data import REFERENCE
-from ..report.words import describe_bounds, format_p, format_score
+from ..report.pairs import Pair
+from ..report.words import describe_bounds, format_p, format_score, mark
 from .output import verbatim
 
 
-def score_table(experiment: str, summaries: Sequence[Summary]) -> Table:
-    """The agents of one experiment, best first."""
-    title = f"{experiment}, {len(summaries[0].returns)} MDPs"
-    table = _table(title)
-    table.add_column("agent", overflow="fold")
-    for name in (_score_title(summaries), "offline", "online, per decision"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for summary in sorted(summaries, key=lambda each: -each.score.mean):
-        table.add_row(
-            verbatim(summary.label),
-            _scores(summary.score, summary.unadjusted if summary.adjusted else None),
-            *_times(summary, ONLINE),
-        )
+@dataclass
+class ScoreTable:
+    """A table of agents that never breaks a word of their names, if there is room at all.
+
+    Where the terminal is narrow, names break after commas, and then `spare` columns are left out.
+    """
+
+    title: str
+    names: str  # the title of the column of names
+    columns: list[str]  # the titles of the others
+    spare: Sequence[str] = ()  # columns to leave out, the first one first
+    rows: list[tuple[str, str, list[str]]] = field(default_factory=list)  # marks, name, cells
+    references: int = 0  # how many of the rows, at the end, are no competitors
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw the table as wide as its content, at most as wide as the terminal."""
+        names = [verbatim(name).plain for _, name, _ in self.rows]
+        kept = self._fitting(options.max_width, names)
+        room = max(1, options.max_width - self._width(kept))
+        table = Table(
+            title=verbatim(self.title, "table.title"), title_justify="left", box=box.SIMPLE_HEAD,
+            padding=0,
+        )  # fmt: skip
+        table.add_column("", no_wrap=True)
+        table.add_column(self.names, no_wrap=True)
+        for i in kept:
+            table.add_column(self.columns[i], justify="right", no_wrap=True)
+        for number, (marks, _, cells) in enumerate(self.rows):
+            if number == len(self.rows) - self.references:
+                table.add_section()
+            name = Text("\n".join(break_name(names[number], room, cell_len)))
+            style = "dim" if number >= len(self.rows) - self.references else ""
+            table.add_row(marks, name, *(cells[i] for i in kept), style=style)
+        yield table
+
+    def _fitting(self, width: int, names: Sequence[str]) -> list[int]:
+        """The columns that leave room for every word of the names."""
+        needed = max((least_width(name, cell_len) for name in [self.names, *names]), default=0)
+        kept = list(range(len(self.columns)))
+        for title in self.spare:
+            if self._width(kept) + needed <= width:
+                break
+            kept.remove(self.columns.index(title))
+        return kept
+
+    def _width(self, kept: Sequence[int]) -> int:
+        """The width of the table without names."""
+        marked = max([1, *(cell_len(marks) for marks, _, _ in self.rows)])
+        cells = [
+            max(
+                cell_len(line)
+                for text in [self.columns[i], *(cells[i] for _, _, cells in self.rows)]
+                for line in text.split("\n")
+            )
+            for i in kept
+        ]
+        return marked + sum(cells) + len(kept) + 3  # spaces between columns and at the ends
+
+
+def score_table(
+    experiment: str, summaries: Sequence[Summary], most: int | None = None
+) -> ScoreTable:
+    """The agents of one experiment, best first; at most so many of them."""
+    table = ScoreTable(
+        f"{experiment}, {len(summaries[0].returns)} MDPs",
+        "agent",
+        [_score_title(summaries), "offline", "online"],
+    )
+    for summary in sorted(summaries, key=lambda each: -each.score.mean)[:most]:
+        table.rows.append((mark(summary), summary.label, _line(summary)))
     return table
 
 
-def best_table(found: Answer) -> Table:
+def best_table(found: Answer) -> ScoreTable:
     """The best agent of each algorithm within the bounds of the question."""
+    columns = ["norm.", "offline", "online", "p Holm", "stable"]
+    table = _answer_table(found, "best agents", columns, spare=("stable", "norm."))
+    for row in found.rows:
+        p_value = format_p(row.test.holm) if row.test else ""
+        cells = [*_cells(row, found), p_value, f"{100 * row.stability:.0f}%"]
+        table.rows.append((mark(row.summary, row.winner), row.summary.label, cells))
+    _add_references(table, found)
+    return table
+
+
+def everyone_table(found: Answer) -> ScoreTable:
+    """Every agent within the bounds of the question."""
+    columns = ["norm.", "offline", "online", "p"]
+    table = _answer_table(found, "agents", columns, spare=("norm.",))
+    winners = {summary.label for summary in found.winners}
+    for place, (each, p_value) in enumerate(zip(found.standings, found.p_values, strict=True)):
+        shown = format_p(p_value) if place and found.num_tested > 1 else ""
+        marked = mark(each.summary, each.summary.label in winners)
+        table.rows.append((marked, each.summary.label, [*_cells(each, found), shown]))
+    _add_references(table, found)
+    return table
+
+
+def pair_table(pair: Pair, feature: str) -> ScoreTable:
+    """The scores and times of two agents."""
+    agents = (pair.first, pair.second)
+    columns = [_score_title(agents), "offline", "online"]
+    table = ScoreTable(f"{pair.experiment}, {pair.num_mdps} MDPs", "agents", columns)
+    for summary in agents:
+        table.rows.append((mark(summary), summary.label, _line(summary, feature)))
+    return table
+
+
+def _answer_table(
+    found: Answer, names: str, columns: Sequence[str], spare: Sequence[str]
+) -> ScoreTable:
     bounds = describe_bounds(found.question)
     title = f"{found.experiment.name}, {found.num_tested} MDPs{f', {bounds}' if bounds else ''}"
-    table = _table(title, box=box.SIMPLE_HEAD, padding=0)
-    table.add_column("")
-    table.add_column("best agents", overflow="fold")
-    title = _score_title(found.experiment.summaries)
-    for name in (title, "norm.", "offline", "online", "p Holm", "stable"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in found.rows:
-        table.add_row(
-            "★" if row.winner else "",
-            verbatim(row.summary.label),
-            _scores(row.score, row.unadjusted),
-            "" if row.normalised is None else f"{row.normalised:.2f}",
-            *_times(row.summary, found.question.feature),
-            format_p(row.test.holm) if row.test else "",
-            f"{100 * row.stability:.0f}%",
-        )
-    table.add_section()
+    return ScoreTable(title, names, [_score_title(found.experiment.summaries), *columns], spare)
+
+
+def _cells(standing: Standing | Row, found: Answer) -> list[str]:
+    normalised = standing.normalised
+    return [
+        _scores(standing.score, standing.unadjusted),
+        "" if normalised is None else f"{normalised:.2f}",
+        *_times(standing.summary, found.question.feature),
+    ]
+
+
+def _add_references(table: ScoreTable, found: Answer) -> None:
     for summary in found.experiment.summaries:
         if summary.algorithm == REFERENCE:
-            score = _scores(summary.score, summary.unadjusted if summary.adjusted else None)
-            label = verbatim(f"{summary.label} (reference)")
-            times = _times(summary, found.question.feature)
-            table.add_row("", label, score, "", *times, style="dim")
-    return table
+            score, *times = _line(summary, found.question.feature)
+            cells = [score, "", *times]
+            empty = [""] * (len(table.columns) - len(cells))
+            table.rows.append(("", f"{summary.label} (reference)", [*cells, *empty]))
+            table.references += 1
+
+
+def _line(summary: Summary, feature: str = ONLINE) -> list[str]:
+    unadjusted = None if summary.adjusted is None else summary.unadjusted
+    return [_scores(summary.score, unadjusted), *_times(summary, feature)]
 
 
 def _score_title(summaries: Sequence[Summary]) -> str:
@@ -71,10 +170,6 @@ def _scores(score: Score, unadjusted: Score | None) -> str:
     """A score, and below it the mean return if the score is adjusted."""
     below = "" if unadjusted is None else f"\n({format_score(*unadjusted)})"
     return format_score(*score) + below
-
-
-def _table(title: str, **options: Any) -> Table:
-    return Table(title=verbatim(title, "table.title"), title_justify="left", **options)
 
 
 def _times(summary: Summary, feature: str) -> tuple[str, str]:

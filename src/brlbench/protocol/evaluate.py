@@ -11,7 +11,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Any
 
-from ..agents import check_agent, describe
+from ..agents import check_agent, default_parameters, describe
 from ..agents.base import Agent, CompiledAgent
 from ..arguments import num_workers
 from ..errors import AgentError, InvalidInput, reason, short
@@ -19,8 +19,9 @@ from . import machine, needs
 from .bar import Bar
 from .experiment import Experiment
 from .futures import completed
+from .labels import label_of
 from .playing import Part, copy_agent, play
-from .result import Result, join_records, label_of
+from .result import Result, join_records
 from .totals import PartTotals, keeps_decisions, totals_of
 from .training import TrainedAgent, Training, load_into, save, train
 
@@ -66,7 +67,7 @@ def evaluate(
         )
     workers = num_workers(workers)
     needs.check(experiment, keep_paths, workers)
-    name = f"{label_of(*describe(agent))} on {experiment.name}"
+    name = f"{label_of(*describe(agent), defaults=default_parameters(agent))} on {experiment.name}"
     wanted = False if progress is None and on_played is not None else progress
     with Bar(name, experiment.num_trajectories, "trajectories", wanted) as bar:
         bar.begin("training")

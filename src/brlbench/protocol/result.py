@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..agents import describe
+from ..agents import AGENTS, default_parameters, describe
 from ..agents.base import Agent
-from ..arguments import format_seconds, require_module
+from ..arguments import require_module
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
 from .adjusted import LEAST_MDPS, Adjusted, adjust, can_adjust
 from .display import columns_of, result_html, result_line
 from .experiment import Experiment
+from .labels import label_of
 from .luck import StartValues
 from .score import Score
 from .start_values import find_start_values, known_start_values
@@ -77,12 +78,13 @@ class Result:
     noise: Floats | None = None  # [N, K, F]; how lucky the trajectories were: see `luck`
     start_values: Floats | None = None  # [N, K, F]
     expected: StartValues | None = None  # what start values are on average
+    defaults: dict[str, Any] | None = None  # of the parameters; None for built-in agents
     experiment: Experiment | None = field(default=None, repr=False)  # None if read from a file
 
     @property
     def label(self) -> str:
         """The agent in a few words, with its deadline."""
-        return label_of(self.algorithm, self.parameters, self.deadline)
+        return label_of(self.algorithm, self.parameters, self.deadline, self.defaults)
 
     @property
     def deadline(self) -> float | None:
@@ -230,6 +232,7 @@ def join_records(
         noise=noise if has_luck else None,
         start_values=start_values if has_luck else None,
         expected=known_start_values(experiment) if can_adjust(experiment) else None,
+        defaults=None if algorithm in AGENTS else default_parameters(agent),
         experiment=experiment,
         **{name: joined(name) for name in names},
     )
@@ -251,11 +254,3 @@ def _totals(parts: Sequence[Any], returns: Floats | None, deadline: float | None
     times = TimeCounts.joined(part.times for part in parts)
     overruns = None if deadline is None else times.late / times.decisions
     return Totals(returns, times.features(), overruns)
-
-
-def label_of(algorithm: str, parameters: dict[str, Any], deadline: float | None = None) -> str:
-    """An agent in a few words."""
-    given = {key: value for key, value in parameters.items() if value is not None}
-    listed = ", ".join(f"{key}={value}" for key, value in given.items())
-    within = "" if deadline is None else f" within {format_seconds(deadline)}"
-    return (f"{algorithm}({listed})" if listed else algorithm) + within

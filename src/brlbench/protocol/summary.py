@@ -3,8 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..agents import AGENTS
 from ..mdps.sparse import Floats
 from .adjusted import Adjusted
+from .labels import label_of
 from .score import Score
 
 
@@ -14,12 +16,23 @@ class Summary:
 
     algorithm: str
     parameters: dict[str, Any]
-    label: str
+    label: str  # with the parameters that differ from their defaults
     returns: Floats  # [N]
     seconds: dict[str, float]  # by time feature; "offline" is one of them
     machine: dict[str, Any]
     overruns: float | None = None  # share of decisions past the deadline, if there was one
     adjusted: Adjusted | None = None  # with the luck taken out
+    deadline: float | None = None  # seconds that a decision was allowed to take
+
+    @property
+    def full_label(self) -> str:
+        """The agent with all its parameters; no two agents of an experiment share it."""
+        return label_of(self.algorithm, self.parameters, self.deadline, defaults={})
+
+    @property
+    def is_own(self) -> bool:
+        """Whether a user wrote the agent."""
+        return self.algorithm not in AGENTS
 
     @property
     def score(self) -> Score:

@@ -4,7 +4,7 @@
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,16 +14,20 @@ import numpy as np
 from .. import streams
 from ..analysis.bounds import LEVEL, Comparison, Regions
 from ..analysis.scores import Interval, bootstrap_interval, few_mdps_warning, normalised
-from ..analysis.significance import effect_size, holm, paired_z_test, permutation_test
+from ..analysis.significance import effect_size, holm, paired_z_test, permutation_test, z_against
 from ..analysis.times import ONLINE
 from ..arguments import parse_seconds
 from ..errors import InvalidInput, did_you_mean
 from ..protocol.score import Score
 from ..protocol.summary import Summary
 from .data import REFERENCE, ExperimentData, ReportData
+from .notes import Note
 
 if TYPE_CHECKING:
     import polars
+
+    from ..protocol.result import Result
+    from .pairs import Pair
 
 OPPS = ("opps-ds", "opps-cs")
 Bound = str | float | None
@@ -71,14 +75,23 @@ class Test(NamedTuple):
     effect: float
 
 
-class Row(NamedTuple):
-    """The best agent of one algorithm."""
+class Standing(NamedTuple):
+    """An agent and its scores."""
 
     summary: Summary
-    winner: bool
     score: Score  # if honest, on the testing half of the MDPs
     unadjusted: Score | None  # on the same MDPs; None if the score is not adjusted
     normalised: float | None
+
+
+class Row(NamedTuple):
+    """The best agent of one algorithm: how it stands, and how it compares with the best of all."""
+
+    summary: Summary
+    score: Score  # as in `Standing`
+    unadjusted: Score | None
+    normalised: float | None
+    winner: bool
     test: Test | None  # None for the best agent, and with too few MDPs to test
     stability: float  # share of resamples of the MDPs in which the algorithm wins
 
@@ -106,6 +119,13 @@ class Answer:
         return [row.summary for row in self.rows if row.winner]
 
     @property
+    def everyone(self) -> "polars.DataFrame":
+        """Every agent within the bounds: scores, times and uncorrected p-values, the best first."""
+        from .tables import everyone_table
+
+        return everyone_table([self])
+
+    @property
     def table(self) -> "polars.DataFrame":
         """The best agent of each algorithm: scores, times and p-values, the best first."""
         from .tables import best_table
@@ -128,6 +148,37 @@ class Answer:
         from .words import answer_html
 
         return answer_html(self)
+
+    @cached_property
+    def standings(self) -> list[Standing]:
+        """Every agent within the bounds, the best first."""
+        allowed = self.comparison.allowed(self.question.offline, self.question.online)
+        summaries = self.comparison.summaries
+        return [_standing(self.experiment, summaries[i], self.comparison) for i in allowed]
+
+    @property
+    def p_values(self) -> list[float]:
+        """Of every agent in `standings`: the Z-test's, against the best; without correction."""
+        allowed = self.comparison.allowed(self.question.offline, self.question.online)
+        testing = self.comparison.testing[allowed]
+        statistics = z_against(testing[0], testing) if allowed else ()
+        return [math.erfc(z / math.sqrt(2)) / 2 for z in statistics]
+
+    def pair(self, first: "str | Result", second: "str | Result") -> "Pair":
+        """Compare two agents: their difference, tests, and how often the first is better.
+
+        Args:
+            first: a result, a label, or a part of one; an algorithm's name is its best agent.
+            second: the same for the other agent.
+        """
+        from .pairs import make_pair
+
+        return make_pair(self, first, second)
+
+    @property
+    def tested(self) -> slice:
+        """The MDPs that tests use; if honest, those that chose no agent."""
+        return _tested(self.comparison)
 
     @property
     def num_tested(self) -> int:
@@ -168,20 +219,9 @@ def answer(experiment: ExperimentData, question: Question = ANYTHING) -> Answer:
     tests = _tests(comparison, chosen, question.level, rng)
     stability = comparison.stability(question.offline, question.online, rng, RESAMPLES)
     rows = []
-    # If honest, only the testing half is free of the choice's bias; a single MDP has none.
-    tested = slice(1, None, 2) if question.honest and comparison.testing.size else slice(None)
     for i, test in zip(chosen, tests, strict=True):
-        score, unadjusted = _scores(summaries[i], tested)
-        row = Row(
-            summary=summaries[i],
-            winner=i in best.winners,
-            score=score,
-            unadjusted=unadjusted,
-            normalised=_normalised(experiment, score.mean, question.honest),
-            test=test,
-            stability=stability[summaries[i].algorithm],
-        )
-        rows.append(row)
+        standing = _standing(experiment, summaries[i], comparison)
+        rows.append(Row(*standing, i in best.winners, test, stability[summaries[i].algorithm]))
     return Answer(experiment, question, comparison, rows)
 
 
@@ -200,9 +240,10 @@ def answer_all(
     return [answer(each, question) for each in data.experiments if experiment in (None, each.name)]
 
 
-def notes_on(data: ReportData, answers: Iterable[Answer]) -> list[str]:
-    """Notes on the results and on the answers from them."""
-    return [*data.notes, *(found.warning for found in answers if found.warning)]
+def notes_on(data: ReportData, answers: Sequence[Answer]) -> list[Note]:
+    """Notes on the results that are shown and on the answers from them."""
+    warnings = [Note(found.warning) for found in answers if found.warning]
+    return data.notes_on([found.experiment for found in answers], warnings)
 
 
 def _tests(
@@ -229,10 +270,19 @@ def _tests(
     return [None, *tests]
 
 
-def _scores(summary: Summary, mdps: slice) -> tuple[Score, Score | None]:
-    """The score on some of the MDPs, and the unadjusted one if it is adjusted."""
+def _tested(comparison: Comparison) -> slice:
+    """The MDPs that tests use: if honest, one half; a single MDP has no halves."""
+    is_halved = comparison.honest and comparison.testing.size
+    return slice(1, None, 2) if is_halved else slice(None)
+
+
+def _standing(experiment: ExperimentData, summary: Summary, comparison: Comparison) -> Standing:
+    """An agent with its scores on the MDPs that tests use."""
+    mdps = _tested(comparison)
     score = summary.score if mdps == slice(None) else Score.of(summary.scored_returns[mdps])
-    return score, None if summary.adjusted is None else Score.of(summary.returns[mdps])
+    unadjusted = None if summary.adjusted is None else Score.of(summary.returns[mdps])
+    normalised = _normalised(experiment, score.mean, comparison.honest)
+    return Standing(summary, score, unadjusted, normalised)
 
 
 def _normalised(experiment: ExperimentData, score: float, honest: bool) -> float | None:

@@ -15,6 +15,7 @@ from .answers import ANYTHING, Answer, Question, answer_all, notes_on
 from .data import ReportData
 from .figures import Looks, render, score_against_time, styles
 from .map import best_algorithms_map
+from .notes import Note
 
 FORMATS = ("figures", "latex", "html", "csv", "json", "parquet")
 
@@ -28,7 +29,7 @@ class Built:
 
     answers: list[Answer]
     files: list[Path]
-    notes: list[str]
+    notes: list[Note]
 
     def __repr__(self) -> str:
         return "\n".join(["Files:", *(f"  {path}" for path in self.files)])
@@ -60,7 +61,7 @@ def build(
         if note is None:
             files.append(folder / name)
         else:
-            notes.append(note)
+            notes.append(Note(note))
     return Built(answers, files, notes)
 
 

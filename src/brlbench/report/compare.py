@@ -47,7 +47,7 @@ def compare(
             "experiment="
         )
     [found] = answer_all(data, question, experiment)
-    return replace(found, notes=notes_on(data, [found]))
+    return replace(found, notes=list(map(str, notes_on(data, [found]))))
 
 
 def gather(results: Given | Iterable[Given], feature: str = ONLINE) -> ReportData:

@@ -10,6 +10,7 @@ from typing import Any
 from ..analysis.scores import normalised
 from ..protocol.summary import Summary
 from ..storage.compact import ExperimentHeader
+from .notes import Note, quality_notes
 
 REFERENCE = "optimal"  # knows the MDP: a bound to compare with, never a competitor
 
@@ -70,7 +71,20 @@ class ExperimentData:
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Everything in a folder of results, and notes on what is wrong with it."""
+    """Everything in a folder of results, and notes on what could not be read of it."""
 
     experiments: Sequence[ExperimentData]
-    notes: Sequence[str]
+    unread: Sequence[Note]
+
+    @property
+    def notes(self) -> list[str]:
+        """All notes on the results."""
+        return list(map(str, self.notes_on(self.experiments)))
+
+    def notes_on(
+        self, shown: Sequence[ExperimentData], warnings: Sequence[Note] = ()
+    ) -> list[Note]:
+        """The notes that concern the experiments that are shown, the gravest first."""
+        names = {name for each in shown for name in (each.name, each.settings.get("name"))}
+        unread = [note for note in self.unread if note.experiment in (None, *names)]
+        return [*unread, *warnings, *quality_notes(self.experiments, shown)]

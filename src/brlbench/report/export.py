@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ import polars.selectors as cs
 from ..storage.tables import write_table
 from .answers import Answer, notes_on
 from .data import ReportData
-from .tables import agents_table, best_table
+from .pairs import Pair
+from .tables import agents_table, best_table, everyone_table, pairs_table
 from .words import read_map, sentence
 
 
@@ -37,12 +38,33 @@ def agents_json(data: ReportData, answers: Sequence[Answer]) -> bytes:
             "agents": rows,
         }
         experiments.append(content)
-    return _json({"notes": notes_on(data, answers), "experiments": experiments})
+    return _json({"notes": _notes(data, answers), "experiments": experiments})
 
 
 def write_agents_parquet(path: Path, answers: Sequence[Answer], overwrite: bool = False) -> None:
     """Every agent in every experiment, as Parquet."""
     write_table(path, agents_table(answers), overwrite)
+
+
+def everyone_csv(answers: Sequence[Answer]) -> bytes:
+    """Every agent within the bounds of each experiment, as CSV."""
+    return _csv(everyone_table(answers))
+
+
+def everyone_json(data: ReportData, answers: Sequence[Answer]) -> bytes:
+    """Every agent within the bounds of each experiment with the answers, as JSON."""
+    return _answers_json(data, answers, agents=everyone_table)
+
+
+def pairs_csv(pairs: Sequence[Pair]) -> bytes:
+    """Two agents in each experiment, as CSV."""
+    return _csv(pairs_table(pairs))
+
+
+def pairs_json(data: ReportData, answers: Sequence[Answer], pairs: Sequence[Pair]) -> bytes:
+    """Two agents in each experiment with what that means, as JSON."""
+    experiments = [{"answer": str(pair), **pair.table.to_dicts()[0]} for pair in pairs]
+    return _json({"notes": _notes(data, answers), "experiments": experiments})
 
 
 def best_csv(answers: Sequence[Answer]) -> bytes:
@@ -52,16 +74,28 @@ def best_csv(answers: Sequence[Answer]) -> bytes:
 
 def best_json(data: ReportData, answers: Sequence[Answer]) -> bytes:
     """The best agent of each algorithm in each experiment with the answers, as JSON."""
+    return _answers_json(data, answers, best=best_table)
+
+
+def _answers_json(
+    data: ReportData,
+    answers: Sequence[Answer],
+    **tables: Callable[[Sequence[Answer]], pl.DataFrame],
+) -> bytes:
     experiments = [
         {
             "name": found.experiment.name,
             "answer": sentence(found),
             "winners": [summary.label for summary in found.winners],
-            "best": best_table([found]).to_dicts(),
+            **{name: table([found]).to_dicts() for name, table in tables.items()},
         }
         for found in answers
     ]
-    return _json({"notes": notes_on(data, answers), "experiments": experiments})
+    return _json({"notes": _notes(data, answers), "experiments": experiments})
+
+
+def _notes(data: ReportData, answers: Sequence[Answer]) -> list[str]:
+    return [note.in_full for note in notes_on(data, answers)]
 
 
 def _csv(table: pl.DataFrame) -> bytes:

@@ -7,9 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..mdps.sparse import Floats
+from ..protocol.labels import break_name
 from ..protocol.result import Result
 from .data import REFERENCE
 from .figures import WIDTH, Looks, Picture, drawing, legend_above, styles
+
+_LINE = 44  # characters of a name per line
 
 
 def learning_curves(results: Sequence[Result]) -> Figure:
@@ -30,7 +33,8 @@ def learning_curves(results: Sequence[Result]) -> Figure:
             panel.set_xlabel("decision")
             panel.grid(alpha=0.25)
             panel.margins(x=0)
-        legend_above(figure, *panels[0].get_legend_handles_labels())
+        handles, names = panels[0].get_legend_handles_labels()
+        legend_above(figure, handles, ["\n".join(break_name(name, _LINE)) for name in names])
     return figure
 
 

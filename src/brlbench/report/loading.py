@@ -15,19 +15,15 @@ import numpy as np
 from ..analysis.times import FEATURES, ONLINE, Feature, all_features, find_feature, summarise
 from ..errors import InvalidInput, StoreError, WrongKind, encodable
 from ..files import files_below
-from ..protocol.result import Result, label_of
+from ..protocol.result import Result
 from ..protocol.summary import Summary
 from ..storage import read_result
 from ..storage.compact import ExperimentHeader, read_summaries
 from ..study.failures import failures_in
 from .data import ExperimentData, ReportData
+from .notes import Note, some
 
 _LARGEST_RETURN = 1e150  # squares of returns are added
-
-# Notes are given above these:
-_UNLIKE_SPEEDS = 1.5  # ratio of two machines' calibrations
-_MANY_OVERRUNS = 0.01  # share of decisions past the deadline
-_OVERLOADED = 0.1  # share of a thread's time spent waiting for a core
 
 
 def load(*places: Path | Result, feature: str = ONLINE) -> ReportData:
@@ -38,30 +34,35 @@ def load(*places: Path | Result, feature: str = ONLINE) -> ReportData:
     """
     features = {**FEATURES, feature: find_feature(feature)}
     headers: dict[str, ExperimentHeader] = {}
-    found: dict[str, dict[str, Summary]] = {}  # by the experiment's hash and the agent's label
+    found: dict[str, dict[str, Summary]] = {}  # by the experiment's hash and the full label
     sources: dict[Summary, Path | Result] = {}
-    notes: list[str] = []
+    notes: list[Note] = []
     for source in _sources(places, notes):
         try:
             read = list(_read(source, features))
             for header, summary in read:
                 _check_returns(source, summary, found.get(header.hash, {}).values())
         except StoreError as error:
-            notes.append(f"left out: {error}")
+            notes.append(Note(f"left out: {error}"))
             continue
         for header, summary in read:
             name = headers.setdefault(header.hash, header).name
-            first = found.setdefault(header.hash, {}).setdefault(summary.label, summary)
+            first = found.setdefault(header.hash, {}).setdefault(summary.full_label, summary)
             if first is not summary:
                 _check_repeated(summary, first, f"{source} and {sources[first]}", name)
-                notes.append(f"left out: {source} repeats {summary.label} on {name}")
+                text = f"left out: {source} repeats {summary.label} on {name}"
+                notes.append(Note(text, experiment=name))
             sources[summary] = source
     if not found:
-        what = f"no results that can be read ({_some(notes)})" if notes else "no results"
+        read_none = f"no results that can be read ({some([note.text for note in notes])})"
+        what = read_none if notes else "no results"
         where = " and ".join(map(str, places)) or "the list"
         raise InvalidInput(f"{where} has {what}: make some with brlbench run, play or demo")
     notes += [
-        f"failed: {failure.agent} on {failure.experiment}: {failure.reason}"
+        Note(
+            f"failed: {failure.agent} on {failure.experiment}: {failure.reason}",
+            experiment=failure.experiment,
+        )
         for place in places
         if not isinstance(place, Result)
         for failure in failures_in(place)
@@ -71,12 +72,12 @@ def load(*places: Path | Result, feature: str = ONLINE) -> ReportData:
             [ExperimentData(*headers[key], list(found[key].values())) for key in found]
         )
     )
-    notes += _machine_notes(experiments) + _deadline_notes(experiments) + _gaps(experiments)
     # Names of files can hold bytes that no text can.
-    return ReportData(experiments, list(map(encodable, notes)))
+    readable = [replace(note, text=encodable(note.text)) for note in notes]
+    return ReportData(experiments, readable)
 
 
-def _sources(places: Iterable[Path | Result], notes: list[str]) -> Iterator[Path | Result]:
+def _sources(places: Iterable[Path | Result], notes: list[Note]) -> Iterator[Path | Result]:
     """The results that are given, and the files that may hold some."""
     unreadable: list[str] = []
     for place in places:
@@ -95,7 +96,7 @@ def _sources(places: Iterable[Path | Result], notes: list[str]) -> Iterator[Path
                 f"there is no {place}: give a folder or a file with results, from run, play or demo"
             )
     if unreadable:
-        notes.append(f"left out: folders that can't be read ({_some(unreadable)})")
+        notes.append(Note("left out: folders that can't be read", unreadable))
 
 
 def _read(
@@ -163,7 +164,10 @@ def _check_returns(path: Path | Result, summary: Summary, others: Iterable[Summa
 
 
 def with_common_mdps(experiments: Iterable[ExperimentData]) -> list[ExperimentData]:
-    """Add agents that played more MDPs, the same and others, to experiments with fewer."""
+    """Add agents that played more MDPs, the same and others, to experiments with fewer.
+
+    Agents whose labels would be the same get labels with all their parameters.
+    """
     extended = []
     families: dict[str, list[ExperimentData]] = {}
     for experiment in experiments:
@@ -171,12 +175,22 @@ def with_common_mdps(experiments: Iterable[ExperimentData]) -> list[ExperimentDa
     for family in families.values():
         family.sort(key=lambda experiment: experiment.num_mdps)
         for i, experiment in enumerate(family):
-            summaries = {summary.label: summary for summary in experiment.summaries}
+            summaries = {summary.full_label: summary for summary in experiment.summaries}
             for larger in family[i + 1 :]:
                 for summary in larger.summaries:
-                    summaries.setdefault(summary.label, summary.first(experiment.num_mdps))
-            extended.append(replace(experiment, summaries=list(summaries.values())))
+                    summaries.setdefault(summary.full_label, summary.first(experiment.num_mdps))
+            distinct = _distinctly_labelled(list(summaries.values()))
+            extended.append(replace(experiment, summaries=distinct))
     return extended
+
+
+def _distinctly_labelled(summaries: list[Summary]) -> list[Summary]:
+    """Agents with the same label, since their defaults differed, show all their parameters."""
+    times_used = Counter(summary.label for summary in summaries)
+    return [
+        summary if times_used[summary.label] == 1 else replace(summary, label=summary.full_label)
+        for summary in summaries
+    ]
 
 
 def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]:
@@ -193,71 +207,3 @@ def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]
         return experiment.name + size + mark
 
     return [replace(experiment, name=name(experiment)) for experiment in experiments]
-
-
-def _machine_notes(experiments: list[ExperimentData]) -> list[str]:
-    """Reasons to compare times with care."""
-    described = [summary.machine for experiment in experiments for summary in experiment.summaries]
-    machines = [one for machine in described for one in machine.get("machines", [machine])]
-    notes = []
-    kinds = {str(machine.get("processor")) for machine in machines}
-    speeds = [machine.get("calibration_microseconds", 0.0) for machine in machines]
-    if len(kinds) > 1:
-        notes.append(
-            f"times come from different machines ({', '.join(sorted(kinds))}): compare with care"
-        )
-    elif min(speeds) > 0 and max(speeds) > _UNLIKE_SPEEDS * min(speeds):
-        notes.append(
-            f"the speed of the machine varied by a factor of {max(speeds) / min(speeds):.1f}: "
-            "compare times with care"
-        )
-    waited = [machine.get("waiting_share", 0.0) > _OVERLOADED for machine in described]
-    if any(waited):
-        notes.append(
-            f"the machine was overloaded during {sum(waited)} of {len(waited)} results, so their "
-            "times are too long: use fewer workers"
-        )
-    return notes
-
-
-def _deadline_notes(experiments: list[ExperimentData]) -> list[str]:
-    """Notes on results under a deadline: not reproducible, and which agents missed it."""
-    limited = [
-        (summary, experiment.name, summary.overruns)
-        for experiment in experiments
-        for summary in experiment.summaries
-        if summary.overruns is not None
-    ]
-    if not limited:
-        return []
-    return [
-        "results under a deadline depend on the machine's speed: they are not reproducible",
-        *(
-            f"{summary.label} on {name}: {100 * overruns:.1f}% of its decisions missed the deadline"
-            for summary, name, overruns in limited
-            if overruns > _MANY_OVERRUNS
-        ),
-    ]
-
-
-def _gaps(experiments: list[ExperimentData]) -> list[str]:
-    """Notes on experiments in which some of the agents were not run."""
-    labels = dict.fromkeys(_agent(summary) for e in experiments for summary in e.summaries)
-    notes = []
-    for experiment in experiments:
-        present = {_agent(summary) for summary in experiment.summaries}
-        missing = [label for label in labels if label not in present]
-        if missing:
-            notes.append(
-                f"{experiment.name} lacks {len(missing)} of {len(labels)} agents: {_some(missing)}"
-            )
-    return notes
-
-
-def _agent(summary: Summary) -> str:
-    """The agent's label without its deadline."""
-    return label_of(summary.algorithm, summary.parameters)
-
-
-def _some(texts: list[str]) -> str:
-    return ", ".join(texts[:3]) + (", …" if len(texts) > 3 else "")

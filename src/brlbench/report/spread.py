@@ -1,7 +1,6 @@
 """How returns spread over MDPs: distributions, and paired differences."""
 
 import math
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from matplotlib.figure import Figure
 
 from ..analysis.scores import paired_differences
 from ..mdps.sparse import Floats
+from ..protocol.labels import break_name
 from ..protocol.result import Result
 from ..protocol.score import Score, ci95
 from ..protocol.summary import Summary
@@ -117,4 +117,4 @@ def _explain(figure: Figure, text: str) -> None:
 
 
 def _wrapped(name: str) -> str:
-    return textwrap.fill(name, _LINE, break_on_hyphens=False)
+    return "\n".join(break_name(name, _LINE))

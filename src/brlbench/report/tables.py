@@ -9,17 +9,25 @@ import polars as pl
 
 from ..protocol.score import Score
 from .answers import Answer, Test
+from .pairs import Pair
 
 _SETTINGS = (
     "num_mdps", "trajectories_per_mdp", "discount", "horizon", "seed", "prior", "test",
 )  # fmt: skip
 _BEST: dict[str, Any] = {
     **dict.fromkeys(("experiment", "agent", "algorithm"), pl.String),
-    "winner": pl.Boolean,
+    **dict.fromkeys(("own", "winner"), pl.Boolean),
     **dict.fromkeys(("score", "ci95", "mean_return", "mean_return_ci95"), pl.Float64),
     **dict.fromkeys(("normalised", "offline_seconds", "online_seconds"), pl.Float64),
     **dict.fromkeys(("difference", "p_value", "p_holm", "p_permutation"), pl.Float64),
     **dict.fromkeys(("effect_size", "stability"), pl.Float64),
+}
+
+_EVERYONE: dict[str, Any] = {
+    **dict.fromkeys(("experiment", "agent", "algorithm"), pl.String),
+    **dict.fromkeys(("own", "winner", "best_of_algorithm"), pl.Boolean),
+    **dict.fromkeys(("score", "ci95", "mean_return", "mean_return_ci95"), pl.Float64),
+    **dict.fromkeys(("normalised", "offline_seconds", "online_seconds", "p_value"), pl.Float64),
 }
 
 
@@ -48,6 +56,7 @@ def agents_table(answers: Iterable[Answer]) -> pl.DataFrame:
                     "mean_return_ci95": mean_return_ci95,
                     "normalised": _or_none(experiment.normalised(summary.score.mean)),
                     **times,
+                    "own": summary.is_own,
                     "best_of_algorithm": summary.label in best,
                     "winner": best.get(summary.label, False),
                     "processor": summary.machine.get("processor"),
@@ -60,7 +69,8 @@ def best_table(answers: Iterable[Answer]) -> pl.DataFrame:
     """One row for the best agent of each algorithm in each experiment."""
     rows = [
         (
-            found.experiment.name, row.summary.label, row.summary.algorithm, row.winner,
+            found.experiment.name, row.summary.label, row.summary.algorithm, row.summary.is_own,
+            row.winner,
             *_numbers(row.score), *_numbers(row.unadjusted or row.score), row.normalised,
             row.summary.seconds["offline"], row.summary.seconds[found.question.feature],
             *_tested(row.test), row.stability,
@@ -83,6 +93,40 @@ def tests_table(found: Answer) -> pl.DataFrame:
     ]  # fmt: skip
     kinds: dict[str, Any] = dict.fromkeys(columns, pl.Float64)
     return pl.DataFrame(rows, schema=kinds | {"agent": pl.String}, orient="row")
+
+
+def pairs_table(pairs: Iterable[Pair]) -> pl.DataFrame:
+    """One row for each experiment in which two agents are compared."""
+    texts = ("experiment", "first", "second")
+    numbers = ("difference", "low", "high", "z", "p_value", "p_permutation", "effect_size",
+               "probability_better", "probability_low", "probability_high")  # fmt: skip
+    rows = [
+        (
+            pair.experiment, pair.first.label, pair.second.label, pair.difference, *pair.interval,
+            pair.z, pair.p_value, pair.permutation, pair.effect, pair.probability.value,
+            *pair.probability.interval,
+        )
+        for pair in pairs
+    ]  # fmt: skip
+    kinds: dict[str, Any] = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64)
+    return pl.DataFrame(rows, schema=kinds, orient="row")
+
+
+def everyone_table(answers: Iterable[Answer]) -> pl.DataFrame:
+    """One row for every agent within the bounds of each experiment, the best first."""
+    rows = []
+    for found in answers:
+        best = {row.summary.label: row.winner for row in found.rows}
+        for standing, p_value in zip(found.standings, found.p_values, strict=True):
+            summary = standing.summary
+            rows.append((
+                found.experiment.name, summary.label, summary.algorithm, summary.is_own,
+                best.get(summary.label, False), summary.label in best,
+                *_numbers(standing.score), *_numbers(standing.unadjusted or standing.score),
+                standing.normalised, summary.seconds["offline"],
+                summary.seconds[found.question.feature], p_value,
+            ))  # fmt: skip
+    return pl.DataFrame(rows, schema=_EVERYONE, orient="row")
 
 
 def _tested(test: Test | None) -> tuple[float | None, ...]:

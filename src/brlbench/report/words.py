@@ -6,8 +6,11 @@ from html import escape
 from ..arguments import format_seconds
 from ..protocol.display import html_table
 from ..protocol.score import Score
+from ..protocol.summary import Summary
 from .answers import Answer, Question
+from .pairs import Pair
 
+WINNER, OWN = "★", "◆"
 _FEATURES = {
     "offline": "offline time",
     "mean": "mean online time per decision",
@@ -17,6 +20,11 @@ _FEATURES = {
     "total": "online time per trajectory",
     "max_with_training": "longest time of training and decisions",
 }
+
+
+def mark(summary: Summary, winner: bool = False) -> str:
+    """The marks of an agent: of a winner, and of one that a user wrote."""
+    return (WINNER if winner else "") + (OWN if summary.is_own else "")
 
 
 def format_score(mean: float, half_width: float) -> str:
@@ -69,12 +77,34 @@ def sentence(found: Answer) -> str:
     return start + f"{best}; the other algorithms are significantly worse."
 
 
+def pair_sentence(pair: Pair) -> str:
+    """How two agents compare, in a few sentences."""
+    first, second = pair.first.label, pair.second.label
+    ahead, behind = (first, second) if pair.difference >= 0 else (second, first)
+    verdict = "is better than" if pair.significant else "is not significantly better than"
+    sign = 1 if pair.difference >= 0 else -1
+    low, high = sorted(sign * end for end in pair.interval)
+    chance, (least, most) = pair.probability
+    return (
+        f"{pair.experiment}: {ahead} {verdict} {behind}, by "
+        f"{abs(pair.difference):.2f} (95% interval: {low:.2f} to {high:.2f}; paired Z-test, "
+        f"two-sided: p {_p(pair.p_value)}; permutation test: p {_p(pair.permutation)}). On a drawn "
+        f"MDP, {first} has the higher return with probability {100 * chance:.0f}% (95% interval: "
+        f"{100 * least:.0f}% to {100 * most:.0f}%; equal returns count one half)."
+    )
+
+
+def _p(p_value: float) -> str:
+    text = format_p(p_value)
+    return text if text.startswith("<") else f"= {text}"
+
+
 def answer_html(found: Answer) -> str:
     """The best agents, for notebooks: a sentence, a table and the notes."""
     head = ("", "agent", "score", "offline", "online", "behind", "p")
     rows = [
         (
-            "★" if row.winner else "",
+            mark(row.summary, row.winner),
             row.summary.label,
             row.score,
             format_seconds(row.summary.seconds["offline"]),

@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from ..files import atomic_write, parse_json
 from ..protocol.adjusted import Adjusted
+from ..protocol.labels import label_of
 from ..protocol.summary import Summary
 from ..protocol.times import ONLINE_FEATURES
 from .checks import (
@@ -56,7 +59,9 @@ def write_summaries(
         for index, (_, summaries) in enumerate(experiments)
         for summary in summaries
     ]
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    columns: dict[str, Any] = {name: [row[name] for row in rows] for name in rows[0]}
+    # Of empty lists alone, Polars would make a type that readers refuse.
+    columns["adjusted"] = pl.Series(map(list, columns["adjusted"]), dtype=pl.List(pl.Float64))
     headers = [header._asdict() for header, _ in experiments]
     atomic_write(path, pack_table("compact", columns, {"experiments": headers}), overwrite)
 
@@ -66,10 +71,11 @@ def read_summaries(path: Path) -> Iterator[tuple[ExperimentHeader, Summary]]:
     table, metadata = read_table(path, "compact")
     with reading(path):
         headers = [_header(content) for content in metadata["experiments"]]
-        summaries = [_summary(row) for row in table.iter_rows(named=True)]
         if int(table["experiment"].min()) < 0:  # type: ignore[arg-type]
             raise ValueError("the number of an experiment is negative")
         found = [headers[index] for index in table["experiment"]]
+        rows = table.iter_rows(named=True)
+        summaries = [_summary(row, head) for row, head in zip(rows, found, strict=True)]
         for header, summary in zip(found, summaries, strict=True):
             if len(summary.returns) != header.settings["num_mdps"]:
                 raise ValueError(f"{len(summary.returns)} returns")
@@ -83,7 +89,7 @@ def _header(content: dict[str, Any]) -> ExperimentHeader:
     return header
 
 
-def _summary(row: dict[str, Any]) -> Summary:
+def _summary(row: dict[str, Any], header: ExperimentHeader) -> Summary:
     parsed = {name: parse_json(row[name]) for name in ("parameters", "seconds", "machine")}
     summary = Summary(
         algorithm=row["algorithm"],
@@ -91,10 +97,15 @@ def _summary(row: dict[str, Any]) -> Summary:
         returns=np.array(row["returns"], dtype=np.float64),
         overruns=row["overruns"],
         adjusted=_adjusted(row),
+        deadline=header.settings.get("deadline"),
         **parsed,
     )
     check(vars(summary), _SUMMARY)
-    return summary
+    if summary.is_own:
+        return summary
+    # Earlier versions stored labels with all parameters.
+    label = label_of(summary.algorithm, summary.parameters, summary.deadline)
+    return replace(summary, label=label)
 
 
 def _adjusted(row: dict[str, Any]) -> Adjusted | None:

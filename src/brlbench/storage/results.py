@@ -66,6 +66,8 @@ def pack_result(result: Result, keep_paths: bool = False) -> bytes:
         "overruns": result.overruns,
         "machine": result.machine,
     }
+    if result.defaults is not None:
+        metadata["defaults"] = result.defaults
     if (expected := result.expected_start_values) is not None:
         metadata["expected_start_values"] = start_values.pack(expected)
     return pack_table("result", columns_of(result, keep_paths), metadata)
@@ -77,6 +79,7 @@ def read_result(path: Path, decisions: bool = True) -> Result:
     with reading(path):
         metadata["settings"] = renamed_settings(metadata.pop("experiment"))
         check(metadata, _METADATA)
+        check({"defaults": metadata.get("defaults")}, {"defaults": optional(is_table)})
         mdps = _check_rows(table, metadata["settings"])
 
         def array(name: str) -> Any:
@@ -96,6 +99,7 @@ def read_result(path: Path, decisions: bool = True) -> Result:
             **{name: array(name) for name in _RECORD},
             totals=totals,
             expected=expected,
+            defaults=metadata.get("defaults"),
         )
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..agents import AGENTS, describe, make_agent
+from ..agents import AGENTS, default_parameters, describe, make_agent
 from ..agents.base import Agent
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, Pointless, did_you_mean
@@ -20,8 +20,8 @@ from ..problems import PROBLEMS
 from ..problems.frozen import NUM_MDPS
 from ..protocol import needs
 from ..protocol.experiment import Experiment
+from ..protocol.labels import label_of
 from ..protocol.playing import identity
-from ..protocol.result import label_of
 from ..storage import frozen_set
 from .schema import (
     ExperimentTable,
@@ -79,7 +79,8 @@ class Job:
     @property
     def label(self) -> str:
         """The agent in a few words."""
-        return label_of(*describe(self.agent.agent), self.experiment.deadline)
+        agent, deadline = self.agent.agent, self.experiment.deadline
+        return label_of(*describe(agent), deadline, default_parameters(agent))
 
     def __str__(self) -> str:
         return f"{self.label} on {self.experiment_name}"

@@ -36,7 +36,6 @@ def page_content(data: ReportData, numbers: Numbers, tests: Numbers) -> dict[str
     cases = [_case(experiment) for experiment in experiments]
     times_used = Counter(cases)
     return {
-        "notes": data.notes,
         "algorithms": [
             {"name": name, "marker": looks[name]["marker"], **_colours(looks[name]["color"])}
             for name in algorithms
@@ -52,6 +51,7 @@ def page_content(data: ReportData, numbers: Numbers, tests: Numbers) -> dict[str
             {
                 "problem": case[0],
                 "accurate": experiment.accurate,
+                "notes": list(map(str, data.notes_on([experiment]))),
                 "case": case[1] if times_used[case] == 1 else f"{case[1]} [{experiment.hash[:6]}]",
                 **_experiment(experiment, algorithms, numbers, tests),
             }

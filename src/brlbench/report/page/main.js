@@ -111,7 +111,7 @@ function tellAbout() {
     + (state.honest ? " Even-numbered MDPs choose, odd-numbered ones test; scores are over all." : "");
   find("reference-note").hidden = !references.length;
   find("adjusted-note").hidden = !experiment.unadjusted;
-  const notes = [...data.notes, experiment.warnings[Number(state.honest)]].filter(Boolean);
+  const notes = [...experiment.notes, experiment.warnings[Number(state.honest)]].filter(Boolean);
   find("notes").hidden = !notes.length;
   find("notes").replaceChildren(...notes.map((note) => element("p", {}, note)));
 }

@@ -1,0 +1,95 @@
+"""Check adjusted scores: how much narrower intervals become, and how often they hold the truth.
+
+python -m reproduction.coverage     prints the tables of docs/statistics.md; takes some minutes
+
+Each agent plays many MDPs, which then stand for all MDPs there are: simulated experiments draw from
+them with replacement, and the mean of all returns is the true score.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+import brlbench as bb
+from brlbench import streams
+from brlbench.mdps.sparse import Floats
+from brlbench.protocol.adjusted import Adjusted, adjust
+from brlbench.protocol.luck import StartValues
+from brlbench.protocol.score import Score
+
+NUM_MDPS = 200_000
+EXPERIMENTS = {50: 4000, 500: 2000}  # simulated, by their number of MDPs
+PROBLEMS = ("GC", "GDL", "Grid")
+AGENTS = {"random": {}, "epsilon-greedy": {"epsilon": 0.1}, "beb": {"beta": 1.0}}
+
+
+class Population(NamedTuple):
+    """All MDPs that simulated experiments draw from."""
+
+    returns: Floats  # [N]
+    noise: Floats  # [N, F]
+    start_values: Floats  # [N, F]
+    expected: StartValues
+
+    @classmethod
+    def of(cls, result: bb.Result) -> "Population":
+        """The MDPs of a result; in the population, noise has mean zero."""
+        assert result.noise is not None and result.start_values is not None
+        noise, start = result.noise.mean(axis=1), result.start_values.mean(axis=1)
+        exact = StartValues(start.mean(axis=0), np.zeros((start.shape[1],) * 2), len(start))
+        return cls(result.returns, noise - noise.mean(axis=0), start, exact)
+
+    def draw(self, rng: np.random.Generator, number: int) -> tuple[Floats, Adjusted]:
+        """The returns of a simulated experiment, and its adjusted score."""
+        drawn = rng.integers(0, len(self.returns), size=number)
+        returns = self.returns[drawn]
+        luck = self.noise[drawn], self.start_values[drawn]
+        return returns, adjust(returns, *luck, self.expected)
+
+
+class Checked(NamedTuple):
+    """What simulated experiments with one number of MDPs show."""
+
+    coverage: float  # share of adjusted intervals that hold the true score
+    plain_coverage: float  # the same for mean returns, two standard errors
+    bias: float  # of adjusted scores, in standard deviations of their errors
+    gain: float  # how much narrower adjusted intervals are, on average
+
+
+def check(population: Population, number: int, experiments: int) -> Checked:
+    """Simulate experiments."""
+    rng = streams.generator("coverage", number)
+    errors, widths, plain_errors, plain_widths = np.empty((4, experiments))
+    truth = population.returns.mean()
+    for i in range(experiments):
+        returns, adjusted = population.draw(rng, number)
+        plain = Score.of(returns)
+        errors[i], widths[i] = adjusted.mean - truth, adjusted.ci95
+        plain_errors[i], plain_widths[i] = plain.mean - truth, plain.ci95
+    return Checked(
+        coverage=float((np.abs(errors) <= widths).mean()),
+        plain_coverage=float((np.abs(plain_errors) <= plain_widths).mean()),
+        bias=float(errors.mean() / errors.std()),
+        gain=float(plain_widths.mean() / widths.mean()),
+    )
+
+
+def main() -> None:
+    """Print a row per problem, agent and number of MDPs."""
+    print("| problem | agent | MDPs | covered | mean return | bias | narrower by |")
+    print("|---|---|---:|---:|---:|---:|---:|")
+    for problem in PROBLEMS:
+        experiment = bb.Experiment(problem, num_mdps=NUM_MDPS, seed=1)
+        for algorithm, parameters in AGENTS.items():
+            agent = bb.make_agent(algorithm, **parameters)
+            population = Population.of(bb.evaluate(agent, experiment, workers=None))
+            for number, experiments in EXPERIMENTS.items():
+                found = check(population, number, experiments)
+                print(
+                    f"| {problem} | {algorithm} | {number} | {100 * found.coverage:.1f} "
+                    f"| {100 * found.plain_coverage:.1f} | {found.bias:+.2f} | {found.gain:.1f} |"
+                )
+
+
+if __name__ == "__main__":
+    main()

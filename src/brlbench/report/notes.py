@@ -1,0 +1,134 @@
+"""Notes on results: what a reader should know before trusting a comparison of them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..protocol.labels import without_deadline
+from ..protocol.summary import Summary
+
+if TYPE_CHECKING:
+    from .data import ExperimentData
+
+# Notes are given above these:
+_UNLIKE_SPEEDS = 1.5  # ratio of two machines' calibrations
+_MANY_OVERRUNS = 0.01  # share of decisions past the deadline
+_OVERLOADED = 0.1  # share of a thread's time spent waiting for a core
+
+_SHOWN = 3  # results that a note names in passing
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence, and the results that it is about."""
+
+    text: str
+    results: Sequence[str] = ()
+    experiment: str | None = None  # None if it is about all of them
+
+    def __str__(self) -> str:
+        return self.naming(_SHOWN)
+
+    @property
+    def in_full(self) -> str:
+        """The note with all results that it is about."""
+        return self.naming(len(self.results))
+
+    def naming(self, number: int) -> str:
+        """The note with some of the results that it is about."""
+        return f"{self.text}: {some(self.results, number)}" if self.results else self.text
+
+
+def some(texts: Sequence[str], number: int = _SHOWN) -> str:
+    """The first of some texts."""
+    return ", ".join(texts[:number]) + (", …" if len(texts) > number else "")
+
+
+def quality_notes(
+    experiments: Sequence["ExperimentData"], shown: Sequence["ExperimentData"]
+) -> list[Note]:
+    """Notes on the times and on missing agents of the experiments that are shown, of all."""
+    return [*_machine_notes(shown), *_deadline_notes(shown), *_gaps(experiments, shown)]
+
+
+def _machine_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
+    """Reasons to compare times with care."""
+    described = [
+        (name, machine)
+        for name, summary in _named(experiments)
+        for machine in summary.machine.get("machines", [summary.machine])
+    ]
+    kinds: dict[str, str] = {}  # one result for each
+    for name, machine in described:
+        kinds.setdefault(str(machine.get("processor")), name)
+    speeds = sorted(
+        (machine.get("calibration_microseconds", 0.0), name) for name, machine in described
+    )
+    if len(kinds) > 1:
+        yield Note(
+            "times come from different machines, so compare them with care",
+            [f"{kind} ({name})" for kind, name in sorted(kinds.items())],
+        )
+    elif speeds and speeds[-1][0] > _UNLIKE_SPEEDS * speeds[0][0] > 0:
+        (slow, slowest), (quick, quickest) = speeds[-1], speeds[0]
+        yield Note(
+            f"the speed of the machine varied by a factor of {slow / quick:.1f}, so compare times "
+            "with care",
+            [f"slowest during {slowest}", f"quickest during {quickest}"],
+        )
+    waited = [
+        name
+        for name, summary in _named(experiments)
+        if summary.machine.get("waiting_share", 0.0) > _OVERLOADED
+    ]
+    if waited:
+        total = sum(len(experiment.summaries) for experiment in experiments)
+        yield Note(
+            f"the machine was overloaded during {len(waited)} of {total} results, so their times "
+            "are too long (use fewer workers)",
+            waited,
+        )
+
+
+def _deadline_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
+    """Notes on results under a deadline: not reproducible, and which agents missed it."""
+    limited = [
+        (name, summary.overruns)
+        for name, summary in _named(experiments)
+        if summary.overruns is not None
+    ]
+    if limited:
+        yield Note(
+            "results under a deadline depend on the machine's speed: they are not reproducible"
+        )
+    for name, overruns in limited:
+        if overruns > _MANY_OVERRUNS:
+            yield Note(f"{name}: {100 * overruns:.1f}% of its decisions missed the deadline")
+
+
+def _gaps(
+    experiments: Sequence["ExperimentData"], shown: Sequence["ExperimentData"]
+) -> Iterator[Note]:
+    """Notes on experiments in which some of the agents were not run."""
+    names: dict[str, str] = {}
+    for experiment in experiments:
+        for summary in experiment.summaries:
+            names.setdefault(_agent(summary), without_deadline(summary.label, summary.deadline))
+    for experiment in shown:
+        present = set(map(_agent, experiment.summaries))
+        missing = [name for agent, name in names.items() if agent not in present]
+        if missing:
+            yield Note(f"{experiment.name} lacks {len(missing)} of {len(names)} agents", missing)
+
+
+def _agent(summary: Summary) -> str:
+    """What tells agents apart, whatever their deadline."""
+    return without_deadline(summary.full_label, summary.deadline)
+
+
+def _named(experiments: Sequence["ExperimentData"]) -> Iterable[tuple[str, Summary]]:
+    """All results; their names say the experiment too if there are several."""
+    for experiment in experiments:
+        place = f" on {experiment.name}" if len(experiments) > 1 else ""
+        for summary in experiment.summaries:
+            yield summary.label + place, summary

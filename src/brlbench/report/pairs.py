@@ -1,0 +1,137 @@
+"""Two agents against each other: how far apart they are, and how sure that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .. import streams
+from ..analysis.scores import Interval, bootstrap_interval
+from ..analysis.significance import (
+    Probability,
+    effect_size,
+    paired_z_test,
+    permutation_test,
+    probability_better,
+)
+from ..errors import InvalidInput, did_you_mean
+from ..protocol.result import Result
+from ..protocol.summary import Summary
+from .answers import Answer
+from .notes import some
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pair:
+    """Two agents on the same MDPs. Printed, it is a sentence; p-values are two-sided."""
+
+    experiment: str
+    first: Summary
+    second: Summary
+    num_mdps: int
+    level: float
+    difference: float  # of the scores, the first minus the second
+    interval: Interval  # of the difference, 95%, by the bootstrap
+    z: float
+    p_value: float  # of the paired Z-test
+    permutation: float  # the p-value of the permutation test
+    effect: float
+    probability: Probability  # that the first agent's return is higher on a drawn MDP
+
+    @property
+    def significant(self) -> bool:
+        """Whether the agents differ at the level that was asked for."""
+        return self.p_value < 1 - self.level
+
+    @property
+    def table(self) -> "polars.DataFrame":
+        """All numbers, in one row."""
+        from .tables import pairs_table
+
+        return pairs_table([self])
+
+    def __repr__(self) -> str:
+        from .words import pair_sentence
+
+        return pair_sentence(self)
+
+
+def make_pair(found: Answer, first: str | Result, second: str | Result) -> Pair:
+    """Compare two agents of an experiment, by name: see `find_agent`."""
+    one, other = find_agent(found, first), find_agent(found, second)
+    if one is other:
+        raise InvalidInput(f"both agents are {one.label}: name two different ones")
+    question, mdps = found.question, found.tested
+    a, b = one.scored_returns[mdps], other.scored_returns[mdps]
+    rng = streams.generator("pair", found.experiment.hash, one.full_label, other.full_label)
+    test = paired_z_test(a, b, question.level)
+    upwards = permutation_test(*((a, b) if test.z >= 0 else (b, a)), rng)
+    return Pair(
+        experiment=found.experiment.name,
+        first=one,
+        second=other,
+        num_mdps=len(a),
+        level=question.level,
+        difference=float((a - b).mean()),
+        interval=bootstrap_interval(a, b, rng),
+        z=test.z,
+        p_value=2 * min(test.p_value, 1 - test.p_value),
+        permutation=min(1.0, 2 * upwards),
+        effect=effect_size(a, b),
+        probability=probability_better(one.returns[mdps], other.returns[mdps]),
+    )
+
+
+def make_pairs(answers: Sequence[Answer], first: str, second: str) -> list[Pair]:
+    """Compare two agents in every experiment that has both."""
+    pairs, refused = [], []
+    for found in answers:
+        try:
+            pairs.append(make_pair(found, first, second))
+        except InvalidInput as error:
+            refused.append(error)
+    if not pairs:
+        raise refused[0]
+    return pairs
+
+
+def find_agent(found: Answer, name: str | Result) -> Summary:
+    """The agent of a label, of an algorithm (its best one within the bounds), or of a part of one.
+
+    A part of a label must be that of one algorithm only.
+    """
+    summaries = found.experiment.summaries
+    if isinstance(name, Result):
+        name = name.label
+    for exact in (
+        [each for each in summaries if name in (each.label, each.full_label)],
+        [each for each in summaries if name == each.algorithm],
+    ):
+        if exact:
+            return _best(found, exact)
+    wanted = name.casefold()
+    labels = {each.label: each for each in summaries}
+    for matches in (
+        [each for label, each in labels.items() if label.casefold().startswith(wanted)],
+        [each for label, each in labels.items() if wanted in label.casefold()],
+    ):
+        if len({each.algorithm for each in matches}) == 1:
+            return _best(found, matches)
+        if matches:
+            names = some([each.label for each in matches])
+            raise InvalidInput(
+                f"agent {name!r} on {found.experiment.name} can mean several: name one of {names}"
+            )
+    known = dict.fromkeys([*labels, *(each.algorithm for each in summaries)])
+    raise InvalidInput(
+        f"there is no agent {name!r} on {found.experiment.name}{did_you_mean(name, known)}: "
+        f"name one of {some(list(labels))}"
+    )
+
+
+def _best(found: Answer, agents: list[Summary]) -> Summary:
+    """The agent that represents its algorithm within the bounds, else the one of highest score."""
+    chosen = {row.summary.label for row in found.rows}
+    return max(agents, key=lambda each: (each.label in chosen, each.score.mean))

@@ -80,7 +80,7 @@ def test_a_bootstrap_interval_against_scipy() -> None:
     returns = rng.exponential(size=200)
     ours = bootstrap_interval(returns, None, rng, level=0.9)
     theirs = scipy.stats.bootstrap(
-        (returns,), np.mean, confidence_level=0.9, method="percentile", rng=rng, batch=500
+        (returns,), np.mean, confidence_level=0.9, method="percentile", random_state=rng, batch=500
     ).confidence_interval
     assert ours == pytest.approx((theirs.low, theirs.high), abs=0.01)
     assert bootstrap_interval([2.0, 2.0], None, rng) == (2, 2)

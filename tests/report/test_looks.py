@@ -44,11 +44,12 @@ def test_colours_differ_for_any_vision(vision: str, ground: int) -> None:
 
 
 def test_built_in_algorithms_look_alike_whatever_else_is_shown() -> None:
-    names = [*AGENTS, "bolt", "vbrb", "mbie-eb", "eubrl", "hindsight", "ann", "mine:Agent"]
+    names = [*AGENTS, "hindsight", "ann", "mine:Agent"]
     together = looks_of(reversed(names))
     assert all(looks_of([name])[name] == together[name] for name in names)
     assert len({(look.light, look.marker) for look in together.values()}) == len(names)
     assert len({(look.light, look.hatch) for look in together.values()}) == len(names)
+    assert all(together[name].hatch < 4 for name in AGENTS), "add the agent to report/looks.py"
     # Those that the paper's maps show most have colours of their own.
     common = looks_of(["bamcp", "opps-ds", "soft-max", "beb", "epsilon-greedy", "bfs3", "random"])
     assert [look.hatch for look in common.values()] == [0] * 7

@@ -25,7 +25,7 @@ _TABLE = (
     ("bamcp", "opps-ds", "soft-max", "beb", "epsilon-greedy", "bfs3", "random", "sboss"),
     ("vdbe", "psrl", "opps-cs", "boss", "hindsight", "lookahead", "optimal", "formula"),
     ("spread", "bolt", "vpi", "mbie-eb", "vbrb", "sparse-prior", "random-mix", "ann"),
-    ("", "", "", "", "", "eubrl", "", ""),
+    ("", "", "", "", "bonus", "eubrl", "", ""),
 )
 _COLUMNS = len(COLOURS)
 _PLACES = {name: i for i, name in enumerate(sum(_TABLE, ())) if name}

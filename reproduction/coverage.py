@@ -17,10 +17,14 @@ from brlbench.protocol.adjusted import Adjusted, adjust
 from brlbench.protocol.luck import StartValues
 from brlbench.protocol.score import Score
 
-NUM_MDPS = 200_000
+NUM_MDPS, SEED = 200_000, 77
 EXPERIMENTS = {50: 4000, 500: 2000}  # simulated, by their number of MDPs
 PROBLEMS = ("GC", "GDL", "Grid")
-AGENTS = {"random": {}, "epsilon-greedy": {"epsilon": 0.1}, "beb": {"beta": 1.0}}
+AGENTS: dict[str, dict[str, float]] = {
+    "random": {},
+    "epsilon-greedy": {"epsilon": 0.1},
+    "beb": {"beta": 1.0},
+}
 
 
 class Population(NamedTuple):
@@ -79,7 +83,7 @@ def main() -> None:
     print("| problem | agent | MDPs | covered | mean return | bias | narrower by |")
     print("|---|---|---:|---:|---:|---:|---:|")
     for problem in PROBLEMS:
-        experiment = bb.Experiment(problem, num_mdps=NUM_MDPS, seed=1)
+        experiment = bb.Experiment(problem, num_mdps=NUM_MDPS, seed=SEED)
         for algorithm, parameters in AGENTS.items():
             agent = bb.make_agent(algorithm, **parameters)
             population = Population.of(bb.evaluate(agent, experiment, workers=None))

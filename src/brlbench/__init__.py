@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .agents import AGENTS, Agent, Task, make_agent
+    from .analysis.bayes_bound import bayes_optimal_bound
     from .analysis.significance import paired_z_test
     from .errors import AgentError, BrlbenchError, InvalidInput, StoreError
     from .mdps.bayes_optimal import bayes_optimal_value
@@ -47,6 +48,7 @@ _MODULES = {
     "SingleMDP": "mdps.single",
     "StoreError": "errors",
     "Task": "agents",
+    "bayes_optimal_bound": "analysis.bayes_bound",
     "bayes_optimal_value": "mdps.bayes_optimal",
     "compare": "report.compare",
     "distribution": "problems",
@@ -78,6 +80,7 @@ __all__ = [
     "SingleMDP",
     "StoreError",
     "Task",
+    "bayes_optimal_bound",
     "bayes_optimal_value",
     "compare",
     "distribution",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import listings, protocol, reports, studies
+from . import bounds, listings, protocol, reports, studies
 from .completion import mend_words
 from .docstrings import documentation
 from .ending import DEBUG, run_to_end
@@ -46,7 +46,13 @@ for _panel, _commands in {
     "First steps": (studies.demo, listings.problems, listings.agents),
     "Studies": (studies.run, studies.status),
     "Reports": (reports.compare, reports.report, reports.compact),
-    "Step by step": (protocol.distribution, protocol.experiment, protocol.train, protocol.play),
+    "Step by step": (
+        protocol.distribution,
+        protocol.experiment,
+        protocol.train,
+        protocol.play,
+        bounds.bound,
+    ),
 }.items():
     for _command in _commands:
         app.command(cls=Command, help=documentation(_command), rich_help_panel=_panel)(_command)

@@ -14,11 +14,13 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from ..analysis.bayes_bound import SECONDS
 from ..arguments import format_seconds
 from ..report.words import format_score
 from .output import one_line
 
 if TYPE_CHECKING:
+    from ..analysis.bayes_bound import Growth
     from ..protocol.experiment import Experiment
     from ..study.run import Progress as StudyProgress
     from ..study.tally import Running
@@ -157,3 +159,25 @@ def luck_bar(console: Console, experiment: "Experiment") -> Iterator[Callable[[i
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(one_line(f"{experiment.name}: expected luck"), visible=False)
         yield lambda drawn, total: bar.update(task, advance=drawn, total=total, visible=True)
+
+
+@contextmanager
+def search_bar(
+    console: Console, seconds: float | None, beliefs: int | None, depth: int | None
+) -> Iterator[Callable[["Growth"], None]]:
+    """A transient bar over the seconds or the beliefs of a search, with its bound so far."""
+    columns = (
+        SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
+        TextColumn("left:"), TimeRemainingColumn(),
+    )  # fmt: skip
+    if seconds is None and beliefs is None and depth is None:
+        seconds = SECONDS
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("drawing MDPs", total=beliefs if seconds is None else seconds)
+
+        def show(growth: "Growth") -> None:
+            done = growth.beliefs if seconds is None else growth.seconds
+            text = f"bound {growth.estimate:.4g}, {growth.beliefs:,} beliefs"
+            bar.update(task, completed=done, description=text)
+
+        yield show

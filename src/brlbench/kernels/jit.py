@@ -101,3 +101,6 @@ inlined = _compiler(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=
 # Explicit: Numba otherwise inherits the caller's flag.
 cold = _compiler(forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compile a function that only compiled code calls, and rarely: it is not inlined."""
+
+summing = _compiler(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=True)
+"""As `inlined`, for sums whose order does not matter: they are vectorised."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Singles = NDArray[np.float32]
 ShortIntegers = NDArray[np.int32]
 Words = NDArray[np.uint64]
 Records = np.recarray[Any, Any]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ..analysis.bayes_bound.shipped import shipped_bound
 from ..analysis.scores import normalised
 from ..protocol.summary import Summary
 from ..storage.compact import ExperimentHeader
@@ -62,6 +63,12 @@ class ExperimentData:
         for each in self.summaries:
             best[each.algorithm] = max(each.score.mean, best.get(each.algorithm, -math.inf))
         return best
+
+    @property
+    def upper_bound(self) -> float | None:
+        """The expected return that no agent can pass, if it is known."""
+        bound = shipped_bound(self.settings["test_digest"], self.settings["discount"])
+        return None if bound is None else bound.upper
 
     def normalised(self, score: float) -> float | None:
         """A score between random (0) and optimal (1), or None unless both were run."""

@@ -113,7 +113,7 @@ def score_against_time(
         axes.set_ylabel("mean discounted return")
         write_title(axes, found.experiment.name)
         axes.grid(alpha=0.25)
-        handles = [*_draw_reference(axes, found), *_legend(found, looks)]
+        handles = [*_draw_bound(axes, found), *_draw_reference(axes, found), *_legend(found, looks)]
         if handles:
             figure.legend(handles=handles, loc="outside right upper", alignment="left")
         if not summaries:
@@ -172,6 +172,16 @@ def _draw_reference(axes: Axes, found: Answer) -> list[Line2D]:
         axes.axhline(score, color="0.35", linestyle="--", linewidth=1)
     name = f"{REFERENCE} (reference):\n{score:.2f}" + ("" if within else ", above the axis")
     return [Line2D([], [], color="0.35", linestyle="--", linewidth=1, label=name)]
+
+
+def _draw_bound(axes: Axes, found: Answer) -> list[Line2D]:
+    """Draw the line that no agent can pass on average, if it is known; return its legend."""
+    bound = found.experiment.upper_bound
+    if bound is None:
+        return []
+    axes.axhline(bound, color="0.35", linestyle=":", linewidth=1)
+    name = f"no agent above:\n{bound:.2f}"
+    return [Line2D([], [], color="0.35", linestyle=":", linewidth=1, label=name)]
 
 
 def _legend(found: Answer, looks: Looks) -> list[Line2D]:

@@ -1,0 +1,165 @@
+"""An upper bound on the value of acting Bayes-optimally: no agent's mean return is above it.
+
+An agent that knows the MDP has the expected value E[V*]. Any other agent loses against it. Under
+the belief b, the action u in the state x loses c(x, b, u) = E[V*(x) - Q*(x, u)] on average, and an
+agent's value is E[V*] minus the expected discounted sum of what its actions lose. The least
+possible sum is found by a search over beliefs, where what lies beyond the search costs nothing.
+So the search never finds too much, and E[V*] minus what it finds is an upper bound.
+
+Losses are estimated from MDPs drawn from the prior. A minimum of estimates is too low on average,
+so the bound stays above the Bayes-optimal value on average. Independent blocks of MDPs repeat the
+estimate, which gives the one-sided 95% limit.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ... import memory, streams
+from ...arguments import positive, whole
+from ...mdps.dirichlet import FlatDirichlet
+from ...mdps.mdp import check_discount
+from ...mdps.sparse import Floats
+
+if TYPE_CHECKING:  # importing kernels takes long
+    from .search import Search
+
+SECONDS = 60.0
+REPETITIONS = 8
+_LEVEL = 0.95
+_BLOCKS_OF_VALUES = 64  # of MDPs that E[V*] comes from
+_NEGLIGIBLE = 1e-6  # discount of decisions that need not be looked at
+
+
+class BayesOptimalBound(NamedTuple):
+    """An upper bound on the expected discounted return of every agent."""
+
+    upper: float
+    """The bound: the one-sided 95% limit of `estimate`."""
+    estimate: float
+    """The estimated bound."""
+    standard_error: float
+    """The standard error of `estimate`."""
+    clairvoyant: float
+    """The expected value of an agent that knows the MDP, E[V*]."""
+    depth: int
+    """How many decisions ahead the search has looked at most."""
+    beliefs: int
+    """How many beliefs the search has looked at."""
+    is_complete: bool
+    """Whether the search has seen all that matters to the given depth."""
+
+
+class Growth(NamedTuple):
+    """How far a search is."""
+
+    seconds: float
+    beliefs: int
+    depth: int
+    estimate: float
+
+
+OnGrowth = Callable[[Growth], None]
+
+
+def bayes_optimal_bound(
+    prior: FlatDirichlet,
+    discount: float = 0.95,
+    seconds: float | None = None,
+    *,
+    depth: int | None = None,
+    beliefs: int | None = None,
+    repetitions: int = REPETITIONS,
+    horizon: int | None = None,
+    seed: int = 0,
+    on_growth: OnGrowth | None = None,
+) -> BayesOptimalBound:
+    """An upper bound on the mean discounted return of any agent, in MDPs drawn from a prior.
+
+    It is the 95% limit of an estimate: with a chance below about 5%, it is too low. It bounds
+    agents that know the prior, so it bounds those that are told another one as well.
+
+    Args:
+        prior: the distribution that MDPs are drawn from.
+        discount: the discount factor.
+        seconds: how long to search; 60 unless `depth` or `beliefs` is given.
+        depth: how many decisions ahead to look at most.
+        beliefs: how many beliefs to look at; unlike seconds, this is reproducible.
+        repetitions: independent repetitions, at least 2; each has 512 MDPs.
+        horizon: decisions per trajectory, for priors with negative rewards. Without it, the bound
+            is that of infinitely many decisions, which is also one of finitely many if no reward is
+            negative.
+        seed: of the MDPs that are drawn.
+        on_growth: called with a `Growth` from time to time.
+    """
+    gamma, begin = check_discount(discount), time.monotonic()
+    if seconds is None and depth is None and beliefs is None:
+        seconds = SECONDS
+    end = math.inf if seconds is None else positive(seconds, "seconds")
+    deepest = math.ceil(math.log(_NEGLIGIBLE) / math.log(gamma)) if depth is None else depth
+    most = math.inf if beliefs is None else whole(beliefs, "beliefs", least=1)
+    whole(deepest, "depth", least=1)
+    whole(repetitions, "repetitions", least=2)
+    if horizon is not None:
+        whole(horizon, "horizon", least=1)
+    told = prior.as_prior()
+    rng = streams.generator("Bayes-optimal bound", told.digest, gamma, whole(seed, "seed", least=0))
+    from .search import Search, mean_values
+
+    _check_size(told, repetitions)
+    values = mean_values(told, gamma, _BLOCKS_OF_VALUES, rng)
+    search = Search(told, gamma, repetitions, deepest, rng)
+    is_complete = False
+    while search.num_beliefs < most and not is_complete:
+        spent = time.monotonic() - begin
+        if spent >= end or search.is_full():
+            break
+        is_complete = not search.grow()
+        if on_growth is not None:
+            on_growth(Growth(spent, search.num_beliefs, search.depth, values.mean() - search.loss))
+    return _limit(values, search, is_complete, _beyond(told, gamma, horizon))
+
+
+def _limit(values: Floats, search: "Search", is_complete: bool, beyond: float) -> BayesOptimalBound:
+    """The one-sided limit, by Student's t over the repetitions."""
+    from scipy.stats import t
+
+    losses = search.losses()
+    clairvoyant = float(values.mean())
+    estimate = clairvoyant - float(losses.mean()) + beyond
+    error = math.hypot(_standard_error(values), _standard_error(losses))
+    return BayesOptimalBound(
+        upper=estimate + float(t.ppf(_LEVEL, len(losses) - 1)) * error,
+        estimate=estimate,
+        standard_error=error,
+        clairvoyant=clairvoyant,
+        depth=search.depth,
+        beliefs=search.num_beliefs,
+        is_complete=is_complete,
+    )
+
+
+def _standard_error(sample: Floats) -> float:
+    return float(np.std(sample, ddof=1) / math.sqrt(len(sample)))
+
+
+def _beyond(prior: FlatDirichlet, discount: float, horizon: int | None) -> float:
+    """The most that an agent could save by stopping at the horizon, where rewards are negative."""
+    if horizon is None:
+        return 0.0
+    worst = min(0.0, float(prior.rewards.mean.at(prior.counts).min()))
+    return -worst * discount**horizon / (1 - discount)
+
+
+def _check_size(prior: FlatDirichlet, repetitions: int) -> None:
+    """Refuse problems whose pools of MDPs need too much memory."""
+    from .search import bytes_at_start
+
+    memory.check_memory(
+        bytes_at_start(prior, repetitions),
+        f"a bound for {prior.num_states} states and {prior.num_actions} actions",
+        "use a smaller problem, or fewer repetitions",
+    )

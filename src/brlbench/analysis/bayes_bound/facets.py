@@ -1,0 +1,141 @@
+"""What a belief can know about one state, numbered: see `kernels.beliefs.pool`."""
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...kernels.beliefs.pool import UNKNOWN, Facets, Orders
+from ...mdps.dirichlet import FlatDirichlet
+from ...mdps.sparse import Integers
+
+_MOST_ORDERS = 24  # of alike actions; any number of them is unbiased
+FIRST_FACETS = 256
+
+Rows = tuple[tuple[int, ...], ...]
+"""The counts seen in the rows of a state's actions."""
+
+
+class FacetBook:
+    """All facets found so far. Their weights are computed elsewhere."""
+
+    def __init__(self, prior: FlatDirichlet, num_mdps: int) -> None:
+        """Enter the facets of states of which nothing is known."""
+        self._prior = prior
+        self._alike = [_alike_actions(prior, x) for x in range(prior.num_states)]
+        self.orders = _orders(self._alike, prior.num_actions)
+        start, per_state = prior.counts.row_start, prior.num_actions
+        self._first_entry = start[::per_state]
+        widest = int(np.diff(self._first_entry).max())
+        self.arrays = _room(FIRST_FACETS + prior.num_states, widest, per_state, num_mdps)
+        self._numbers: dict[tuple[int, Rows], int] = {}
+        self._rows: list[Rows] = []
+        for state in range(prior.num_states):
+            lengths = np.diff(start[state * per_state : (state + 1) * per_state + 1])
+            self._number(state, tuple((0,) * int(length) for length in lengths))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def follow(self, facet: int) -> None:
+        """Find the facets that one more observation leads to."""
+        state = int(self.arrays.state[facet])
+        rows, m = self._rows[facet], 0
+        for u, row in enumerate(rows):
+            for i in range(len(row)):
+                after = facet
+                if len(row) > 1:  # a sure transition teaches nothing
+                    seen = (*row[:i], row[i] + 1, *row[i + 1 :])
+                    after = self._number(state, (*rows[:u], seen, *rows[u + 1 :]))
+                self.arrays.following[facet, m] = after
+                m += 1
+
+    def _number(self, state: int, rows: Rows) -> int:
+        """The number of a facet, entered if it is new."""
+        ordered = list(rows)
+        for group in self._alike[state]:
+            for u, row in zip(group, sorted((rows[u] for u in group), reverse=True), strict=True):
+                ordered[u] = row
+        key = (state, tuple(ordered))
+        if key not in self._numbers:
+            self._numbers[key] = len(self._rows)
+            self._enter(*key)
+        return self._numbers[key]
+
+    def _enter(self, state: int, rows: Rows) -> None:
+        facet = len(self._rows)
+        if facet == len(self.arrays.state):
+            self.arrays = Facets(*(_longer(array) for array in self.arrays))
+        arrays, table = self.arrays, self._prior.counts
+        first, end = self._first_entry[state], self._first_entry[state + 1]
+        prior, m, likelihood = table.values[first:end].tolist(), 0, 0.0
+        arrays.state[facet] = state
+        for group in self._alike[state]:
+            for u in group:
+                arrays.lead[facet, u] = next(v for v in group if rows[v] == rows[u])
+        for row in rows:
+            counts = prior[m : m + len(row)]
+            total, seen = sum(counts), sum(row)
+            likelihood += math.lgamma(total) - math.lgamma(total + seen)
+            for count, times in zip(counts, row, strict=True):
+                likelihood += math.lgamma(count + times) - math.lgamma(count)
+                arrays.count[facet, m] = times
+                arrays.chance[facet, m] = (count + times) / (total + seen)
+                m += 1
+        arrays.scale[facet] = math.exp(-likelihood)
+        arrays.following[facet] = UNKNOWN
+        self._rows.append(rows)
+
+
+def _room(capacity: int, widest: int, num_actions: int, num_mdps: int) -> Facets:
+    return Facets(
+        state=np.zeros(capacity, np.int64),
+        count=np.zeros((capacity, widest), np.int64),
+        scale=np.zeros(capacity),
+        following=np.zeros((capacity, widest), np.int64),
+        chance=np.zeros((capacity, widest)),
+        lead=np.zeros((capacity, num_actions), np.int64),
+        weight=np.empty((capacity, num_mdps), np.float32),
+        loss=np.empty((capacity, num_actions, num_mdps), np.float32),
+    )
+
+
+def _longer(array: np.ndarray) -> np.ndarray:
+    """A copy with twice the capacity."""
+    longer = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def _alike_actions(prior: FlatDirichlet, state: int) -> list[list[int]]:
+    """The actions of a state in groups that have the same prior and the same rewards."""
+    table = prior.counts
+    rewards = prior.rewards.mean.at(table)
+    groups: dict[object, list[int]] = {}
+    for u in range(prior.num_actions):
+        pair = state * prior.num_actions + u
+        row = slice(table.row_start[pair], table.row_start[pair + 1])
+        content = (table.next_state[row], table.values[row], rewards[row])
+        groups.setdefault(tuple(map(bytes, content)), []).append(u)
+    return list(groups.values())
+
+
+def _orders(alike: list[list[list[int]]], num_actions: int) -> Orders:
+    """The orders of each state's actions that only exchange alike ones."""
+    found = [
+        list(itertools.islice(_exchanges(groups, num_actions), _MOST_ORDERS)) for groups in alike
+    ]
+    most = max(map(len, found))
+    order = np.zeros((len(found), most, num_actions), np.int64)
+    for state, orders in enumerate(found):
+        order[state, : len(orders)] = orders
+    return Orders(order=order, number=np.array(list(map(len, found))))
+
+
+def _exchanges(groups: list[list[int]], num_actions: int) -> Iterator[Integers]:
+    for exchange in itertools.product(*map(itertools.permutations, groups)):
+        order = np.zeros(num_actions, np.int64)
+        for group, exchanged in zip(groups, exchange, strict=True):
+            order[group] = exchanged
+        yield order

@@ -1,0 +1,205 @@
+"""A search over beliefs: a graph that grows where an optimistic agent would go."""
+
+from typing import Any
+
+import numpy as np
+
+from ... import memory
+from ...kernels.beliefs import graph as graphs
+from ...kernels.beliefs import pool as pools
+from ...kernels.beliefs.graph import DEEPEST, NODES, NOTHING, Graph, Walk
+from ...kernels.beliefs.pool import BLOCK, Facets, Pool, Problem, Scratch
+from ...mdps.dirichlet import FlatDirichlet
+from ...mdps.sparse import Floats
+from .drawing import draw_stratified
+from .facets import FIRST_FACETS, FacetBook
+
+_FIRST_CAPACITY = 4096
+_TRIALS = 2000  # between two looks at the clock
+
+
+class Search:
+    """The least that any agent loses against one that knows the MDP, by a pool of MDPs."""
+
+    def __init__(
+        self,
+        prior: FlatDirichlet,
+        discount: float,
+        repetitions: int,
+        depth: int,
+        rng: np.random.Generator,
+    ) -> None:
+        """Draw and solve the MDPs; the search begins with the prior alone."""
+        self._problem = problem_of(prior, discount)
+        self._pool = _solved(prior, self._problem, repetitions * BLOCK, rng)
+        self._facets = FacetBook(prior, repetitions * BLOCK)
+        self._num_weighed = 0
+        self._scratch = Scratch(
+            likelihood=np.ones((prior.num_actions, prior.num_actions, BLOCK), np.float32),
+            product=np.empty(BLOCK, np.float32),
+            weight=np.empty(BLOCK, np.float32),
+        )
+        starts = np.flatnonzero(prior.start)
+        self._walk = Walk(
+            rng=rng.integers(0, 2**63, 4, dtype=np.uint64),
+            roots=prior.start[starts],
+            path=np.empty(depth + 1, np.int64),
+            stay=discount,
+            depth=depth,
+        )
+        shape = (prior.num_states, prior.num_actions, repetitions)
+        self._graph = _room(_FIRST_CAPACITY + prior.num_states, *shape)
+        self._begin(prior, starts)
+
+    def _begin(self, prior: FlatDirichlet, starts: Any) -> None:
+        graph, roots = self._graph, slice(len(starts))
+        graph.size[NODES], graph.size[DEEPEST] = len(starts), 1
+        graph.state[roots], graph.depth[roots] = starts, 0
+        graph.known[roots] = np.arange(prior.num_states)
+        graph.mark[roots], graph.first_edge[roots] = 0, NOTHING
+        graphs.rebuild_table(graph)
+        self._weigh()
+        graphs.price_roots(graph, self._problem, self._facets.arrays, self._scratch, self._walk)
+
+    @property
+    def num_beliefs(self) -> int:
+        """How many beliefs the graph has."""
+        return int(self._graph.size[NODES])
+
+    @property
+    def depth(self) -> int:
+        """The number of decisions that the deepest belief allows to look at."""
+        return int(self._graph.size[DEEPEST])
+
+    @property
+    def facets(self) -> Facets:
+        """What the beliefs know about single states."""
+        return Facets(*(array[: len(self._facets)] for array in self._facets.arrays))
+
+    @property
+    def loss(self) -> float:
+        """The least expected loss, by all MDPs."""
+        return float(self._walk.roots @ self._graph.low[: len(self._walk.roots)])
+
+    def losses(self) -> Floats:
+        """The least expected loss [R], by each repetition's MDPs alone."""
+        graph, number = self._graph, self.num_beliefs
+        order = np.argsort(-graph.depth[:number], kind="stable")
+        low, found = np.empty(number, np.float32), []
+        for repetition in range(graph.cost.shape[2] - 1):
+            graphs.repeat(graph, self._problem, self._facets.arrays, order, repetition, low)
+            found.append(float(self._walk.roots @ low[: len(self._walk.roots)]))
+        return np.array(found)
+
+    def is_full(self) -> bool:
+        """Whether the search needs more room, and may not have twice as much."""
+        graph, arrays = self._graph, self._facets.arrays
+        widest = arrays.chance.shape[1]
+        nodes, edges, _ = graph.size + widest
+        if max(nodes, edges) <= len(graph.state) and len(self._facets) + widest <= len(
+            arrays.state
+        ):
+            return False
+        held = sum(array.nbytes for array in (*graph, *arrays, *self._pool))
+        return 3 * held > memory.SHARE * memory.usable_bytes()
+
+    def grow(self) -> bool:
+        """Make some trials; return whether there is more to find."""
+        why = graphs.grow(
+            self._graph, self._problem, self._facets.arrays, self._scratch, self._walk, _TRIALS
+        )
+        if why == graphs.FULL:
+            self._make_room()
+        elif why >= 0:
+            self._facets.follow(why)
+            self._weigh()
+        return bool(why != graphs.SOLVED)
+
+    def _weigh(self) -> None:
+        arrays, end = self._facets.arrays, len(self._facets)
+        pools.weigh_facets(
+            self._problem, self._pool, arrays, self._facets.orders, self._scratch,
+            self._num_weighed, end,
+        )  # fmt: skip
+        self._num_weighed = end
+
+    def _make_room(self) -> None:
+        graph = self._graph
+        shape = (graph.known.shape[1], graph.cost.shape[1], graph.cost.shape[2] - 1)
+        larger = _room(2 * len(graph.state), *shape)
+        for target, source in zip(larger[:-1], graph[:-1], strict=True):
+            target[: len(source)] = source
+        self._graph = larger
+        graphs.rebuild_table(larger)
+
+
+def problem_of(prior: FlatDirichlet, discount: float) -> Problem:
+    """A prior's possible transitions, for compiled code."""
+    table = prior.counts
+    return Problem(
+        discount=discount,
+        num_actions=prior.num_actions,
+        row_start=table.row_start,
+        next_state=table.next_state,
+        reward=prior.rewards.mean.at(table),
+    )
+
+
+def mean_values(
+    prior: FlatDirichlet, discount: float, blocks: int, rng: np.random.Generator
+) -> Floats:
+    """The mean optimal value at the start, in each of some independent blocks [n] of MDPs."""
+    problem, means = problem_of(prior, discount), []
+    for _ in range(blocks):
+        means.append(_solve(prior, problem, BLOCK, _pool(problem, 0), rng).mean())
+    return np.array(means)
+
+
+def bytes_at_start(prior: FlatDirichlet, repetitions: int) -> int:
+    """The memory that a search needs before it grows."""
+    entries = len(prior.counts.values)
+    per_mdp = 12 * entries + 4 * prior.counts.num_pairs
+    facets = 4 * (1 + prior.num_actions) * (FIRST_FACETS + prior.num_states)
+    per_belief = 4 * prior.num_states + 4 * prior.num_actions * (1 + repetitions)
+    beliefs = _FIRST_CAPACITY + prior.num_states
+    return repetitions * BLOCK * (per_mdp + facets) + per_belief * beliefs
+
+
+def _solved(prior: FlatDirichlet, problem: Problem, number: int, rng: np.random.Generator) -> Pool:
+    pool = _pool(problem, number)
+    _solve(prior, problem, number, pool, rng)
+    return pool
+
+
+def _pool(problem: Problem, number: int) -> Pool:
+    return Pool(
+        probability=np.empty((len(problem.reward), number), np.float32),
+        regret=np.empty((len(problem.row_start) - 1, number), np.float32),
+    )
+
+
+def _solve(
+    prior: FlatDirichlet, problem: Problem, number: int, pool: Pool, rng: np.random.Generator
+) -> Floats:
+    states, values = prior.num_states, np.empty(number)
+    pools.solve_pool(
+        problem, draw_stratified(prior, number, BLOCK, rng), pool, values, prior.start,
+        np.empty((states, states + 1)), np.empty(states), np.empty(states, np.int64),
+    )  # fmt: skip
+    return values
+
+
+def _room(capacity: int, num_states: int, num_actions: int, repetitions: int) -> Graph:
+    return Graph(
+        size=np.zeros(3, np.int64),
+        state=np.empty(capacity, np.int32),
+        depth=np.empty(capacity, np.int32),
+        known=np.empty((capacity, num_states), np.int32),
+        mark=np.empty(capacity, np.uint64),
+        first_edge=np.empty(capacity, np.int32),
+        cost=np.empty((capacity, num_actions, 1 + repetitions), np.float32),
+        low=np.empty(capacity, np.float32),
+        solved=np.empty(capacity, np.bool_),
+        child=np.empty(capacity, np.int32),
+        table=np.full(2 << capacity.bit_length(), NOTHING, np.int32),
+    )

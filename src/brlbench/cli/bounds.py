@@ -1,0 +1,56 @@
+"""The command that bounds what any agent can reach."""
+
+from typing import Annotated
+
+import typer
+
+from .completion import problem_names
+from .options import Seed
+from .output import console, say
+from .protocol import Discount
+
+
+def bound(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="What MDPs are drawn from: a name, a file, or uniform:…",
+            autocompletion=problem_names,
+        ),
+    ],
+    seconds: Annotated[
+        float | None, typer.Option(help="How long to search; 60 unless the search is limited.")
+    ] = None,
+    discount: Discount = 0.95,
+    depth: Annotated[int | None, typer.Option(help="Look at most so many decisions ahead.")] = None,
+    beliefs: Annotated[
+        int | None, typer.Option(help="Look at so many beliefs; unlike seconds, reproducible.")
+    ] = None,
+    horizon: Annotated[
+        int | None, typer.Option(help="Decisions per trajectory, for negative rewards.")
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Bound the mean return that any agent can reach: an upper limit of the Bayes-optimal value.
+
+    The longer the search, the lower the bound.
+
+    Examples: [bold]brlbench bound GC --seconds 60[/bold],
+    [bold]brlbench bound Grid --beliefs 100000 --seed 1[/bold]
+    """
+    from ..analysis.bayes_bound import bayes_optimal_bound
+    from ..problems import distribution
+    from .bars import search_bar
+
+    prior = distribution(source)
+    with search_bar(console, seconds, beliefs, depth) as show:
+        found = bayes_optimal_bound(
+            prior, discount, seconds, depth=depth, beliefs=beliefs, horizon=horizon, seed=seed,
+            on_growth=show,
+        )  # fmt: skip
+    say(f"{source}: no agent's expected return is above {found.upper:.4g} (one-sided 95% limit)")
+    say(
+        f"estimate {found.estimate:.4g} ± {found.standard_error:.2g} (standard error), from "
+        f"{found.beliefs:,} beliefs up to {found.depth} decisions ahead"
+    )
+    say(f"an agent that knows the MDP expects {found.clairvoyant:.4g}")

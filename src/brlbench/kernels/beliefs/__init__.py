@@ -1,0 +1,1 @@
+"""Beliefs over MDPs as states of a search: what they cost, and the graph that they form."""

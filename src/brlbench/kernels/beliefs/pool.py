@@ -1,0 +1,278 @@
+"""A pool of MDPs drawn from the prior and solved exactly: what an action costs under a belief.
+
+A facet is what a belief knows about one state: the counts seen in the rows of its actions. Alike
+actions have the same prior, so their order means nothing: a facet keeps their rows sorted, and
+stands for every order. Averaged over these orders, the likelihood of a facet in an MDP has the
+factor `weight`, relative to its mean over MDPs. The product of a belief's weights, over all states,
+has mean 1, and the mean of weights times regrets is an unbiased estimate of what an action costs.
+
+Each block of MDPs is an independent repetition of the estimate.
+
+Notation: R repetitions; K = R * BLOCK MDPs; S states, A actions, E possible transitions; F facets;
+M, the largest number of possible transitions of one state; O orders of a state's actions. A facet's
+entry m is its state's m-th possible transition.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import cold, inlined, kernel, summing
+from ..types import Floats, Integers, ShortIntegers, Singles
+
+BLOCK = 512  # MDPs per repetition; their numbers fit into the nearest cache
+
+
+class Problem(NamedTuple):
+    """The possible transitions of a prior."""
+
+    discount: float
+    num_actions: int
+    row_start: Integers  # [P + 1]; the first entry of each pair
+    next_state: Integers  # [E]
+    reward: Floats  # [E]
+
+
+class Pool(NamedTuple):
+    """MDPs and their solutions; MDPs are the last axis, so that code is vectorised over them."""
+
+    probability: Singles  # [E, K]
+    regret: Singles  # [P, K]; V* - Q*
+
+
+class Facets(NamedTuple):
+    """The facets found so far; the first S are those of states of which nothing is known."""
+
+    state: Integers  # [F]
+    count: Integers  # [F, M]
+    scale: Floats  # [F]; one over the mean likelihood
+    following: Integers  # [F, M]; the facet after one more observation, or UNKNOWN
+    chance: Floats  # [F, M]; the probability of each transition
+    lead: Integers  # [F, A]; the first action that has the same prior and the same counts
+    weight: Singles  # [F, K]
+    loss: Singles  # [F, A, K]; the weight times the regret of each action
+
+
+class Orders(NamedTuple):
+    """The orders of alike actions."""
+
+    order: Integers  # [S, O, A]
+    number: Integers  # [S]
+
+
+class Scratch(NamedTuple):
+    """Work space."""
+
+    likelihood: Singles  # [A, A, BLOCK]; of the counts of one action in the row of another
+    product: Singles  # [BLOCK]
+    weight: Singles  # [BLOCK]
+
+
+UNKNOWN = -1
+
+
+@kernel
+def solve_pool(
+    problem: Problem,
+    probabilities: Floats,  # [K, E]
+    pool: Pool,  # out; nothing but values if it is empty
+    start_value: Floats,  # [K]; out: the mean of V* over start states
+    start: Floats,  # [S]
+    system: Floats,  # [S, S + 1]; work space
+    value: Floats,  # [S]; work space
+    policy: Integers,  # [S]; work space
+) -> None:
+    """Solve every MDP by policy iteration."""
+    states, actions = len(policy), problem.num_actions
+    for i in range(len(probabilities)):
+        start_value[i] = 0.0
+        chance = probabilities[i]
+        for x in range(states):
+            value[x] = 0.0
+        _improve(problem, chance, value, policy, True)
+        while True:
+            _evaluate(problem, chance, policy, system, value)
+            if not _improve(problem, chance, value, policy, False):
+                break
+        for x in range(states):
+            start_value[i] += start[x] * value[x]
+        if pool.regret.shape[1] > 0:
+            for pair in range(states * actions):
+                lost = value[pair // actions] - _q_value(problem, chance, value, pair)
+                pool.regret[pair, i] = max(lost, 0.0)
+            for entry in range(len(chance)):
+                pool.probability[entry, i] = chance[entry]
+
+
+@inlined
+def _q_value(problem: Problem, chance: Floats, value: Floats, pair: int) -> float:
+    total = 0.0
+    for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
+        future = problem.discount * value[problem.next_state[entry]]
+        total += chance[entry] * (problem.reward[entry] + future)
+    return total
+
+
+@cold
+def _improve(
+    problem: Problem, chance: Floats, value: Floats, policy: Integers, is_first: bool
+) -> bool:
+    """Switch to better actions; return whether there are any."""
+    actions, changed, scale = problem.num_actions, False, 0.0
+    for x in range(len(policy)):
+        scale = max(scale, abs(value[x]))
+    for x in range(len(policy)):
+        best = 0 if is_first else policy[x]
+        highest = _q_value(problem, chance, value, x * actions + best)
+        highest += 0.0 if is_first else 1e-12 * scale  # or rounding could cycle
+        for u in range(actions):
+            q = _q_value(problem, chance, value, x * actions + u)
+            if q > highest:
+                highest, best = q, u
+        if is_first or best != policy[x]:
+            policy[x] = best
+            changed = True
+    return changed
+
+
+@cold
+def _evaluate(
+    problem: Problem, chance: Floats, policy: Integers, system: Floats, value: Floats
+) -> None:
+    """The values of a policy. No pivots are needed: the matrix is diagonally dominant."""
+    states = len(policy)
+    for x in range(states):
+        for y in range(states + 1):
+            system[x, y] = 0.0
+        system[x, x] = 1.0
+        pair = x * problem.num_actions + policy[x]
+        for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
+            system[x, problem.next_state[entry]] -= problem.discount * chance[entry]
+            system[x, states] += chance[entry] * problem.reward[entry]
+    for k in range(states):
+        for x in range(k + 1, states):
+            factor = system[x, k] / system[k, k]
+            if factor != 0.0:
+                for y in range(k + 1, states + 1):
+                    system[x, y] -= factor * system[k, y]
+    for k in range(states - 1, -1, -1):
+        total = system[k, states]
+        for y in range(k + 1, states):
+            total -= system[k, y] * value[y]
+        value[k] = total / system[k, k]
+
+
+@kernel
+def weigh_facets(
+    problem: Problem,
+    pool: Pool,
+    facets: Facets,
+    orders: Orders,
+    scratch: Scratch,
+    first: int,
+    end: int,
+) -> None:
+    """Compute the weights and the losses of some facets in all MDPs."""
+    for facet in range(first, end):
+        for block in range(0, pool.regret.shape[1], BLOCK):
+            _fill_losses(problem, pool, facets, orders, scratch, facet, block)
+
+
+@cold
+def _fill_losses(
+    problem: Problem,
+    pool: Pool,
+    facets: Facets,
+    orders: Orders,
+    scratch: Scratch,
+    facet: int,
+    block: int,
+) -> None:
+    """A facet's weight in a block of MDPs, and its weight times the regret of each action.
+
+    Both are means over the orders of alike actions.
+    """
+    x, actions = facets.state[facet], problem.num_actions
+    _fill_likelihoods(problem, pool, facets, scratch, facet, block)
+    weight, loss, likelihood = facets.weight, facets.loss, scratch.likelihood
+    for j in range(block, block + BLOCK):
+        weight[facet, j] = 0.0
+    for u in range(actions):
+        for j in range(block, block + BLOCK):
+            loss[facet, u, j] = 0.0
+    share = np.float32(facets.scale[facet] / orders.number[x])
+    product = scratch.product
+    for o in range(orders.number[x]):
+        for j in range(BLOCK):
+            product[j] = share
+        for u in range(actions):
+            row = orders.order[x, o, u]
+            for j in range(BLOCK):
+                product[j] *= likelihood[row, u, j]
+        for j in range(BLOCK):
+            weight[facet, block + j] += product[j]
+        for u in range(actions):
+            pair = x * actions + orders.order[x, o, u]
+            for j in range(BLOCK):
+                loss[facet, u, block + j] += product[j] * pool.regret[pair, block + j]
+
+
+@cold
+def _fill_likelihoods(
+    problem: Problem, pool: Pool, facets: Facets, scratch: Scratch, facet: int, block: int
+) -> None:
+    """The likelihood of each action's counts in each row of the state that has as many entries."""
+    actions = problem.num_actions
+    first = facets.state[facet] * actions
+    offset = problem.row_start[first]
+    likelihood = scratch.likelihood
+    for u in range(actions):
+        own, end = problem.row_start[first + u], problem.row_start[first + u + 1]
+        for v in range(actions):
+            start = problem.row_start[first + v]
+            if problem.row_start[first + v + 1] - start != end - own:
+                continue
+            for j in range(BLOCK):
+                likelihood[v, u, j] = 1.0
+            for m in range(end - own):
+                for _ in range(facets.count[facet, own - offset + m]):
+                    for j in range(BLOCK):
+                        likelihood[v, u, j] *= pool.probability[start + m, block + j]
+
+
+@cold
+def set_costs(
+    facets: Facets,
+    scratch: Scratch,
+    known: ShortIntegers,  # [N, S]; the facets of beliefs
+    node: int,
+    x: int,
+    cost: Singles,  # [N, A, 1 + R]; out: the mean, then every repetition
+) -> None:
+    """Estimate what every action costs in a state under a belief."""
+    states, actions, facet = known.shape[1], cost.shape[1], known[node, x]
+    repetitions = cost.shape[2] - 1
+    for u in range(actions):
+        cost[node, u, 0] = 0.0
+    for r in range(repetitions):
+        block = r * BLOCK
+        for j in range(BLOCK):
+            scratch.weight[j] = 1.0
+        for y in range(states):
+            other = known[node, y]
+            if other >= states and y != x:
+                for j in range(BLOCK):
+                    scratch.weight[j] *= facets.weight[other, block + j]
+        for u in range(actions):
+            if facets.lead[facet, u] == u:
+                mean = _dot(scratch.weight, facets.loss, facet, u, block) / BLOCK
+                cost[node, u, 1 + r] = mean
+                cost[node, u, 0] += mean / repetitions
+
+
+@summing
+def _dot(weight: Singles, loss: Singles, facet: int, u: int, block: int) -> float:
+    total = np.float32(0.0)
+    for j in range(BLOCK):
+        total += weight[j] * loss[facet, u, block + j]
+    return total

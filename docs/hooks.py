@@ -23,6 +23,7 @@ from readme import agent_table, table
 
 import brlbench as bb
 from brlbench.agents.parameters import rules
+from brlbench.analysis.bayes_bound.shipped import shipped_bound
 from brlbench.cli import app
 from brlbench.protocol.score import ci95
 from brlbench.report.words import format_score
@@ -214,6 +215,18 @@ def ratios() -> str:
     return f"{ratio_table(measured['figures'])}\nMeasured on {where}, {day}."
 
 
+def bounds() -> str:
+    """The upper bounds that come with the package."""
+    rows = []
+    for name in ("GC", "GDL", "Grid"):
+        bound = shipped_bound(bb.distribution(name).digest, discount=0.95)
+        assert bound is not None
+        numbers = (f"{bound.upper:.2f}", f"{bound.standard_error:.3f}", f"{bound.clairvoyant:.2f}")
+        rows.append((f"`{name}`", *numbers, f"{bound.beliefs:,}", str(bound.depth)))
+    names = ("MDPs from", "no agent above", "standard error", "knows the MDP", "beliefs", "depth")
+    return table(names, rows)
+
+
 def _docstring(made: Any) -> str:
     """The docstring of the module that defines something."""
     return inspect.getdoc(sys.modules[made.__module__]) or ""
@@ -221,5 +234,5 @@ def _docstring(made: Any) -> str:
 
 _GENERATED: dict[str, Callable[..., str]] = {
     made.__name__: made
-    for made in (agents, parameters, notes, problems, problem, api, commands, ratios)
+    for made in (agents, parameters, notes, problems, problem, api, commands, ratios, bounds)
 }

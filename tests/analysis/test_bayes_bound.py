@@ -174,4 +174,12 @@ def test_arguments_that_are_none(arguments: dict[str, Any]) -> None:
 
 def test_too_large_a_problem() -> None:
     with pytest.raises(InvalidInput, match=r"would need .* of memory"):
-        bayes_optimal_bound(bb.distribution("DeepSea"), depth=2, repetitions=10**9)
+        bayes_optimal_bound(bb.distribution("GC"), depth=2, repetitions=10**9)
+    with pytest.raises(InvalidInput, match="the prior has 400 states"):
+        bayes_optimal_bound(bb.distribution("DeepSea:size=20"), depth=2)
+
+
+@pytest.mark.parametrize("discount", [1e-9, 1 - 1e-12])
+def test_any_discount_and_depth(discount: float) -> None:
+    found = bayes_optimal_bound(bb.distribution("GC"), discount, depth=10**12, beliefs=20)
+    assert np.isfinite(found.upper)

@@ -1,5 +1,6 @@
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from brlbench.analysis.bounds import Comparison
+from brlbench.problems import distribution
 from brlbench.protocol.summary import Summary
 from brlbench.report.answers import Answer, Question, answer
 from brlbench.report.axes import LogAxis
@@ -133,6 +135,14 @@ def test_labels_and_reference_of_scores() -> None:
     legend = texts(figure)
     assert legend[0].startswith("optimal (reference)")
     assert set(legend) >= best
+
+
+def test_the_bound_of_a_known_experiment_is_a_line() -> None:
+    of_gc = replace(MANY, settings={**MANY.settings, "test_digest": distribution("GC").digest})
+    figure = score_against_time(answer(of_gc), "mean")
+    assert texts(figure)[0] == f"no agent above:\n{of_gc.upper_bound:.2f}"
+    (line,) = (line for line in figure.axes[0].lines if line.get_linestyle() == ":")
+    assert set(np.asarray(line.get_ydata())) == {of_gc.upper_bound}
 
 
 def test_names_are_shown_as_they_are() -> None:

@@ -12,6 +12,8 @@
   (`beta`), rows of high value (`tail`), alias tables (`alias`), multinomial numbers (`multinomial`)
 - `solving/`: the mean MDP kept solved (`model`), hooks of agents that have one (`model_agent`), the
   merged MDP of sampled rows (`merged`, `merged_rows`, `merged_state`), and `tolerances`
+- `beliefs/`: MDPs of the prior, weighed by what a belief has seen (`pool`), and a search over
+  beliefs (`graph`)
 
 Nothing here imports from the rest of the package.
 

@@ -113,7 +113,7 @@ def score_against_time(
         axes.set_ylabel("mean discounted return")
         write_title(axes, found.experiment.name)
         axes.grid(alpha=0.25)
-        handles = [*_draw_bound(axes, found), *_draw_reference(axes, found), *_legend(found, looks)]
+        handles = [*_draw_reference(axes, found), *_legend(found, looks)]
         if handles:
             figure.legend(handles=handles, loc="outside right upper", alignment="left")
         if not summaries:
@@ -162,26 +162,24 @@ def _label(row: Row, feature: str, log: LogAxis, looks: Looks) -> Label:
 
 
 def _draw_reference(axes: Axes, found: Answer) -> list[Line2D]:
-    """A line at the optimal agent's score, unless it is far above all others."""
-    score = found.experiment.score_of(REFERENCE)
-    if score is None:
-        return []
+    """Draw the upper bound and the score of `optimal` as lines; return their legend.
+
+    A line far above the agents is only named: it would leave no room for their differences.
+    """
     low, high = axes.get_ylim()
-    within = score < high + (high - low) or not found.experiment.competitors
-    if within:
-        axes.axhline(score, color="0.35", linestyle="--", linewidth=1)
-    name = f"{REFERENCE} (reference):\n{score:.2f}" + ("" if within else ", above the axis")
-    return [Line2D([], [], color="0.35", linestyle="--", linewidth=1, label=name)]
-
-
-def _draw_bound(axes: Axes, found: Answer) -> list[Line2D]:
-    """Draw the line that no agent can pass on average, if it is known; return its legend."""
-    bound = found.experiment.upper_bound
-    if bound is None:
-        return []
-    axes.axhline(bound, color="0.35", linestyle=":", linewidth=1)
-    name = f"no agent above:\n{bound:.2f}"
-    return [Line2D([], [], color="0.35", linestyle=":", linewidth=1, label=name)]
+    lines = []
+    for value, name, dashes in (
+        (found.experiment.upper_bound, "no agent above", ":"),
+        (found.experiment.score_of(REFERENCE), f"{REFERENCE} (reference)", "--"),
+    ):
+        if value is None:
+            continue
+        within = value < high + (high - low) or not found.experiment.competitors
+        if within:
+            axes.axhline(value, color="0.35", linestyle=dashes, linewidth=1)
+        text = f"{name}:\n{value:.2f}" + ("" if within else ", above the axis")
+        lines.append(Line2D([], [], color="0.35", linestyle=dashes, linewidth=1, label=text))
+    return lines
 
 
 def _legend(found: Answer, looks: Looks) -> list[Line2D]:

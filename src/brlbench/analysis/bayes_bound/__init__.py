@@ -20,6 +20,7 @@ import numpy as np
 
 from ... import memory, streams
 from ...arguments import positive, whole
+from ...errors import InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.mdp import check_discount
 from ...mdps.sparse import Floats
@@ -32,6 +33,8 @@ REPETITIONS = 8
 _LEVEL = 0.95
 _BLOCKS_OF_VALUES = 64  # of MDPs that E[V*] comes from
 _NEGLIGIBLE = 1e-6  # discount of decisions that need not be looked at
+_FARTHEST = 100_000  # decisions ahead
+_MOST_STATES = 100  # solving an MDP takes a millisecond then
 
 
 class BayesOptimalBound(NamedTuple):
@@ -99,9 +102,8 @@ def bayes_optimal_bound(
     if seconds is None and depth is None and beliefs is None:
         seconds = SECONDS
     end = math.inf if seconds is None else positive(seconds, "seconds")
-    deepest = math.ceil(math.log(_NEGLIGIBLE) / math.log(gamma)) if depth is None else depth
+    deepest = _deepest(gamma, depth)
     most = math.inf if beliefs is None else whole(beliefs, "beliefs", least=1)
-    whole(deepest, "depth", least=1)
     whole(repetitions, "repetitions", least=2)
     if horizon is not None:
         whole(horizon, "horizon", least=1)
@@ -119,8 +121,16 @@ def bayes_optimal_bound(
             break
         is_complete = not search.grow()
         if on_growth is not None:
-            on_growth(Growth(spent, search.num_beliefs, search.depth, values.mean() - search.loss))
+            on_growth(
+                Growth(spent, search.num_beliefs, search.depth, float(values.mean()) - search.loss)
+            )
     return _limit(values, search, is_complete, _beyond(told, gamma, horizon))
+
+
+def _deepest(discount: float, depth: int | None) -> int:
+    """How many decisions ahead to look: not beyond those that matter."""
+    far = min(_FARTHEST, math.ceil(math.log(_NEGLIGIBLE) / math.log(discount)))
+    return far if depth is None else min(far, whole(depth, "depth", least=1))
 
 
 def _limit(values: Floats, search: "Search", is_complete: bool, beyond: float) -> BayesOptimalBound:
@@ -155,9 +165,14 @@ def _beyond(prior: FlatDirichlet, discount: float, horizon: int | None) -> float
 
 
 def _check_size(prior: FlatDirichlet, repetitions: int) -> None:
-    """Refuse problems whose pools of MDPs need too much memory."""
+    """Refuse problems whose MDPs take too long to solve or need too much memory."""
     from .search import bytes_at_start
 
+    if prior.num_states > _MOST_STATES:
+        raise InvalidInput(
+            f"the prior has {prior.num_states} states: bounds are computed for at most "
+            f"{_MOST_STATES}"
+        )
     memory.check_memory(
         bytes_at_start(prior, repetitions),
         f"a bound for {prior.num_states} states and {prior.num_actions} actions",

@@ -1,6 +1,6 @@
 """Compute upper bounds on the Bayes-optimal value of the frozen sets, and ship them.
 
-python -m reproduction.bounds     takes about ten minutes and 6 GB of memory
+python -m reproduction.bounds     takes some minutes and 5 GB of memory
 """
 
 import json
@@ -10,7 +10,7 @@ from brlbench.analysis.bayes_bound.shipped import SHIPPED
 from brlbench.files import atomic_write
 from brlbench.problems import distribution
 
-BELIEFS = {"GC": 4_000_000, "GDL": 1_000_000, "Grid": 4_000_000}
+BELIEFS = {"GC": 2_000_000, "GDL": 500_000, "Grid": 2_000_000}
 DISCOUNT = 0.95
 
 

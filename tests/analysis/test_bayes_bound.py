@@ -8,9 +8,9 @@ import brlbench as bb
 from brlbench.analysis.bayes_bound import BayesOptimalBound, Growth, bayes_optimal_bound
 from brlbench.analysis.bayes_bound.drawing import draw_stratified
 from brlbench.analysis.bayes_bound.facets import FacetBook
-from brlbench.analysis.bayes_bound.search import Search
+from brlbench.analysis.bayes_bound.search import Search, problem_of
 from brlbench.errors import InvalidInput
-from brlbench.kernels.beliefs.pool import UNKNOWN
+from brlbench.kernels.beliefs.pool import BLOCK, UNKNOWN, Pool, Scratch, weigh_facets
 from brlbench.mdps.bayes_optimal import bayes_optimal_value
 from brlbench.mdps.dirichlet import FlatDirichlet
 
@@ -100,6 +100,21 @@ def test_knowledge_is_a_martingale() -> None:
         after = facets.following[facet, first:end]
         expected = facets.chance[facet, first:end] @ facets.weight[after]
         np.testing.assert_allclose(expected, facets.weight[facet], rtol=1e-4, atol=1e-5)
+
+
+def test_much_knowledge_neither_overflows_nor_vanishes() -> None:
+    """The weights of a facet with 300 observations are finite, and their mean is 1."""
+    prior = FlatDirichlet(np.ones((2, 1, 2)), [0, 1])
+    book, facet = FacetBook(prior, BLOCK), 0
+    for observed in range(300):
+        book.follow(facet)
+        facet = int(book.arrays.following[facet, observed % 2])
+    probability = draw_stratified(prior, BLOCK, BLOCK, np.random.default_rng(1)).T
+    pool = Pool(probability.astype(np.float32), np.ones((2, BLOCK), np.float32))
+    scratch = Scratch(*(np.ones(shape, np.float32) for shape in ((1, 1, BLOCK), BLOCK, BLOCK)))
+    weigh_facets(problem_of(prior, 0.9), pool, book.arrays, book.orders, scratch, facet, facet + 1)
+    assert book.arrays.weight[facet].mean() == pytest.approx(1, abs=0.05)
+    np.testing.assert_array_equal(book.arrays.weight[facet], book.arrays.loss[facet, 0])
 
 
 def test_facets_keep_alike_actions_sorted() -> None:

@@ -121,9 +121,8 @@ def bayes_optimal_bound(
             break
         is_complete = not search.grow()
         if on_growth is not None:
-            on_growth(
-                Growth(spent, search.num_beliefs, search.depth, float(values.mean()) - search.loss)
-            )
+            estimate = float(values.mean()) - search.loss
+            on_growth(Growth(spent, search.num_beliefs, search.depth, estimate))
     return _limit(values, search, is_complete, _beyond(told, gamma, horizon))
 
 

@@ -1,7 +1,6 @@
 """What a belief can know about one state, numbered: see `kernels.beliefs.pool`."""
 
 import itertools
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -69,21 +68,17 @@ class FacetBook:
             self.arrays = Facets(*(_longer(array) for array in self.arrays))
         arrays, table = self.arrays, self._prior.counts
         first, end = self._first_entry[state], self._first_entry[state + 1]
-        prior, m, likelihood = table.values[first:end].tolist(), 0, 0.0
+        prior, m = table.values[first:end].tolist(), 0
         arrays.state[facet] = state
         for group in self._alike[state]:
             for u in group:
                 arrays.lead[facet, u] = next(v for v in group if rows[v] == rows[u])
         for row in rows:
-            counts = prior[m : m + len(row)]
-            total, seen = sum(counts), sum(row)
-            likelihood += math.lgamma(total) - math.lgamma(total + seen)
-            for count, times in zip(counts, row, strict=True):
-                likelihood += math.lgamma(count + times) - math.lgamma(count)
+            total = sum(prior[m : m + len(row)]) + sum(row)
+            for times in row:
                 arrays.count[facet, m] = times
-                arrays.chance[facet, m] = (count + times) / (total + seen)
+                arrays.chance[facet, m] = (prior[m] + times) / total
                 m += 1
-        arrays.scale[facet] = math.exp(-likelihood)
         arrays.following[facet] = UNKNOWN
         self._rows.append(rows)
 
@@ -92,7 +87,6 @@ def _room(capacity: int, widest: int, num_actions: int, num_mdps: int) -> Facets
     return Facets(
         state=np.zeros(capacity, np.int64),
         count=np.zeros((capacity, widest), np.int64),
-        scale=np.zeros(capacity),
         following=np.zeros((capacity, widest), np.int64),
         chance=np.zeros((capacity, widest)),
         lead=np.zeros((capacity, num_actions), np.int64),

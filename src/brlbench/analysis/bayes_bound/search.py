@@ -142,6 +142,7 @@ def problem_of(prior: FlatDirichlet, discount: float) -> Problem:
         row_start=table.row_start,
         next_state=table.next_state,
         reward=prior.rewards.mean.at(table),
+        prior=table.values,
     )
 
 

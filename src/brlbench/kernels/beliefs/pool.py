@@ -31,6 +31,7 @@ class Problem(NamedTuple):
     row_start: Integers  # [P + 1]; the first entry of each pair
     next_state: Integers  # [E]
     reward: Floats  # [E]
+    prior: Floats  # [E]; the prior's counts
 
 
 class Pool(NamedTuple):
@@ -45,7 +46,6 @@ class Facets(NamedTuple):
 
     state: Integers  # [F]
     count: Integers  # [F, M]
-    scale: Floats  # [F]; one over the mean likelihood
     following: Integers  # [F, M]; the facet after one more observation, or UNKNOWN
     chance: Floats  # [F, M]; the probability of each transition
     lead: Integers  # [F, A]; the first action that has the same prior and the same counts
@@ -200,7 +200,7 @@ def _fill_losses(
     for u in range(actions):
         for j in range(block, block + BLOCK):
             loss[facet, u, j] = 0.0
-    share = np.float32(facets.scale[facet] / orders.number[x])
+    share = np.float32(1 / orders.number[x])
     product = scratch.product
     for o in range(orders.number[x]):
         for j in range(BLOCK):
@@ -221,7 +221,10 @@ def _fill_losses(
 def _fill_likelihoods(
     problem: Problem, pool: Pool, facets: Facets, scratch: Scratch, facet: int, block: int
 ) -> None:
-    """The likelihood of each action's counts in each row of the state that has as many entries."""
+    """The likelihood of each action's counts in the row of each, relative to its mean.
+
+    It is a product over observations of their probability, relative to the expected one then.
+    """
     actions = problem.num_actions
     first = facets.state[facet] * actions
     offset = problem.row_start[first]
@@ -234,10 +237,16 @@ def _fill_likelihoods(
                 continue
             for j in range(BLOCK):
                 likelihood[v, u, j] = 1.0
-            for m in range(end - own):
-                for _ in range(facets.count[facet, own - offset + m]):
+            total = 0.0
+            for m in range(own, end):
+                total += problem.prior[m]
+            for m in range(own, end):
+                for seen in range(facets.count[facet, m - offset]):
+                    factor = np.float32(total / (problem.prior[m] + seen))
+                    total += 1.0
+                    row = start + m - own
                     for j in range(BLOCK):
-                        likelihood[v, u, j] *= pool.probability[start + m, block + j]
+                        likelihood[v, u, j] *= factor * pool.probability[row, block + j]
 
 
 @cold

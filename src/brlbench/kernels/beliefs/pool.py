@@ -237,16 +237,18 @@ def _fill_likelihoods(
                 continue
             for j in range(BLOCK):
                 likelihood[v, u, j] = 1.0
-            total = 0.0
+            total, most = 0.0, 0
             for m in range(own, end):
                 total += problem.prior[m]
-            for m in range(own, end):
-                for seen in range(facets.count[facet, m - offset]):
-                    factor = np.float32(total / (problem.prior[m] + seen))
-                    total += 1.0
-                    row = start + m - own
-                    for j in range(BLOCK):
-                        likelihood[v, u, j] *= factor * pool.probability[row, block + j]
+                most = max(most, facets.count[facet, m - offset])
+            for seen in range(most):  # in turn: one entry after the other could underflow
+                for m in range(own, end):
+                    if seen < facets.count[facet, m - offset]:
+                        factor = np.float32(total / (problem.prior[m] + seen))
+                        total += 1.0
+                        row = start + m - own
+                        for j in range(BLOCK):
+                            likelihood[v, u, j] *= factor * pool.probability[row, block + j]
 
 
 @cold

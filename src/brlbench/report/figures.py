@@ -167,11 +167,12 @@ def _draw_reference(axes: Axes, found: Answer) -> list[Line2D]:
     A line far above the agents is only named: it would leave no room for their differences.
     """
     low, high = axes.get_ylim()
-    lines = []
-    for value, name, dashes in (
+    lines: list[Line2D] = []
+    named: list[tuple[float | None, str, Any]] = [
         (found.experiment.upper_bound, "no agent above", ":"),
         (found.experiment.score_of(REFERENCE), f"{REFERENCE} (reference)", "--"),
-    ):
+    ]
+    for value, name, dashes in named:
         if value is None:
             continue
         within = value < high + (high - low) or not found.experiment.competitors

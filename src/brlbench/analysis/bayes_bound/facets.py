@@ -76,7 +76,7 @@ class FacetBook:
         for row in rows:
             total = sum(prior[m : m + len(row)]) + sum(row)
             for times in row:
-                arrays.count[facet, m] = times
+                arrays.seen[facet, m] = times
                 arrays.chance[facet, m] = (prior[m] + times) / total
                 m += 1
         arrays.following[facet] = UNKNOWN
@@ -86,7 +86,7 @@ class FacetBook:
 def _room(capacity: int, widest: int, num_actions: int, num_mdps: int) -> Facets:
     return Facets(
         state=np.zeros(capacity, np.int64),
-        count=np.zeros((capacity, widest), np.int64),
+        seen=np.zeros((capacity, widest), np.int64),
         following=np.zeros((capacity, widest), np.int64),
         chance=np.zeros((capacity, widest)),
         lead=np.zeros((capacity, num_actions), np.int64),

@@ -7,7 +7,7 @@ import numpy as np
 from ... import memory
 from ...kernels.beliefs import graph as graphs
 from ...kernels.beliefs import pool as pools
-from ...kernels.beliefs.graph import DEEPEST, NODES, NOTHING, Graph, Walk
+from ...kernels.beliefs.graph import DEEPEST, NODES, NOTHING, UNPRICED, Graph, Walk
 from ...kernels.beliefs.pool import BLOCK, Facets, Pool, Problem, Scratch
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats
@@ -56,10 +56,10 @@ class Search:
         graph.size[NODES], graph.size[DEEPEST] = len(starts), 1
         graph.state[roots], graph.depth[roots] = starts, 0
         graph.known[roots] = np.arange(prior.num_states)
-        graph.mark[roots], graph.first_edge[roots] = 0, NOTHING
+        graph.mark[roots], graph.first_edge[roots] = 0, UNPRICED
         graphs.rebuild_table(graph)
         self._weigh()
-        graphs.price_roots(graph, self._problem, self._facets.arrays, self._scratch, self._walk)
+        self.grow(trials=0)
 
     @property
     def num_beliefs(self) -> int:
@@ -74,7 +74,7 @@ class Search:
     @property
     def facets(self) -> Facets:
         """What the beliefs know about single states."""
-        return Facets(*(array[: len(self._facets)] for array in self._facets.arrays))
+        return Facets._make(array[: len(self._facets)] for array in self._facets.arrays)
 
     @property
     def loss(self) -> float:
@@ -103,10 +103,10 @@ class Search:
         held = sum(array.nbytes for array in (*graph, *arrays, *self._pool))
         return 3 * held > memory.SHARE * memory.usable_bytes()
 
-    def grow(self) -> bool:
+    def grow(self, trials: int = _TRIALS) -> bool:
         """Make some trials; return whether there is more to find."""
         why = graphs.grow(
-            self._graph, self._problem, self._facets.arrays, self._scratch, self._walk, _TRIALS
+            self._graph, self._problem, self._facets.arrays, self._scratch, self._walk, trials
         )
         if why == graphs.FULL:
             self._make_room()

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import cold, inlined, kernel
-from ..random.rng import mix, uniform
+from ..random.rng import mix, signed, uniform
 from ..types import Booleans, Floats, Integers, ShortIntegers, Singles, Words
 from .pool import UNKNOWN, Facets, Problem, Scratch, set_costs
 
 NODES, EDGES, DEEPEST = 0, 1, 2  # slots of `size`
-NOTHING = -1  # no node; no edges
+NOTHING, UNPRICED = -1, -2  # no node or no edges; no edges, and no costs yet
 MEAN = 0  # which costs: the mean of all repetitions
 # Why growing ended: all trials were made, there is no room, the limit can't rise. A number from 0
 # is a facet that must be followed first.
@@ -62,7 +62,7 @@ def _mark_of(facet: int) -> np.uint64:
 def _slot(graph: Graph, mark: np.uint64, x: int, depth: int) -> int:
     """Where the search for a node begins in the table."""
     word = mix(mark + np.uint64(depth * graph.known.shape[1] + x))
-    return np.int64(word & np.uint64(len(graph.table) - 1))
+    return signed(word & np.uint64(len(graph.table) - 1))
 
 
 @inlined
@@ -87,15 +87,6 @@ def rebuild_table(graph: Graph) -> None:
         graph.table[slot] = node
 
 
-@kernel
-def price_roots(
-    graph: Graph, problem: Problem, facets: Facets, scratch: Scratch, walk: Walk
-) -> None:
-    """Price the first nodes."""
-    for node in range(graph.size[NODES]):
-        _price(graph, problem, facets, scratch, walk, node)
-
-
 @cold
 def _price(
     graph: Graph, problem: Problem, facets: Facets, scratch: Scratch, walk: Walk, node: int
@@ -112,6 +103,10 @@ def grow(
 ) -> int:
     """Make some trials; return why that ended: SOLVED, FULL, or a facet that must be followed."""
     widest = facets.chance.shape[1]
+    for root in range(len(walk.roots)):
+        if graph.first_edge[root] == UNPRICED:
+            graph.first_edge[root] = NOTHING
+            _price(graph, problem, facets, scratch, walk, root)
     for _ in range(trials):
         if graph.size[NODES] + widest > len(graph.state):
             return FULL

@@ -45,7 +45,7 @@ class Facets(NamedTuple):
     """The facets found so far; the first S are those of states of which nothing is known."""
 
     state: Integers  # [F]
-    count: Integers  # [F, M]
+    seen: Integers  # [F, M]; the counts
     following: Integers  # [F, M]; the facet after one more observation, or UNKNOWN
     chance: Floats  # [F, M]; the probability of each transition
     lead: Integers  # [F, A]; the first action that has the same prior and the same counts
@@ -240,11 +240,11 @@ def _fill_likelihoods(
             total, most = 0.0, 0
             for m in range(own, end):
                 total += problem.prior[m]
-                most = max(most, facets.count[facet, m - offset])
-            for seen in range(most):  # in turn: one entry after the other could underflow
+                most = max(most, facets.seen[facet, m - offset])
+            for time in range(most):  # in turn: one entry after the other could underflow
                 for m in range(own, end):
-                    if seen < facets.count[facet, m - offset]:
-                        factor = np.float32(total / (problem.prior[m] + seen))
+                    if time < facets.seen[facet, m - offset]:
+                        factor = np.float32(total / (problem.prior[m] + time))
                         total += 1.0
                         row = start + m - own
                         for j in range(BLOCK):
@@ -282,7 +282,7 @@ def set_costs(
 
 
 @summing
-def _dot(weight: Singles, loss: Singles, facet: int, u: int, block: int) -> float:
+def _dot(weight: Singles, loss: Singles, facet: int, u: int, block: int) -> np.float32:
     total = np.float32(0.0)
     for j in range(BLOCK):
         total += weight[j] * loss[facet, u, block + j]

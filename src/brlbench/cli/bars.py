@@ -14,7 +14,6 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from ..analysis.bayes_bound import SECONDS
 from ..arguments import format_seconds
 from ..report.words import format_score
 from .output import one_line
@@ -166,6 +165,8 @@ def search_bar(
     console: Console, seconds: float | None, beliefs: int | None, depth: int | None
 ) -> Iterator[Callable[["Growth"], None]]:
     """A transient bar over the seconds or the beliefs of a search, with its bound so far."""
+    from ..analysis.bayes_bound import SECONDS
+
     columns = (
         SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
         TextColumn("left:"), TimeRemainingColumn(),

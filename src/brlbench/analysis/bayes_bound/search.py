@@ -127,7 +127,8 @@ class Search:
         graph = self._graph
         shape = (graph.known.shape[1], graph.cost.shape[1], graph.cost.shape[2] - 1)
         larger = _room(2 * len(graph.state), *shape)
-        for target, source in zip(larger[:-1], graph[:-1], strict=True):
+        arrays: Any = zip(larger[:-1], graph[:-1], strict=True)  # all but the table
+        for target, source in arrays:
             target[: len(source)] = source
         self._graph = larger
         graphs.rebuild_table(larger)

@@ -109,8 +109,11 @@ def test_at_80_columns_no_word_is_broken(shipped: ReportData, name: str) -> None
         lines = printed(made, 80).splitlines()
         assert max(map(len, lines)) <= 80
         assert "…" not in "".join(lines)
-        column = lines[3].index(made.names)
-        parts = [re.sub(r" +\(?-?[\d.]+ ± .*", "", line[column:]).rstrip() for line in lines[5:]]
+        head = next(i for i, line in enumerate(lines) if made.names in line)
+        column = lines[head].index(made.names)
+        parts = [
+            re.sub(r" +\(?-?[\d.]+ ± .*", "", line[column:]).rstrip() for line in lines[head + 2 :]
+        ]
         rest = "\n".join(parts)
         for _, agent, _ in made.rows:  # breaks stand for spaces, or follow a sign
             pattern = re.escape(agent).replace(r"\ ", r"\s")

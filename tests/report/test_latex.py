@@ -84,10 +84,10 @@ def test_a_report_with_special_names_compiles(tmp_path: Path) -> None:
     one_mdp = experiment([summary("a", np.ones(1)), summary("b", np.zeros(1))], name="one MDP")
     data = ReportData([SPECIAL, empty, one_mdp], [Note("a note: $ % & _")])
     made = build(data, tmp_path, ["latex"])
-    assert list(map(str, made.notes)) == [
-        "a note: $ % & _",
-        "one MDP: only 1 MDPs: intervals and tests are approximations that need 30 or more",
-    ]
+    first, few, *gaps = map(str, made.notes)
+    assert first == "a note: $ % & _"
+    assert few.startswith("one MDP: only 1 MDPs: intervals and tests are approximations")
+    assert ["lacks" in gap for gap in gaps] == [True, True, True]
     pdf = (tmp_path / "report.pdf").read_bytes()
     assert pdf.startswith(b"%PDF")
     left = {path.name for path in tmp_path.iterdir()}

@@ -74,9 +74,14 @@ class Compared:
         return abs(self.z) <= CLOSE
 
     @property
+    def is_explained(self) -> bool:
+        """Whether they agree within two combined standard errors with all that is known."""
+        return abs(self.z_explained) <= CLOSE
+
+    @property
     def is_reproduced(self) -> bool:
         """Whether they agree directly, or once known causes of differences are counted."""
-        return self.is_close or abs(self.z_explained) <= CLOSE
+        return self.is_close or self.is_explained
 
     @property
     def best(self) -> Summary:

@@ -7,6 +7,7 @@ import re
 import secrets
 import stat
 import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +19,8 @@ from .memory import check_memory
 
 PARSED_BYTES = 40  # that are made of one byte of text, about, when it is parsed
 _CHUNK = 2**24
+_EXPANDED_CHUNK = 2**20
+_ZLIB_START = b"\x78"
 _MAX_DEPTH = 50  # of JSON; what the package writes is a few levels deep
 
 
@@ -42,6 +45,35 @@ def read_bytes(path: Path, growth: int = 1) -> bytes:
         raise StoreError(str(error)) from None
     except ValueError as error:  # a name with a zero byte
         raise StoreError(f"{str(path)!r} can't be read: {error}") from None
+
+
+def expanded(data: bytes, source: str | Path) -> bytes:
+    """The content of a file that zlib may have compressed; plain content is returned as it is."""
+    if not data.startswith(_ZLIB_START):
+        return data
+    damaged = StoreError(f"{source} is damaged: it can't be decompressed")
+    stream, chunks, size = zlib.decompressobj(), [], 0
+    while not stream.eof:
+        try:
+            chunk = stream.decompress(data, _EXPANDED_CHUNK)
+        except zlib.error:
+            raise damaged from None
+        if not chunk:
+            raise damaged
+        chunks.append(chunk)
+        size += len(chunk)  # it shows only while it is decompressed
+        check_memory(size * PARSED_BYTES, f"{source}: what it expands to", "use a smaller problem")
+        data = stream.unconsumed_tail
+    return b"".join(chunks)
+
+
+def decode(data: bytes, source: str | Path) -> str:
+    """The text of a file's content."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InvalidInput(f"{source}: line {line} is not UTF-8 text") from None
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -23,8 +23,8 @@ def with_intervals(curves: Floats) -> tuple[Floats, Floats]:
 
 
 def learning_of(result: Result) -> Learning | None:
-    """A result's learning curve at a few decisions; None if single decisions are not kept."""
-    if result.totals is not None:
+    """A result's learning curve at a few decisions; None if single rewards are not kept."""
+    if not result.keeps_rewards:
         return None
     curves = so_far(result)
     decisions = few_decisions(curves.shape[1])

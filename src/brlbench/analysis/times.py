@@ -63,6 +63,8 @@ def _checked(seconds: float, name: str) -> float:
 
 def all_features(seconds: Mapping[str, float]) -> dict[str, float]:
     """Times by feature, with the one that follows from others: results don't store it."""
+    if "max" not in seconds:
+        return dict(seconds)
     return {**seconds, "max_with_training": max(seconds["offline"], seconds["max"])}
 
 
@@ -77,6 +79,7 @@ def summarise(result: Result, features: Mapping[str, Feature] = FEATURES) -> Sum
         seconds={
             name: _checked(known[name], name) if name in known else _own(feature, name, result)
             for name, feature in features.items()
+            if name in known or name not in FEATURES
         },
         machine=result.machine,
         overruns=result.overruns,

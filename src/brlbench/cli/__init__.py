@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import bounds, listings, protocol, reports, studies
+from . import bounds, imports, listings, protocol, reports, studies
 from .completion import mend_words
 from .docstrings import documentation
 from .ending import DEBUG, run_to_end
@@ -52,10 +52,16 @@ for _panel, _commands in {
         protocol.train,
         protocol.play,
         bounds.bound,
+        imports.import_,
     ),
 }.items():
     for _command in _commands:
-        app.command(cls=Command, help=documentation(_command), rich_help_panel=_panel)(_command)
+        app.command(
+            _command.__name__.rstrip("_"),  # import is a word of Python
+            cls=Command,
+            help=documentation(_command),
+            rich_help_panel=_panel,
+        )(_command)
 
 
 def main() -> None:

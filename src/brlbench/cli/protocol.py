@@ -33,7 +33,7 @@ def distribution(
     ] = None,
     parameters: Parameters = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to .toml, .json, .dat or .dat.z.")
+        Path | None, typer.Option("--output", "-o", help="Write to .toml, .json, .dat or .dat.zz.")
     ] = None,
     draw: Annotated[
         Path | None, typer.Option(help="Draw states and transitions, to .png, .pdf or .svg.")
@@ -42,7 +42,8 @@ def distribution(
 ) -> None:
     """Show a distribution over MDPs as a table, write it to a file, or draw it.
 
-    The suffix chooses the format: .toml and .json are ours, .dat and .dat.z the original library's.
+    The suffix chooses the format: .toml and .json are ours, .dat and, compressed, .dat.zz the original
+    library's.
 
     Examples: [bold]brlbench distribution GC[/bold],
     [bold]brlbench distribution GC --draw gc.png[/bold],

@@ -25,9 +25,12 @@ def columns_of(result: "Result", paths: bool) -> dict[str, Any]:
         "mdp": np.repeat(np.arange(mdps), per_mdp),
         "trajectory": np.tile(np.arange(per_mdp), mdps),
         "return": returns.ravel(),
-        "cpu_nanoseconds": result.cpu_nanoseconds.ravel(),
     }
-    names = [] if result.totals is not None else ["rewards", "nanoseconds"]
+    if result.cpu_nanoseconds is not None:
+        columns["cpu_nanoseconds"] = result.cpu_nanoseconds.ravel()
+    names = ["rewards"] if result.keeps_rewards else []
+    if result.totals is None:
+        names.append("nanoseconds")
     if paths and result.states is not None and result.actions is not None:
         names += ["states", "actions"]
     if result.noise is not None:

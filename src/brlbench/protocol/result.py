@@ -44,6 +44,11 @@ class _Kept(Generic[Array]):
             raise AttributeError(self._name)  # the field has no default
         kept: Array | None = vars(result)[self._name]
         if kept is None:
+            if result.cpu_nanoseconds is None:
+                raise InvalidInput(
+                    f"this result has no {self._name} of single decisions: it was imported, and "
+                    "the original library does not store them"
+                )
             raise InvalidInput(
                 f"this result has no {self._name} of single decisions, which are kept of at most "
                 f"{MOST_DECISIONS:,} decisions: play again with keep_paths to keep them all"
@@ -67,14 +72,14 @@ class Result:
     settings: dict[str, Any]  # of the experiment
     experiment_hash: str
     offline_seconds: float
-    offline_cpu_seconds: float
-    cpu_nanoseconds: Integers  # [N, K]; of whole trajectories, environment included
+    offline_cpu_seconds: float | None  # None if not known
+    cpu_nanoseconds: Integers | None  # [N, K]; of whole trajectories, environment included
     rewards: _Kept[Floats] = _Kept()  # [N, K, T]
     nanoseconds: _Kept[Integers] = _Kept()  # [N, K, T]
     states: NDArray[np.int64] | None = None  # [N, K, T + 1]
     actions: NDArray[np.int64] | None = None  # [N, K, T]
     machine: dict[str, Any] = field(default_factory=dict)
-    totals: Totals | None = None  # in place of rewards and nanoseconds
+    totals: Totals | None = None  # in place of nanoseconds, and of rewards that are not kept
     noise: Floats | None = None  # [N, K, F]; how lucky the trajectories were: see `luck`
     start_values: Floats | None = None  # [N, K, F]
     expected: StartValues | None = None  # what start values are on average
@@ -99,6 +104,11 @@ class Result:
         if self.deadline is None:
             return None
         return float((self.nanoseconds > self.deadline * 1e9).mean())
+
+    @property
+    def keeps_rewards(self) -> bool:
+        """Whether the reward of each decision is kept."""
+        return vars(self)["rewards"] is not None
 
     @property
     def reproducible(self) -> bool:

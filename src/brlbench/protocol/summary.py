@@ -10,6 +10,10 @@ from .labels import label_of
 from .score import Score
 
 
+ORIGINAL = "BBRL:"
+"""The algorithms of the original library begin like this, where its results were imported."""
+
+
 class Learning(NamedTuple):
     """The mean discounted reward so far after some decisions, with its 95% intervals."""
 
@@ -41,7 +45,12 @@ class Summary:
     @property
     def is_own(self) -> bool:
         """Whether a user wrote the agent."""
-        return self.algorithm not in AGENTS
+        return self.algorithm not in AGENTS and not self.algorithm.startswith(ORIGINAL)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether single decisions were timed; if not, only their mean and total are known."""
+        return "max" in self.seconds
 
     @property
     def score(self) -> Score:

@@ -21,6 +21,9 @@ ONLINE_FEATURES: dict[str, Callable[[Floats], float]] = {
 }
 """Functions of the seconds [n, T] of decisions, one row per trajectory."""
 
+KNOWN_FEATURES = ("mean", "total")
+"""The features that are known even if there is but one time for all decisions together."""
+
 _BITS = 10  # 2**10 slots for each power of two, so that times in a slot differ by less than 0.1%
 _SLOTS = (63 - _BITS + 1) << _BITS
 

@@ -18,6 +18,7 @@ from ..errors import InvalidInput, StoreError, WrongKind, encodable
 from ..files import files_below
 from ..protocol.result import Result
 from ..protocol.summary import Summary
+from ..protocol.times import KNOWN_FEATURES
 from ..storage import read_result
 from ..storage.compact import ExperimentHeader, read_summaries
 from ..study.failures import failures_in
@@ -46,6 +47,7 @@ def load(
         try:
             read = list(_read(source, features, learning))
             for header, summary in read:
+                _check_time(source, summary, feature)
                 _check_returns(source, summary, found.get(header.hash, {}).values())
         except StoreError as error:
             notes.append(Note(f"left out: {error}"))
@@ -132,10 +134,10 @@ def _read_file(
         with suppress(WrongKind):
             for header, stored in read_summaries(path):
                 summary = replace(stored, seconds=all_features(stored.seconds))
-                missing = [name for name in features if name not in summary.seconds]
-                if missing:
+                unknown = [name for name in features if name not in {**summary.seconds, **FEATURES}]
+                if unknown:
                     raise StoreError(
-                        f"{path} is a compact file, in which {missing[0]} can't be computed: use "
+                        f"{path} is a compact file, in which {unknown[0]} can't be computed: use "
                         "the results themselves, or another time feature"
                     ) from None
                 yield header, summary
@@ -158,6 +160,15 @@ def _check_repeated(summary: Summary, first: Summary, both: str, experiment: str
             f"{both} hold different results of {summary.label} on {experiment}: give one agent "
             "another name, or keep what they differ in as an attribute named like its parameter, "
             "and play it again; or leave one of them out"
+        )
+
+
+def _check_time(path: Path | Result, summary: Summary, feature: str) -> None:
+    """Raise unless a summary has the time feature that is asked for."""
+    if feature not in summary.seconds:
+        raise StoreError(
+            f"{path} has no single decisions, from which {feature} could be computed: use "
+            f"another time feature, {' or '.join(KNOWN_FEATURES)}"
         )
 
 

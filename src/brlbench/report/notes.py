@@ -48,7 +48,7 @@ def quality_notes(
     experiments: Sequence["ExperimentData"], shown: Sequence["ExperimentData"]
 ) -> list[Note]:
     """Notes on the times and on missing agents of the experiments that are shown, of all."""
-    return [*_machine_notes(shown), *_deadline_notes(shown), *_gaps(experiments, shown)]
+    return [*_machine_notes(shown), *_import_notes(shown), *_deadline_notes(shown), *_gaps(experiments, shown)]
 
 
 def _machine_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
@@ -87,6 +87,19 @@ def _machine_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
             f"the machine was overloaded during {len(waited)} of {total} results, so their times "
             "are too long (use fewer workers)",
             waited,
+        )
+
+
+def _import_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
+    """A note on results of the original library, which timed whole runs."""
+    untimed = [name for name, summary in _named(experiments) if not summary.is_timed]
+    if untimed:
+        total = sum(len(experiment.summaries) for experiment in experiments)
+        yield Note(
+            f"{len(untimed)} of {total} results were imported from the original library: their "
+            "online times are wall time of a whole run, environment included, divided by its "
+            "decisions, and too short if it ran in several threads",
+            untimed,
         )
 
 

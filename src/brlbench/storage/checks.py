@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput, StoreError, short
-from ..protocol.times import ONLINE_FEATURES
+from ..protocol.times import KNOWN_FEATURES, ONLINE_FEATURES
 
 Rule = Callable[[Any], bool]
 
@@ -71,10 +71,10 @@ def is_time(value: Any) -> bool:
 
 
 def is_features(value: Any) -> bool:
-    """Seconds by time feature."""
+    """Seconds by time feature; only `KNOWN_FEATURES` if single decisions were not timed."""
     return (
         is_table(value)
-        and value.keys() == ONLINE_FEATURES.keys()
+        and value.keys() in (ONLINE_FEATURES.keys(), set(KNOWN_FEATURES))
         and all(map(is_time, value.values()))
     )
 

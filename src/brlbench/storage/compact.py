@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from ..agents import AGENTS
 from ..files import atomic_write, parse_json
 from ..protocol.adjusted import Adjusted
 from ..protocol.labels import label_of
 from ..protocol.summary import Summary
-from ..protocol.times import ONLINE_FEATURES
+from ..protocol.times import KNOWN_FEATURES
 from .checks import (
     Rule,
     check,
@@ -101,7 +102,7 @@ def _summary(row: dict[str, Any], header: ExperimentHeader) -> Summary:
         **parsed,
     )
     check(vars(summary), _SUMMARY)
-    if summary.is_own:
+    if summary.algorithm not in AGENTS:
         return summary
     # Earlier versions stored labels with all parameters.
     label = label_of(summary.algorithm, summary.parameters, summary.deadline)
@@ -119,7 +120,7 @@ def _adjusted(row: dict[str, Any]) -> Adjusted | None:
 
 
 def _are_times(value: Any) -> bool:
-    return value.keys() >= {"offline", *ONLINE_FEATURES} and all(map(is_time, value.values()))
+    return value.keys() >= {"offline", *KNOWN_FEATURES} and all(map(is_time, value.values()))
 
 
 _SUMMARY: dict[str, Rule] = {

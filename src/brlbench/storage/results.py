@@ -41,7 +41,7 @@ _METADATA: dict[str, Rule] = {
     "settings": is_settings,
     "experiment_hash": is_text,
     "offline_seconds": is_time,
-    "offline_cpu_seconds": is_time,
+    "offline_cpu_seconds": optional(is_time),
     "machine": is_machine,
 }
 
@@ -89,7 +89,7 @@ def read_result(path: Path, decisions: bool = True) -> Result:
             return numbers.reshape(mdps, -1, *numbers.shape[1:])
 
         totals = None
-        if "rewards" not in table.columns:  # older files have no totals, but every decision
+        if "nanoseconds" not in table.columns:  # older files have no totals, but every decision
             check(metadata, {"online_seconds": is_features, "overruns": optional(is_time)})
             totals = Totals(array("return"), metadata["online_seconds"], metadata["overruns"])
         expected = metadata.get("expected_start_values")
@@ -124,9 +124,8 @@ def _check_record(table: pl.DataFrame) -> None:
             raise ValueError(f"column {name} has type {kind}")
         if name in _LUCK and not (np.abs(table[name].to_numpy()) < _MOST_LUCK).all():
             raise ValueError(f"column {name} has numbers that no trajectory leads to")
-    check_times(table["cpu_nanoseconds"].to_numpy())
-    if horizon:
-        check_times(table["nanoseconds"].to_numpy())
+    times = [name for name in ("cpu_nanoseconds", "nanoseconds") if name in table.columns]
+    check_times(*(table[name].to_numpy() for name in times))
 
 
 _KINDS = dict.fromkeys(("rewards", "return", "returns", *_LUCK), pl.Float64) | dict.fromkeys(
@@ -147,7 +146,8 @@ def _columns_of_totals(metadata: dict[str, Any]) -> list[str] | None:
     if "online_seconds" not in metadata:
         return None
     luck = _LUCK if "expected_start_values" in metadata else ()
-    return ["mdp", "return", "cpu_nanoseconds", *luck]
+    is_measured = metadata.get("offline_cpu_seconds") is not None  # not if it was imported
+    return ["mdp", "return", *(["cpu_nanoseconds"] if is_measured else []), *luck]
 
 
 class StoredPart(NamedTuple):

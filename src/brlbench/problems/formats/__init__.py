@@ -23,7 +23,7 @@ A `.toml` or `.json` file has these keys:
 States and actions are numbered from 0; "*" stands for all of them. What is not listed is 0; if
 several lines name one transition, the last one counts. With `transitions`, every draw is that one
 MDP, and the counts are the prior that agents are told. A `.dat` file has the original library's
-format; `.dat.z` is the same, compressed.
+format; `.dat.zz`, as that library names it, and `.dat.z` are the same, compressed.
 """
 
 import json
@@ -36,30 +36,30 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidInput, StoreError, did_you_mean, short
-from ...files import PARSED_BYTES, atomic_write, parse_json, read_bytes
+from ...errors import InvalidInput, did_you_mean, short
+from ...files import PARSED_BYTES, atomic_write, decode, expanded, parse_json, read_bytes
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.single import SingleMDP
 from ...mdps.sparse import Floats, SparseTable, check_entries, check_size
-from ...memory import check_memory
 from . import original
 
-SUFFIXES = (".toml", ".json", ".dat", ".dat.z")
+_COMPRESSED = (".dat.z", ".dat.zz")
+_ORIGINAL = (".dat", *_COMPRESSED)
+SUFFIXES = (".toml", ".json", *_ORIGINAL)
 _FORMAT = 1
 _REQUIRED = ("format", "num_states", "num_actions", "counts", "rewards")
 _OPTIONAL = ("name", "description", "start", "transitions")
 _ALL = "*"
-_ZLIB_START = b"\x78"
-_CHUNK = 2**20
 
 
 def read(path: str | Path) -> FlatDirichlet:
     """Read a distribution from a file."""
     path = Path(path)
     suffix = _suffix(path)
-    if suffix in (".dat", ".dat.z"):
-        return original.parse(_text(path, maybe_compressed=True), str(path))
-    text = _text(path)
+    data = read_bytes(path, PARSED_BYTES)
+    if suffix in _ORIGINAL:
+        return original.parse(decode(expanded(data, path), path), str(path))
+    text = decode(data, path)
     try:
         document = tomllib.loads(text) if suffix == ".toml" else parse_json(text)
     except (ValueError, RecursionError) as error:
@@ -79,7 +79,7 @@ def write(distribution: FlatDirichlet, path: str | Path, overwrite: bool = False
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from None
     data = text.encode()
-    atomic_write(path, zlib.compress(data) if suffix == ".dat.z" else data, overwrite)
+    atomic_write(path, zlib.compress(data) if suffix in _COMPRESSED else data, overwrite)
 
 
 def to_json(distribution: FlatDirichlet) -> str:
@@ -106,33 +106,6 @@ def _suffix(path: Path) -> str:
         if path.name.endswith(suffix):
             return suffix
     raise InvalidInput(f"{path}: the name must end in one of {', '.join(SUFFIXES)}")
-
-
-def _text(path: Path, maybe_compressed: bool = False) -> str:
-    data = read_bytes(path, PARSED_BYTES)
-    try:
-        if maybe_compressed and data.startswith(_ZLIB_START):
-            data = _decompressed(data, path)
-        return data.decode("utf-8-sig")
-    except zlib.error:
-        raise StoreError(f"{path} is damaged: it can't be decompressed") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise InvalidInput(f"{path}: line {line} is not UTF-8 text") from None
-
-
-def _decompressed(data: bytes, path: Path) -> bytes:
-    """A text that was compressed; how long it is shows only while it is decompressed."""
-    stream, chunks, size = zlib.decompressobj(), [], 0
-    while not stream.eof:
-        chunk = stream.decompress(data, _CHUNK)
-        if not chunk:
-            raise StoreError(f"{path} is damaged: it can't be decompressed")
-        chunks.append(chunk)
-        size += len(chunk)
-        check_memory(size * PARSED_BYTES, f"{path}: what it expands to", "use a smaller problem")
-        data = stream.unconsumed_tail
-    return b"".join(chunks)
 
 
 def _from_document(document: Any, default_name: str) -> FlatDirichlet:
@@ -241,7 +214,7 @@ def _check_line(line: Any, shape: tuple[int, int], columns: tuple[str, ...]) -> 
 
 
 def _to_text(distribution: FlatDirichlet, suffix: str) -> str:
-    if suffix in (".dat", ".dat.z"):
+    if suffix in _ORIGINAL:
         return original.format_text(distribution)
     state = original.start_state(distribution.start)
     values = {

@@ -7,6 +7,9 @@ mean rewards in the same order, and 0, or 1 and the variances. The compressed fo
 through zlib.
 """
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from ...errors import InvalidInput, StoreError, short
@@ -32,7 +35,33 @@ def parse(text: str, source: str) -> FlatDirichlet:
             raise StoreError(
                 f"{source} is damaged: line {i + 1} is {short(header[i])}, must be {expected!r}"
             )
-    description, name, announced = header[4], header[5], header[-1].strip()
+    description, name = header[4], header[5]
+    table = parse_numbers(words, header[-1].strip(), source)
+    try:
+        return FlatDirichlet(
+            table.weights, table.means, table.start_states(), table.variances, name, description
+        )
+    except InvalidInput as error:
+        raise InvalidInput(f"{source}: {error}") from None
+
+
+class Numbers(NamedTuple):
+    """The numbers of a distribution, or of one MDP."""
+
+    start: float  # a state, or -1
+    weights: Floats  # [S, A, S]; counts, or an MDP's probabilities
+    means: Floats  # [S, A, S]; of rewards
+    variances: Floats | None  # [S, A, S]; None for constant rewards
+
+    def start_states(self) -> Floats | float:
+        """The probabilities of start states, or the only one."""
+        if self.start == _ANY_START:
+            return np.full(len(self.weights), 1 / len(self.weights))
+        return int(self.start) if self.start.is_integer() else self.start
+
+
+def parse_numbers(words: Sequence[str | bytes], announced: str, source: str) -> Numbers:
+    """Read the numbers after a header, which announces how many there are."""
     if announced != str(len(words)):
         raise StoreError(
             f"{source} is damaged: it announces {short(announced)} numbers and has {len(words)}"
@@ -41,10 +70,6 @@ def parse(text: str, source: str) -> FlatDirichlet:
         numbers = np.array(words, dtype=np.float64)
     except ValueError as error:
         raise StoreError(f"{source} is damaged: {error}") from None
-    return _build(numbers, name, description, source)
-
-
-def _build(numbers: Floats, name: str, description: str, source: str) -> FlatDirichlet:
     sizes = numbers[:2].tolist()
     if len(numbers) < 3 or not all(size >= 1 and size.is_integer() for size in sizes):
         raise StoreError(f"{source} is damaged: it has no numbers of states and actions")
@@ -56,31 +81,16 @@ def _build(numbers: Floats, name: str, description: str, source: str) -> FlatDir
             f"{source} is damaged: {len(numbers)} numbers don't fit {short(num_states)} states and "
             f"{short(num_actions)} actions"
         )
-    counts, means, variances = (
-        part[:size].reshape(num_actions, num_states, num_states).swapaxes(0, 1)
-        for part in (numbers[3:], numbers[4 + size :], numbers[-size:])
-    )
     if not numbers[3 + size] == numbers[4 + 2 * size] == gaussian:
         raise StoreError(
             f"{source} is damaged: the type of reward is {numbers[3 + size]:g}, must be "
             f"{gaussian:d} for a file {'with' if gaussian else 'without'} variances"
         )
-    start = numbers[2].item()
-    try:
-        return FlatDirichlet(
-            counts,
-            means,
-            np.full(num_states, 1 / num_states) if start == _ANY_START else _whole(start),
-            variances if gaussian else None,
-            name,
-            description,
-        )
-    except InvalidInput as error:
-        raise InvalidInput(f"{source}: {error}") from None
-
-
-def _whole(number: float) -> int | float:
-    return int(number) if number.is_integer() else number
+    weights, means, variances = (
+        part[:size].reshape(num_actions, num_states, num_states).swapaxes(0, 1)
+        for part in (numbers[3:], numbers[4 + size :], numbers[-size:])
+    )
+    return Numbers(numbers[2].item(), weights, means, variances if gaussian else None)
 
 
 def format_text(distribution: FlatDirichlet) -> str:

@@ -86,7 +86,11 @@ def _experiment(
     summaries = experiment.summaries
     numbers = packed.numbers
     num_mdps = len(summaries[0].returns)
-    features = [name for name in summaries[0].seconds if name != "offline"]
+    features = [
+        name
+        for name in summaries[0].seconds
+        if name != "offline" and all(name in summary.seconds for summary in summaries)
+    ]
     comparisons = [Comparison(summaries, honest=honest) for honest in (False, True)]
     ranked = [_ranked(summaries, features, comparison.means) for comparison in comparisons]
     return {

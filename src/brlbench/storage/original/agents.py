@@ -1,0 +1,138 @@
+"""The agent files of the original library: who played, with which parameters, trained how long.
+
+Parameters have this package's names. The models that agents learned are not read.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ...protocol.labels import label_of
+from ...protocol.summary import ORIGINAL
+from .lines import Lines
+
+Parameters = dict[str, Any]
+
+
+class OriginalAgent(NamedTuple):
+    """An agent of the original library."""
+
+    name: str  # as the library shows it
+    algorithm: str
+    parameters: Parameters
+    seconds: float  # of wall time, for training
+
+
+def parse_agent(lines: Lines) -> OriginalAgent:
+    """Read an agent."""
+    lines.header("Serializable", 0)
+    lines.header("IAgent", 1)
+    name = lines.text("the agent's name")
+    lines.header("Agent", 1)
+    seconds = lines.number("the offline time, in milliseconds") / 1000
+    kind = lines.text("the agent's class")
+    if kind not in _KINDS:
+        raise lines.damage(f"is {kind!r}, must be an agent: {', '.join(_KINDS)}")
+    algorithm, parse = _KINDS[kind]
+    lines.whole("the number of its values")
+    parameters = parse(lines)
+    if algorithm == "optimal":  # a reference here and there, so under one name
+        return OriginalAgent(name, algorithm, {"library": ORIGINAL.rstrip(":")}, seconds)
+    return OriginalAgent(name, ORIGINAL + algorithm, parameters, seconds)
+
+
+def _plain(**kinds: type) -> Callable[[Lines], Parameters]:
+    """A reader of parameters that are one number each, in this order."""
+
+    def parse(lines: Lines) -> Parameters:
+        return {
+            name: lines.whole(name) if kind is int else _whole_if_possible(lines.number(name))
+            for name, kind in kinds.items()
+        }
+
+    return parse
+
+
+def _whole_if_possible(number: float) -> float | int:
+    return int(number) if number.is_integer() and number < 1e15 else number
+
+
+def _inner(lines: Lines, what: str) -> OriginalAgent | None:
+    """An agent within another; None if there is none."""
+    if not lines.whole(f"whether there is {what}"):
+        return None
+    lines.text(f"the class of {what}")
+    return parse_agent(lines.block(what))
+
+
+def _label(agent: OriginalAgent | None) -> str | None:
+    return agent and label_of(
+        agent.algorithm.removeprefix(ORIGINAL), agent.parameters, defaults={}
+    )
+
+
+def _formula(lines: Lines) -> Parameters:
+    formula = lines.text("the formula")
+    number = lines.whole("the number of variables")
+    variables = [lines.text("the name of a variable") for _ in range(min(number, 100))]
+    return {"formula": formula, "variables": " ".join(variables)}
+
+
+def _epsilon(lines: Lines) -> Parameters:
+    epsilon = _whole_if_possible(lines.number("epsilon"))
+    return {"epsilon": epsilon, "base": _label(_inner(lines, "the base agent"))}
+
+
+def _opps_ds(lines: Lines) -> Parameters:
+    found = _inner(lines, "the chosen agent")
+    parameters = _plain(draws=int, exploration=float)(lines)
+    return {
+        **parameters,
+        "formulas": lines.whole("the number of formulas"),
+        "chosen": found and found.parameters.get("formula"),
+    }
+
+
+def _opps_cs(lines: Lines) -> Parameters:
+    found = _inner(lines, "the chosen agent")
+    parameters = _plain(evaluations=int, K=int, k=int, greatest_depth=int, delta=float)(lines)
+    return {"strategy": lines.text("the class of strategies"), **parameters, "chosen": _label(found)}
+
+
+def _ann(lines: Lines) -> Parameters:
+    for _ in range(lines.whole("the number of variables")):
+        if lines.whole("whether there is a variable"):
+            lines.text("the class of a variable")
+            lines.block("a variable")
+    teacher = _label(_inner(lines, "the base agent"))
+    mdps = lines.whole("the number of MDPs")
+    lines.number("the discount")
+    lines.whole("the horizon")
+    lines.text("the name of the model's file")
+    lines.header("ANNAgent", 7)
+    number = lines.whole("the number of hidden layers")
+    hidden = [lines.whole("the size of a layer") for _ in range(min(number, 100))]
+    rates = {"rate": lines.number("the learning rate"), "falling": lines.whole("whether it falls")}
+    lines.whole("the most epochs")
+    patience = lines.whole("the number of epochs without an improvement")
+    return {
+        "hidden": "-".join(map(str, hidden)), **rates, "patience": patience, "mdps": mdps,
+        "teacher": teacher,
+    }  # fmt: skip
+
+
+_KINDS: dict[str, tuple[str, Callable[[Lines], Parameters]]] = {
+    "RandomAgent": ("random", _plain()),
+    "OptimalAgent": ("optimal", _plain()),
+    "EAgent": ("epsilon", _epsilon),
+    "EGreedyAgent": ("epsilon-greedy", _plain(epsilon=float)),
+    "SoftMaxAgent": ("soft-max", _plain(tau=float)),
+    "VDBEEGreedyAgent": ("vdbe", _plain(sigma=float, delta=float, initial_epsilon=float)),
+    "FormulaAgent": ("formula", _formula),
+    "BAMCPAgent": ("bamcp", _plain(simulations=int, depth=int)),
+    "BFS3Agent": ("bfs3", _plain(simulations=int, branching=int, depth=int)),
+    "SBOSSAgent": ("sboss", _plain(epsilon=float, delta=float)),
+    "BEBAgent": ("beb", _plain(beta=float)),
+    "OPPSDSAgent": ("opps-ds", _opps_ds),
+    "OPPSCSAgent": ("opps-cs", _opps_cs),
+    "SLAgent": ("ann", _ann),  # the base class of the only kind
+}

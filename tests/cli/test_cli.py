@@ -136,10 +136,10 @@ def test_the_steps_with_a_user_s_own_agent(
 
 
 def test_distributions_in_all_formats(shell: Shell, tmp_path: Path) -> None:
-    for suffix in ("toml", "json", "dat", "dat.z"):
+    for suffix in ("toml", "json", "dat", "dat.zz"):
         assert shell("distribution", "Grid", "-o", f"grid.{suffix}").code == 0
         assert distribution(tmp_path / f"grid.{suffix}").digest == distribution("Grid").digest
-    done = shell("distribution", "grid.dat.z")
+    done = shell("distribution", "grid.dat.zz")
     assert done.out.startswith("Grid: ")
     assert "25 states, 4 actions, 180 possible transitions; start: " in done.out
     assert "… and 120 more: write them all with --output" in done.out

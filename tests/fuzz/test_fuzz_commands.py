@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from brlbench import cli
 from brlbench.problems import distribution, write
 from helpers.fuzzing import ODD_NUMBERS, ODD_TEXTS, fuzzing, little_memory
+from helpers.original_files import drawn_run, run_text
 from helpers.stored import WRITERS
 
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -33,10 +34,21 @@ OPTIONS: dict[str, tuple[str, ...]] = {
         "--offline", "--online", "--feature", "--level", "--experiment", "--format",
     ),
     "compact": ("--output",),
+    "import": ("--prior", "--test", "--output"),
     "run": ("--results", "--profile"),
 }  # fmt: skip
 ALWAYS = {"run": ["--dry-run", "--no-probes"], "play": ["--workers", "1"]}
-FILES = ["result", "experiment", "agent", "prior.json", "study.toml", "x.toml", "folder", "none"]
+FILES = [
+    "result",
+    "experiment",
+    "agent",
+    "old.dat",
+    "prior.json",
+    "study.toml",
+    "x.toml",
+    "folder",
+    "none",
+]
 WORDS = [
     *(
         "GC",
@@ -66,7 +78,7 @@ SOUND = {
 FIRST = {
     "distribution": ["GC", "prior.json"], "train": ["random", "epsilon-greedy"],
     "play": ["agent", "experiment"], "status": ["folder"], "compare": ["result"],
-    "compact": ["result"], "run": ["study.toml"],
+    "compact": ["result"], "import": ["old.dat"], "run": ["study.toml"],
 }  # fmt: skip
 
 
@@ -100,6 +112,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for kind, writer in WRITERS.items():
         writer(folder / kind)
     write(distribution("GC"), folder / "prior.json")
+    (folder / "old.dat").write_text(run_text(drawn_run()))
     (folder / "study.toml").write_text(
         '[[experiments]]\ntest = "GC"\nnum_mdps = 2\n[[agents]]\nalgorithm = "random"\n'
     )

@@ -62,7 +62,7 @@ def test_damaged_files(data: st.DataObject, suffix: str, name: str) -> None:
         path = Path(folder, f"a{suffix}")
         write(distribution(name), path)
         content = path.read_bytes()
-    if suffix == ".dat.z" and data.draw(st.booleans()):
+    if suffix in (".dat.z", ".dat.zz") and data.draw(st.booleans()):
         content = zlib.compress(data.draw(damaged(zlib.decompress(content))))
     else:
         content = data.draw(damaged(content))

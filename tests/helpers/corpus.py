@@ -20,6 +20,7 @@ from brlbench.agents.formulas import parse
 from brlbench.errors import BrlbenchError
 from brlbench.storage import tables
 from brlbench.storage.compact import read_summaries
+from brlbench.storage.original import import_files
 from brlbench.storage.results import read_part
 from brlbench.study.failures import read_failure
 from brlbench.study.plan import read_study
@@ -38,6 +39,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "experiments": storage.read_experiment,
     "agents": storage.read_agent,
     "failures": read_failure,
+    "originals": lambda path: _import(path),
     "plans": lambda path: _status(path.read_bytes()),
 }
 
@@ -46,6 +48,12 @@ def _status(plan: bytes) -> Any:
     """The status of a study with this plan, in the current folder."""
     Path("plan.json").write_bytes(plan)
     return read_status(Path())
+
+
+def _import(path: Path) -> Any:
+    """What becomes of a file of the original library."""
+    gc = problems.distribution("GC")
+    return import_files([path], gc, gc, Path("imported.parquet"), overwrite=True)
 
 
 def ending(path: Path) -> str:
@@ -103,6 +111,13 @@ def _compressed() -> bytes:
     return b"".join([*chunks, compressor.flush()])
 
 
+def _run(end: bytes) -> bytes:
+    """An experiment of one MDP, from its list of trajectories on."""
+    mdp = b"Serializable\n0\nIMDP\n1\n\nMDP\n7\n1\n1\n0\n1\n0\n0\n0\n"
+    head = b"Serializable\n0\nIExperiment\n9\na\n1\n"
+    return head + f"{len(mdp)}\n".encode() + mdp + b"1\n0\n0\n" + end
+
+
 def _array_of_texts() -> bytes:
     saved = {"a": {"dtype": "<U1000000000", "shape": [1], "array": ["x"]}}
     content = {
@@ -139,6 +154,9 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "studies/sea.toml": lambda: _study('test = "DeepSea:size=1000000"'),
     "studies/uniform.toml": lambda: _study('test = "uniform:DeepSea:size=300"'),
     "failures/deep.json": lambda: b'{"a":' * 10**5,
+    "originals/mdps.dat": lambda: b"Serializable\n0\nIExperiment\n11\na\n999999999999999\n",
+    "originals/rewards.dat": lambda: _run(b"0\n1\n999999999999999\n"),
+    "originals/zeros.dat.zz": _compressed,
 }
 
 

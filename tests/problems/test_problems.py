@@ -151,8 +151,8 @@ def test_a_path_is_never_a_name() -> None:
         (
             "gird",
             r"unknown distribution 'gird' \(did you mean 'Grid'\?\): must be one of GC, "
-            r"GC-appendix, GDL, Grid, .*, Sparse, a file \(\.toml, \.json, \.dat, \.dat\.z\), gym: "
-            r"and an environment's id, or uniform:",
+            r"GC-appendix, GDL, Grid, .*, Sparse, a file \(\.toml, \.json, \.dat, \.dat\.z, "
+            r"\.dat\.zz\), gym: and an environment's id, or uniform:",
         ),
         ("gc", r"unknown distribution 'gc' \(did you mean 'GC'\?\)"),
         ("uniform:GLD", r"unknown distribution 'GLD' \(did you mean 'GDL'\?\)"),

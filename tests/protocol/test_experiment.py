@@ -219,8 +219,8 @@ def test_rewards_of_impossible_transitions_do_not_lengthen_the_horizon() -> None
             "test distribution: agents know rewards, so both must be equal",
         ),
         ({"prior": "GCC"}, "unknown distribution 'GCC' (did you mean 'GC'?): must be one of "
-         f"{', '.join(PROBLEMS)}, a file (.toml, .json, .dat, .dat.z), gym: and an environment's "
-         "id, or uniform: before one of these"),
+         f"{', '.join(PROBLEMS)}, a file (.toml, .json, .dat, .dat.z, .dat.zz), gym: and an "
+         "environment's id, or uniform: before one of these"),
     ],
 )  # fmt: skip
 def test_refused_experiments(changes: dict[str, Any], message: str) -> None:

@@ -42,8 +42,8 @@ def distribution(
 ) -> None:
     """Show a distribution over MDPs as a table, write it to a file, or draw it.
 
-    The suffix chooses the format: .toml and .json are ours, .dat and, compressed, .dat.zz the original
-    library's.
+    The suffix chooses the format: .toml and .json are ours, .dat and .dat.zz (compressed) the
+    original library's.
 
     Examples: [bold]brlbench distribution GC[/bold],
     [bold]brlbench distribution GC --draw gc.png[/bold],

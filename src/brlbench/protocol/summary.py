@@ -9,7 +9,6 @@ from .adjusted import Adjusted
 from .labels import label_of
 from .score import Score
 
-
 ORIGINAL = "BBRL:"
 """The algorithms of the original library begin like this, where its results were imported."""
 

@@ -48,7 +48,12 @@ def quality_notes(
     experiments: Sequence["ExperimentData"], shown: Sequence["ExperimentData"]
 ) -> list[Note]:
     """Notes on the times and on missing agents of the experiments that are shown, of all."""
-    return [*_machine_notes(shown), *_import_notes(shown), *_deadline_notes(shown), *_gaps(experiments, shown)]
+    return [
+        *_machine_notes(shown),
+        *_import_notes(shown),
+        *_deadline_notes(shown),
+        *_gaps(experiments, shown),
+    ]
 
 
 def _machine_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:

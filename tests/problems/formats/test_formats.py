@@ -35,7 +35,7 @@ VALID: dict[str, Any] = {
     "counts": [["*", "*", "*", 1]],
     "rewards": [],
 }
-SUFFIXES = ["toml", "json", "dat", "dat.z"]
+SUFFIXES = ["toml", "json", "dat", "dat.z", "dat.zz"]
 
 
 def save(folder: Path, text: str | bytes, name: str = "my.toml") -> Path:
@@ -126,6 +126,10 @@ def test_compression_is_told_by_the_content(tmp_path: Path) -> None:
         save(tmp_path, compressed.read_bytes(), "c.dat"),
         save(tmp_path, plain.read_bytes(), "d.dat.z"),
     ]
+    # As the original library writes them: one stream of zlib, at its best level or uncompressed.
+    for level in (9, 0):
+        data = zlib.compress(plain.read_bytes(), level)
+        swapped.append(save(tmp_path, data, f"e{level}.dat.zz"))
     for path in (plain, compressed, *swapped):
         assert read(path).digest == distribution("GC").digest
 

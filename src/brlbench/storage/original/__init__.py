@@ -91,12 +91,12 @@ def open_source(path: Path) -> Source:
     """Open a file, and find out what it holds."""
     data = read_bytes(path, PARSED_BYTES)
     lines = expanded(data, path).split(b"\n")
-    kind = lines[2].strip().decode(errors="replace") if lines[0].strip() == _FIRST else ""
-    if kind == "IMDPDistribution":
+    first, kind = (b"".join(lines[i : i + 1]).strip().decode(errors="replace") for i in (0, 2))
+    if first == "Serializable" and kind == "IMDPDistribution":
         raise InvalidInput(
             f"{path} is a distribution, which needs no import: give it with --prior or --test"
         )
-    if kind not in ("IExperiment", "IAgent"):
+    if first != "Serializable" or kind not in ("IExperiment", "IAgent"):
         raise StoreError(
             f"{path} is damaged, or not a file of the original library: must be an experiment, a "
             "result or an agent"
@@ -104,15 +104,17 @@ def open_source(path: Path) -> Source:
     return Source(path, kind, Lines(lines, str(path)), hashlib.sha256(data).hexdigest())
 
 
-_FIRST = b"Serializable"
-
-
 def read_agent_file(path: Path) -> OriginalAgent:
     """Read an agent's file."""
+    source = open_source(path)
     try:
-        return parse_agent(open_source(path).lines)
+        agent = parse_agent(source.lines)
     except RecursionError:
         raise StoreError(f"{path} is damaged: its agents are nested too deeply") from None
+    if agent.algorithm != f"{ORIGINAL}opps-ds":
+        return agent
+    # Which set of formulas was searched shows in the file's name at most.
+    return agent._replace(parameters={**agent.parameters, "file": encodable(source.stem)})
 
 
 def result_of(
@@ -122,7 +124,7 @@ def result_of(
     agent_path: Path,
     agent: OriginalAgent,
 ) -> Result:
-    """The result of an agent, with the times that are known: means of one time for the whole run."""
+    """The result of an agent; of its times, only what one time for the whole run tells."""
     returns = discounted(played.rewards, experiment.discount)
     per_trajectory = played.seconds / returns.size
     online = {"mean": per_trajectory / experiment.horizon, "total": per_trajectory}

@@ -35,6 +35,8 @@ def parse_agent(lines: Lines) -> OriginalAgent:
     algorithm, parse = _KINDS[kind]
     lines.whole("the number of its values")
     parameters = parse(lines)
+    if kind == _LEARNED:
+        parameters["rate"] = _first_rate(name)
     if algorithm == "optimal":  # a reference here and there, so under one name
         return OriginalAgent(name, algorithm, {"library": ORIGINAL.rstrip(":")}, seconds)
     return OriginalAgent(name, ORIGINAL + algorithm, parameters, seconds)
@@ -65,44 +67,52 @@ def _inner(lines: Lines, what: str) -> OriginalAgent | None:
 
 
 def _label(agent: OriginalAgent | None) -> str | None:
-    return agent and label_of(
-        agent.algorithm.removeprefix(ORIGINAL), agent.parameters, defaults={}
-    )
+    return agent and label_of(agent.algorithm.removeprefix(ORIGINAL), agent.parameters, defaults={})
 
 
 def _formula(lines: Lines) -> Parameters:
+    """The formula in reverse Polish notation, with its variables' names for X0, X1 and so on."""
     formula = lines.text("the formula")
-    number = lines.whole("the number of variables")
-    variables = [lines.text("the name of a variable") for _ in range(min(number, 100))]
-    return {"formula": formula, "variables": " ".join(variables)}
+    for _ in range(lines.whole("the number of names")):  # trained agents have none
+        lines.text("the name of a variable")
+    names = {f"X{i}": name for i, name in _variables(lines).items()}
+    return {"formula": " ".join(names.get(word, word) for word in formula.split(" "))}
 
 
-def _epsilon(lines: Lines) -> Parameters:
+def _variables(lines: Lines) -> dict[int, str]:
+    """The classes of an agent's variables, by number; those that it does not use are missing."""
+    names = {}
+    for i in range(lines.whole("the number of variables")):
+        if lines.whole("whether there is a variable"):
+            names[i] = lines.text("the class of a variable")
+            lines.block("a variable")
+    return names
+
+
+def _random_mix(lines: Lines) -> Parameters:
     epsilon = _whole_if_possible(lines.number("epsilon"))
     return {"epsilon": epsilon, "base": _label(_inner(lines, "the base agent"))}
 
 
 def _opps_ds(lines: Lines) -> Parameters:
+    """How a formula was searched, and which was found; trained agents forget the others."""
     found = _inner(lines, "the chosen agent")
     parameters = _plain(draws=int, exploration=float)(lines)
-    return {
-        **parameters,
-        "formulas": lines.whole("the number of formulas"),
-        "chosen": found and found.parameters.get("formula"),
-    }
+    return {**parameters, "chosen": found and found.parameters.get("formula")}
 
 
 def _opps_cs(lines: Lines) -> Parameters:
     found = _inner(lines, "the chosen agent")
     parameters = _plain(evaluations=int, K=int, k=int, greatest_depth=int, delta=float)(lines)
-    return {"strategy": lines.text("the class of strategies"), **parameters, "chosen": _label(found)}
+    return {
+        "strategy": lines.text("the class of strategies"),
+        **parameters,
+        "chosen": _label(found),
+    }
 
 
 def _ann(lines: Lines) -> Parameters:
-    for _ in range(lines.whole("the number of variables")):
-        if lines.whole("whether there is a variable"):
-            lines.text("the class of a variable")
-            lines.block("a variable")
+    _variables(lines)
     teacher = _label(_inner(lines, "the base agent"))
     mdps = lines.whole("the number of MDPs")
     lines.number("the discount")
@@ -110,20 +120,28 @@ def _ann(lines: Lines) -> Parameters:
     lines.text("the name of the model's file")
     lines.header("ANNAgent", 7)
     number = lines.whole("the number of hidden layers")
-    hidden = [lines.whole("the size of a layer") for _ in range(min(number, 100))]
-    rates = {"rate": lines.number("the learning rate"), "falling": lines.whole("whether it falls")}
+    hidden = [lines.whole("the size of a layer") for _ in range(number)]
+    lines.number("the last learning rate")
+    falling = bool(lines.whole("whether the learning rate falls"))
     lines.whole("the most epochs")
     patience = lines.whole("the number of epochs without an improvement")
     return {
-        "hidden": "-".join(map(str, hidden)), **rates, "patience": patience, "mdps": mdps,
-        "teacher": teacher,
+        "hidden": "-".join(map(str, hidden)), "rate": None, "falling": falling,
+        "patience": patience, "mdps": mdps, "teacher": teacher,
     }  # fmt: skip
 
 
+def _first_rate(name: str) -> str | None:
+    """The learning rate of a network at first, which only its name keeps: its second number."""
+    numbers = name.split(", ")
+    return numbers[1] if len(numbers) > 1 else None
+
+
+_LEARNED = "SLAgent"  # the base class of the only kind
 _KINDS: dict[str, tuple[str, Callable[[Lines], Parameters]]] = {
     "RandomAgent": ("random", _plain()),
     "OptimalAgent": ("optimal", _plain()),
-    "EAgent": ("epsilon", _epsilon),
+    "EAgent": ("random-mix", _random_mix),
     "EGreedyAgent": ("epsilon-greedy", _plain(epsilon=float)),
     "SoftMaxAgent": ("soft-max", _plain(tau=float)),
     "VDBEEGreedyAgent": ("vdbe", _plain(sigma=float, delta=float, initial_epsilon=float)),
@@ -134,5 +152,5 @@ _KINDS: dict[str, tuple[str, Callable[[Lines], Parameters]]] = {
     "BEBAgent": ("beb", _plain(beta=float)),
     "OPPSDSAgent": ("opps-ds", _opps_ds),
     "OPPSCSAgent": ("opps-cs", _opps_cs),
-    "SLAgent": ("ann", _ann),  # the base class of the only kind
+    _LEARNED: ("ann", _ann),
 }

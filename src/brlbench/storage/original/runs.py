@@ -183,7 +183,9 @@ def _check_fit(mdp: Numbers, test: FlatDirichlet, which: str) -> None:
     variances = np.zeros(shape) if mdp.variances is None else mdp.variances
     given = (mdp.means, variances, np.broadcast_to(_start(mdp, test), test.start.shape))
     known = (test.rewards.mean.to_dense(), test.rewards.variance.to_dense(), test.start)
-    for what, one, other in zip(("rewards", "reward variances", "start"), given, known, strict=True):
+    for what, one, other in zip(
+        ("rewards", "reward variances", "start"), given, known, strict=True
+    ):
         chosen = possible if one.ndim == 3 else slice(None)
         if not np.allclose(one[chosen], other[chosen], rtol=_REWARD_DIGITS, atol=0):
             raise InvalidInput(f"{which} has other {what} than {name}: {remedy}")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.original_files import write_examples
 from helpers.run_page import blocks, run
 
 ROOT = Path(__file__).parents[2]
@@ -62,6 +63,8 @@ def test_code_runs(name: str, tmp_path: Path, request: pytest.FixtureRequest) ->
         page = page.replace(printed, smaller)
     if name == "tutorials/slurm.md":
         request.getfixturevalue("slurm")
+    if name == "original-files.md":
+        write_examples(tmp_path)
     done = subprocess.run(
         [sys.executable, "-W", "error", str(ROOT / "tests/helpers/run_page.py"), name],
         input=page,

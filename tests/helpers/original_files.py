@@ -6,7 +6,9 @@ experiment or a result that it made is read and written by `run_text`, every byt
 the mean of the returns is the one that the program prints.
 """
 
+import zlib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,13 +48,25 @@ def block(text: str) -> str:
     return f"{len(text.encode())}\n{text}"
 
 
+def write_examples(folder: Path) -> None:
+    """The files that the documentation imports."""
+    played = run_text(drawn_run(played=True, horizon=250))
+    agent = agent_text("EGreedyAgent", 2, 0.1, 0)
+    for name, text in {
+        "GC500-exp": run_text(drawn_run(horizon=250)),
+        "GC500-GC-EGreedy-0.1": played,
+        "GC-EGreedy-0.1": agent,
+    }.items():
+        (folder / f"{name}.dat.zz").write_bytes(zlib.compress(text.encode(), 9))
+
+
 def drawn_run(seed: int = 0, played: bool = False, saves: bool = False, **changes: Any) -> Run:
     """MDPs of GC, and what an agent that plays at random meets in them."""
     drawn = Experiment("GC", num_mdps=NUM_MDPS, seed=seed)
     means = drawn.test.rewards.mean.to_dense()
     mdps = [Numbers(0.0, drawn.mdp(i).transitions.to_dense(), means, None) for i in range(NUM_MDPS)]
-    run = Run("GC test", mdps, PER_MDP, DISCOUNT, HORIZON, None)
-    return (run._replace(played=_play(run, seed, saves)) if played else run)._replace(**changes)
+    run = Run("GC test", mdps, PER_MDP, DISCOUNT, HORIZON, None)._replace(**changes)
+    return run._replace(played=_play(run, seed, saves)) if played else run
 
 
 def _play(run: Run, seed: int, saves: bool) -> Played:

@@ -6,6 +6,7 @@ Parameters have this package's names. The models that agents learned are not rea
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ...errors import short
 from ...protocol.labels import label_of
 from ...protocol.summary import ORIGINAL
 from .lines import Lines
@@ -31,7 +32,7 @@ def parse_agent(lines: Lines) -> OriginalAgent:
     seconds = lines.number("the offline time, in milliseconds") / 1000
     kind = lines.text("the agent's class")
     if kind not in _KINDS:
-        raise lines.damage(f"is {kind!r}, must be an agent: {', '.join(_KINDS)}")
+        raise lines.damage(f"is {short(kind)}, must be an agent: {', '.join(_KINDS)}")
     algorithm, parse = _KINDS[kind]
     lines.whole("the number of its values")
     parameters = parse(lines)

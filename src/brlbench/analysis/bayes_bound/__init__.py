@@ -159,8 +159,13 @@ def _beyond(prior: FlatDirichlet, discount: float, horizon: int | None) -> float
     """The most that an agent could save by stopping at the horizon, where rewards are negative."""
     if horizon is None:
         return 0.0
-    worst = min(0.0, float(prior.rewards.mean.at(prior.counts).min()))
+    worst = min(0.0, least_reward(prior))
     return -worst * discount**horizon / (1 - discount)
+
+
+def least_reward(prior: FlatDirichlet) -> float:
+    """The lowest expected reward of a transition."""
+    return float(prior.rewards.mean.at(prior.counts).min())
 
 
 def _check_size(prior: FlatDirichlet, repetitions: int) -> None:

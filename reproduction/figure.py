@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from brlbench.report.axes import LogAxis
 from brlbench.report.figures import Looks, drawing, render, styles
 from brlbench.report.loading import load
-from brlbench.report.words import format_bound
+from brlbench.report.words import bound_sentence
 
 from .page import ARITHMETIC, MORE, RESULTS
 from .published import WITH_DEFECTS
@@ -28,12 +28,8 @@ def draw() -> bytes:
             for each in compared:
                 if each.row.is_of(experiment):
                     _draw_row(axes, each, looks)
-            bound = experiment.upper_bound
-            assert bound is not None
             axes.set_title(experiment.name, loc="left", fontsize=10)
-            axes.set_xlabel(
-                f"no agent can pass {format_bound(bound)} (bound)", loc="right", fontsize=7
-            )
+            axes.set_xlabel(bound_sentence(experiment.upper_bound), loc="right", fontsize=7)
             axes.tick_params(axis="x", labelsize=7)
             axes.grid(alpha=0.25)
         figure.supxlabel("mean time of a decision (log scale)", fontsize=9)

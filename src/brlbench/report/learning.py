@@ -13,7 +13,7 @@ from ..protocol.labels import break_name
 from ..protocol.result import Result
 from .data import REFERENCE
 from .figures import PLAIN, WIDTH, Looks, Picture, drawing, legend_above, styles_of_agents
-from .words import format_bound
+from .words import bound_sentence
 
 _LINE = 44  # characters of a name per line
 
@@ -47,9 +47,8 @@ def learning_curves(results: Sequence[Result], bound: float | None = None) -> Fi
 
 
 def _draw_bound(panels: Sequence[Axes], bound: float, optimal: Result | None) -> None:
-    name = f"no agent can pass {format_bound(bound)} (bound)"
     look: Any = {"color": PLAIN, "linestyle": ":", "linewidth": 1}
-    panels[0].axhline(bound, **look, label=name)
+    panels[0].axhline(bound, **look, label=bound_sentence(bound))
     if optimal is not None:
         panels[1].axhline(optimal.mean - bound, **look)
 

@@ -15,7 +15,7 @@ from ..protocol.result import Result
 from ..protocol.score import Score, ci95
 from ..protocol.summary import Summary
 from .figures import PLAIN, WIDTH, Picture, drawing, say_empty, styles
-from .words import format_bound
+from .words import bound_sentence
 
 _LINE = 34  # characters of a name per line
 _JITTER = 0.6180339887498949  # multiples of the golden ratio fill an interval evenly
@@ -38,7 +38,7 @@ def distributions(summaries: Sequence[Summary], bound: float | None = None) -> F
         signs = "points: MDPs; boxes: their middle half; markers: scores with intervals"
         if bound is not None:
             axes.axvline(bound, color=PLAIN, linestyle=":", linewidth=1)
-            signs += f"; dotted: no score can pass {format_bound(bound)} (bound)"
+            signs += f"; dotted: {bound_sentence(bound)}"
         _explain(figure, signs)
     return figure
 

@@ -176,7 +176,8 @@ def test_the_bound_is_the_line_that_no_agent_can_pass(page: Page) -> None:
                           page.texts("#agents tbody td:nth-child(5)"), strict=True))  # fmt: skip
     assert normalised["beb"] == f"{known.normalised(known.summaries[0].score.mean):.3f}"
     page.open(ReportData([made], []))
-    assert "can pass" not in page.text("body")
+    assert "can pass" not in page.text("#about") + page.text("#best") + page.text("#online-plot")
+    assert not page.one("#bound-note").is_displayed()
     assert page.text("#scale-note").endswith("1 is “optimal”.")
 
 

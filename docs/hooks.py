@@ -26,7 +26,7 @@ from brlbench.agents.parameters import rules
 from brlbench.analysis.bayes_bound.shipped import shipped_bound
 from brlbench.cli import app
 from brlbench.protocol.score import ci95
-from brlbench.report.words import format_score
+from brlbench.report.words import format_bound, format_score
 
 _MDPS = 100  # for the values of a problem
 _NOTEBOOK = "tutorials/notebook.md"
@@ -221,7 +221,11 @@ def bounds() -> str:
     for name in ("GC", "GDL", "Grid"):
         bound = shipped_bound(bb.distribution(name).digest, discount=0.95)
         assert bound is not None
-        numbers = (f"{bound.upper:.2f}", f"{bound.standard_error:.3f}", f"{bound.clairvoyant:.2f}")
+        numbers = (
+            format_bound(bound.upper),
+            f"{bound.standard_error:.3f}",
+            f"{bound.clairvoyant:.2f}",
+        )
         rows.append((f"`{name}`", *numbers, f"{bound.beliefs:,}", str(bound.depth)))
     names = ("MDPs from", "no agent above", "standard error", "knows the MDP", "beliefs", "depth")
     return table(names, rows)

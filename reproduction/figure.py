@@ -5,9 +5,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from brlbench.report.axes import LogAxis
-from brlbench.report.data import REFERENCE
 from brlbench.report.figures import Looks, drawing, render, styles
 from brlbench.report.loading import load
+from brlbench.report.words import bound_sentence
 
 from .page import ARITHMETIC, MORE, RESULTS
 from .published import WITH_DEFECTS
@@ -28,9 +28,8 @@ def draw() -> bytes:
             for each in compared:
                 if each.row.is_of(experiment):
                     _draw_row(axes, each, looks)
-            optimal = experiment.score_of(REFERENCE)
             axes.set_title(experiment.name, loc="left", fontsize=10)
-            axes.set_xlabel(f"knowing the MDP: {optimal:.3g}", loc="right", fontsize=7)
+            axes.set_xlabel(bound_sentence(experiment.upper_bound), loc="right", fontsize=7)
             axes.tick_params(axis="x", labelsize=7)
             axes.grid(alpha=0.25)
         figure.supxlabel("mean time of a decision (log scale)", fontsize=9)

@@ -1,4 +1,11 @@
+from pathlib import Path
+
+import numpy as np
+
 from brlbench import bayes_optimal_bound, distribution
+from brlbench.analysis.bayes_bound.known import read_bound
+from brlbench.storage import write_result
+from helpers.made_results import result, settings
 from helpers.shell import Shell, assert_error
 
 
@@ -13,3 +20,24 @@ def test_the_bound_is_printed(shell: Shell) -> None:
 
 def test_a_search_that_looks_nowhere(shell: Shell) -> None:
     assert_error(shell("bound", "GC", "--depth", 0), "depth = 0: must be a whole number")
+
+
+def test_compare_shows_a_bound_that_was_written_beside_the_results(
+    shell: Shell, tmp_path: Path
+) -> None:
+    gc = distribution("GC")
+    own = {**settings("mine", 40), "test_digest": gc.digest, "discount": 0.5}
+    write_result(tmp_path / "beb.parquet", result("beb", np.ones((40, 1, 5)), "mine", settings=own))
+    path = tmp_path / "gc.bound.json"
+    options = ("--beliefs", 20, "--discount", 0.5, "--output", path)
+    assert shell("bound", "GC", *options).code == 0
+    found = read_bound(path).bound
+    assert found == bayes_optimal_bound(gc, 0.5, beliefs=20)
+    assert (
+        f"no agent can pass {np.ceil(100 * found.upper) / 100:.2f}"
+        in shell("compare", tmp_path).out
+    )
+    assert_error(shell("bound", "GC", *options), "exists already")
+    assert_error(
+        shell("bound", "GC", "--output", tmp_path / "gc.json"), "must end with .bound.json"
+    )

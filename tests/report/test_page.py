@@ -146,9 +146,9 @@ def test_optimal_is_a_reference_unless_ticked(page: Page) -> None:
     made = study(3, 30, 50)
     page.open(made)
     assert "optimal" not in page.texts("#answer strong")
-    assert page.texts("#agents tr.upper td.name") == ["optimal"]
+    assert page.texts("#agents tr.reference td.name") == ["optimal"]
     assert "optimal" in page.text("#online-plot")
-    assert "upper bound" in page.one("#reference-note").text
+    assert "knows the MDP" in page.one("#reference-note").text
     page.tick("optimal")
     assert page.texts("#answer strong") == ["optimal"]
     assert not page.one("#reference-note").is_displayed()

@@ -6,13 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from brlbench.problems import distribution
 from brlbench.protocol.score import Score
 from brlbench.protocol.summary import Summary
 from brlbench.report.answers import Question, answer
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.loading import load
+from brlbench.report.words import format_bound
 from brlbench.storage import write_result
-from helpers.made_results import experiment, result, study, summary
+from helpers.made_results import experiment, result, settings, study, summary
 from helpers.page_browser import FEATURES, Page, awkward
 from helpers.processes import wait_for
 
@@ -152,3 +154,41 @@ def test_without_decisions_there_are_no_learning_curves(page: Page) -> None:
     assert page.text("#learning-note").startswith("There are none: they need results with single")
     assert not page.one("#so-far-plot").is_displayed()
     assert not page.one("#regret").is_displayed()
+
+
+def test_the_bound_is_the_line_that_no_agent_can_pass(page: Page) -> None:
+    gc = distribution("GC").digest
+    luck = np.random.default_rng(0).normal(0, 3, 40)
+    scores = {"beb": 42.0, "random": 31.0, "optimal": 73.0}
+    made = experiment([summary(name, luck + at) for name, at in scores.items()])
+    known = replace(made, settings={**made.settings, "test_digest": gc})
+    page.open(ReportData([known], []))
+    assert known.upper_bound is not None
+    text = format_bound(known.upper_bound)
+    assert page.text("#about").endswith(f"no agent can pass {text}")
+    assert page.texts("#best tfoot td")[:2] == ["no agent can pass (bound)", text]
+    assert page.text("#scale-note").endswith("0 is “random” and 1 is the bound.")
+    assert "95% confidence" in page.text("#bound-note")
+    for plot in ("offline", "online"):
+        assert f"no agent can pass {text}" in page.text(f"#{plot}-plot")
+        assert "optimal, far above: " in page.text(f"#{plot}-plot")
+    normalised = dict(zip(page.texts("#agents tbody td.name"),
+                          page.texts("#agents tbody td:nth-child(5)"), strict=True))  # fmt: skip
+    assert normalised["beb"] == f"{known.normalised(known.summaries[0].score.mean):.3f}"
+    page.open(ReportData([made], []))
+    assert "can pass" not in page.text("#about") + page.text("#best") + page.text("#online-plot")
+    assert not page.one("#bound-note").is_displayed()
+    assert page.text("#scale-note").endswith("1 is “optimal”.")
+
+
+def test_the_bound_of_learning_curves(page: Page) -> None:
+    gc = {**settings("GC", 40), "test_digest": distribution("GC").digest}
+    rewards = np.random.default_rng(0).random((40, 1, 30))
+    played = [result("beb", rewards + 2, settings=gc), result("optimal", rewards + 5, settings=gc)]
+    data = load(*played, learning=True)
+    page.open(data)
+    bound = data.experiments[0].upper_bound
+    assert bound is not None
+    assert f"no agent can pass {format_bound(bound)}" in page.text("#so-far-plot")
+    least = played[1].mean - bound
+    assert f"no agent ends below {least:.2f}" in page.text("#regret-plot")

@@ -101,11 +101,11 @@ def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     return f" ({unlike[0]}: {one.get(unlike[0])}, {other.get(unlike[0])})" if unlike else ""
 
 
-def normalised(score: float, random: float, optimal: float) -> float:
-    """A score on the scale where the random agent has 0 and the optimal one 1."""
-    if optimal == random:
+def normalised(score: float, random: float, top: float) -> float:
+    """A score on the scale where the random agent has 0, and the bound or the optimal agent 1."""
+    if top == random:
         return math.nan
-    return (score - random) / (optimal - random)
+    return (score - random) / (top - random)
 
 
 def few_mdps_warning(num_mdps: int) -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidInput
 from ..report.answers import Answer
-from ..report.data import REFERENCE, ReportData
+from ..report.data import ReportData
 from ..report.export import (
     best_csv,
     best_json,
@@ -18,7 +18,7 @@ from ..report.export import (
 )
 from ..report.notes import Note
 from ..report.pairs import make_pairs
-from ..report.words import OWN, WINNER, read_map, sentence
+from ..report.words import OWN, WINNER, read_map, scale_sentence, sentence
 from .output import console, errors, say, verbatim, write_out
 from .tables import best_table, everyone_table, pair_table
 
@@ -101,10 +101,10 @@ def _legend(answers: Sequence[Answer], everyone: bool) -> str:
         else "p Holm: the test's p-value, corrected for the number of tests. stable: how often the "
         "algorithm wins when the MDPs are resampled."
     )
+    scale = scale_sentence([found.experiment for found in answers])
     return (
         f"{WINNER} winners: not significantly worse than the best (paired one-sided Z-test, level "
-        f"{100 * question.level:g}%). {own}{halves}norm.: 0 is random, 1 is {REFERENCE}, a "
-        f"reference that never competes. {tests}"
+        f"{100 * question.level:g}%). {own}{halves}norm.: {scale}. {tests}"
     )
 
 

@@ -1,11 +1,12 @@
 """The command that bounds what any agent can reach."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .completion import problem_names
-from .options import Seed
+from .options import Overwrite, Seed
 from .output import console, say
 from .protocol import Discount
 
@@ -30,19 +31,28 @@ def bound(
         int | None, typer.Option(help="Decisions per trajectory, for negative rewards.")
     ] = None,
     seed: Seed = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A file NAME.bound.json, best beside results."),
+    ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Bound the mean return that any agent can reach: an upper limit of the Bayes-optimal value.
 
-    The longer the search, the lower the bound.
+    The longer the search, the lower the bound. Reports show a bound that is written below the
+    folder of their results.
 
     Examples: [bold]brlbench bound GC --seconds 60[/bold],
-    [bold]brlbench bound Grid --beliefs 100000 --seed 1[/bold]
+    [bold]brlbench bound mine.toml --output results/mine.bound.json[/bold]
     """
     from ..analysis.bayes_bound import bayes_optimal_bound
+    from ..analysis.bayes_bound.known import check_bound_file, write_bound
     from ..problems import distribution
     from .bars import search_bar
 
     prior = distribution(source)
+    if output is not None:
+        check_bound_file(output, prior, horizon, overwrite)
     with search_bar(console, seconds, beliefs, depth) as show:
         found = bayes_optimal_bound(
             prior, discount, seconds, depth=depth, beliefs=beliefs, horizon=horizon, seed=seed,
@@ -54,3 +64,6 @@ def bound(
         f"{found.beliefs:,} beliefs up to {found.depth} decisions ahead"
     )
     say(f"an agent that knows the MDP expects {found.clairvoyant:.4g}")
+    if output is not None:
+        write_bound(output, prior, discount, found, horizon, overwrite)
+        say(f"wrote {output}")

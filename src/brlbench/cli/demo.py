@@ -31,7 +31,8 @@ def run_demo(output: Path, mdps: int, seed: int, workers: int | None) -> bool:
     data = load_scores(study, output)
     assert data is not None
     for experiment in data.experiments:
-        console.print(score_table(experiment.name, experiment.summaries))
+        bound = experiment.upper_bound
+        console.print(score_table(experiment.name, experiment.summaries, bound))
     _write_figure_and_page(data, output)
     _print_winners(data)
     folder, bounds = shlex.quote(str(output)), f"--offline {_OFFLINE} --online {_ONLINE}"

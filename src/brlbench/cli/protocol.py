@@ -151,6 +151,7 @@ def play(
 
     Example: [bold]brlbench play beb.json gc.parquet -o result.parquet[/bold]
     """
+    from ..analysis.bayes_bound.known import known_bound
     from ..analysis.times import summarise
     from ..executors import Local
     from ..storage import read_result
@@ -166,5 +167,6 @@ def play(
     if not is_finished:
         say("stopped; the same command resumes it")
         raise typer.Exit(1)
-    summary = summarise(read_result(output, decisions=False))
-    console.print(score_table(job.experiment.name, [summary]))
+    result = read_result(output, decisions=False)
+    bound = known_bound(result.settings)
+    console.print(score_table(job.experiment.name, [summarise(result)], bound and bound.upper))

@@ -64,7 +64,8 @@ def print_scores(study: Study, results: Path) -> None:
     if data is None:
         return
     for experiment in data.experiments:
-        console.print(score_table(experiment.name, experiment.summaries, _MOST_SCORES))
+        bound = experiment.upper_bound
+        console.print(score_table(experiment.name, experiment.summaries, bound, _MOST_SCORES))
     folder = shlex.quote(str(results))
     most = max(len(experiment.summaries) for experiment in data.experiments)
     commands = {

@@ -17,7 +17,7 @@ from ..protocol.summary import Summary
 from ..report.answers import Answer, Row, Standing
 from ..report.data import REFERENCE
 from ..report.pairs import Pair
-from ..report.words import describe_bounds, format_p, format_score, mark
+from ..report.words import bound_sentence, describe_bounds, format_p, format_score, mark
 from .output import verbatim
 
 
@@ -34,6 +34,7 @@ class ScoreTable:
     spare: Sequence[str] = ()  # columns to leave out, the first one first
     rows: list[tuple[str, str, list[str]]] = field(default_factory=list)  # marks, name, cells
     references: int = 0  # how many of the rows, at the end, are no competitors
+    caption: str = ""  # below the table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the table as wide as its content, at most as wide as the terminal."""
@@ -42,7 +43,7 @@ class ScoreTable:
         room = max(1, options.max_width - self._width(kept))
         table = Table(
             title=verbatim(self.title, "table.title"), title_justify="left", box=box.SIMPLE_HEAD,
-            padding=0,
+            padding=0, caption=self.caption or None, caption_justify="left",
         )  # fmt: skip
         table.add_column("", no_wrap=True)
         table.add_column(self.names, no_wrap=True)
@@ -81,13 +82,17 @@ class ScoreTable:
 
 
 def score_table(
-    experiment: str, summaries: Sequence[Summary], most: int | None = None
+    experiment: str,
+    summaries: Sequence[Summary],
+    bound: float | None = None,
+    most: int | None = None,
 ) -> ScoreTable:
-    """The agents of one experiment, best first; at most so many of them."""
+    """The agents of one experiment, best first, at most so many; and what none of them can pass."""
     table = ScoreTable(
         f"{experiment}, {len(summaries[0].returns)} MDPs",
         "agent",
         [_score_title(summaries), "offline", "online"],
+        caption=bound_sentence(bound),
     )
     for summary in sorted(summaries, key=lambda each: -each.score.mean)[:most]:
         table.rows.append((mark(summary), summary.label, _line(summary)))
@@ -134,7 +139,9 @@ def _answer_table(
 ) -> ScoreTable:
     bounds = describe_bounds(found.question)
     title = f"{found.experiment.name}, {found.num_tested} MDPs{f', {bounds}' if bounds else ''}"
-    return ScoreTable(title, names, [_score_title(found.experiment.summaries), *columns], spare)
+    columns = [_score_title(found.experiment.summaries), *columns]
+    caption = bound_sentence(found.experiment.upper_bound)
+    return ScoreTable(title, names, columns, spare, caption=caption)
 
 
 def _cells(standing: Standing | Row, found: Answer) -> list[str]:

@@ -280,16 +280,20 @@ def standings_on(
 
 
 def _score_scale(experiment: ExperimentData, mdps: slice) -> tuple[float, float]:
-    """The best scores of random and of the reference on some of the MDPs; NaN if not run."""
+    """What normalised scores call 0 and 1: the best scores of random and, without a bound, optimal.
+
+    Scores are those on some of the MDPs; NaN if not run.
+    """
     random, optimal = (
         max((float(each.scored_returns[mdps].mean()) for each in experiment.summaries
              if each.algorithm == name), default=math.nan)
         for name in ("random", REFERENCE)
     )  # fmt: skip
-    return random, optimal
+    bound = experiment.upper_bound
+    return random, optimal if bound is None else bound
 
 
 def _on_scale(score: float, scale: tuple[float, float]) -> float | None:
-    """A score between random (0) and the reference (1), or None unless both were run."""
+    """A score on a scale from 0 to 1, or None if an end of the scale is not known."""
     scaled = normalised(score, *scale)
     return None if math.isnan(scaled) else scaled

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..analysis.bayes_bound.shipped import shipped_bound
+from ..analysis.bayes_bound.known import KnownBound, known_bound
 from ..analysis.scores import normalised
 from ..protocol.summary import Summary
 from ..storage.compact import ExperimentHeader
 from .notes import Note, quality_notes
 
-REFERENCE = "optimal"  # knows the MDP: a bound to compare with, never a competitor
+REFERENCE = "optimal"  # knows the MDP: to compare with, never a competitor
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,7 @@ class ExperimentData:
     hash: str
     settings: Mapping[str, Any]
     summaries: Sequence[Summary]
+    bounds: Sequence[KnownBound] = ()  # of users; those that come with the package are known
 
     @property
     def header(self) -> ExperimentHeader:
@@ -64,16 +65,21 @@ class ExperimentData:
             best[each.algorithm] = max(each.score.mean, best.get(each.algorithm, -math.inf))
         return best
 
-    @property
+    @cached_property
     def upper_bound(self) -> float | None:
         """The expected return that no agent can pass, if it is known."""
-        bound = shipped_bound(self.settings["test_digest"], self.settings["discount"])
+        bound = known_bound(self.settings, self.bounds)
         return None if bound is None else bound.upper
 
     def normalised(self, score: float) -> float | None:
-        """A score between random (0) and optimal (1), or None unless both were run."""
-        random, optimal = self.score_of("random"), self.score_of(REFERENCE)
-        return None if random is None or optimal is None else normalised(score, random, optimal)
+        """A score between random (0) and the bound (1), or `optimal` where no bound is known.
+
+        None without a score of random, or without anything that is 1.
+        """
+        random, top = self.score_of("random"), self.upper_bound
+        if top is None:
+            top = self.score_of(REFERENCE)
+        return None if random is None or top is None else normalised(score, random, top)
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,6 +33,7 @@ def agents_json(data: ReportData, answers: Sequence[Answer]) -> bytes:
             "name": found.experiment.name,
             "hash": found.experiment.hash,
             "settings": dict(found.experiment.settings),
+            "bound": found.experiment.upper_bound,
             "answer": sentence(found),
             "map": read_map(found),
             "agents": rows,
@@ -86,6 +87,7 @@ def _answers_json(
         {
             "name": found.experiment.name,
             "answer": sentence(found),
+            "bound": found.experiment.upper_bound,
             "winners": [summary.label for summary in found.winners],
             **{name: table([found]).to_dicts() for name, table in tables.items()},
         }

@@ -21,7 +21,7 @@ from .axes import LogAxis, keep_ticks_apart
 from .data import REFERENCE, ExperimentData
 from .labels import Label, place_labels
 from .looks import looks_of
-from .words import describe_feature
+from .words import describe_feature, format_bound
 
 _LOOK: Any = {
     "font.size": 9,
@@ -36,6 +36,7 @@ _LOOK: Any = {
 PLAIN = "0.35"  # the colour of what is no algorithm
 _LINE = 28  # characters of a name per line
 _DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (8, 4)))
+BOUND = "no agent can pass (bound)"  # the name of its line
 WIDTH = 6.5  # inches, the width of a page's text
 Looks = dict[str, dict[str, Any]]
 
@@ -169,7 +170,7 @@ def _draw_reference(axes: Axes, found: Answer) -> list[Line2D]:
     low, high = axes.get_ylim()
     lines: list[Line2D] = []
     named: list[tuple[float | None, str, Any]] = [
-        (found.experiment.upper_bound, "no agent above", ":"),
+        (found.experiment.upper_bound, BOUND, ":"),
         (found.experiment.score_of(REFERENCE), f"{REFERENCE} (reference)", "--"),
     ]
     for value, name, dashes in named:
@@ -177,9 +178,9 @@ def _draw_reference(axes: Axes, found: Answer) -> list[Line2D]:
             continue
         within = value < high + (high - low) or not found.experiment.competitors
         if within:
-            axes.axhline(value, color="0.35", linestyle=dashes, linewidth=1)
-        text = f"{name}:\n{value:.2f}" + ("" if within else ", above the axis")
-        lines.append(Line2D([], [], color="0.35", linestyle=dashes, linewidth=1, label=text))
+            axes.axhline(value, color=PLAIN, linestyle=dashes, linewidth=1)
+        text = f"{name}:\n{format_bound(value)}" + ("" if within else ", above the axis")
+        lines.append(Line2D([], [], color=PLAIN, linestyle=dashes, linewidth=1, label=text))
     return lines
 
 
@@ -233,6 +234,8 @@ def score_against_online_time(experiments: Sequence[ExperimentData]) -> Figure:
         lowest = max(row for row in range(rows) if row * columns + column < len(experiments))
         panels[lowest, column].set_xlabel("online time per decision (log scale)")
     handles = [Line2D([], [], linestyle="", **look, label=name) for name, look in looks.items()]
+    if any(experiment.upper_bound is not None for experiment in experiments):
+        handles.append(Line2D([], [], color=PLAIN, linestyle=":", linewidth=1, label=BOUND))
     figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(handles)))
     settle(figure)
     return figure
@@ -244,6 +247,8 @@ def _draw_panel(panel: Axes, experiment: ExperimentData, looks: Looks) -> None:
             summary.seconds[ONLINE], *summary.score,
             **looks[summary.algorithm], markersize=6, capsize=2, linewidth=1,
         )  # fmt: skip
+    if experiment.upper_bound is not None:
+        panel.axhline(experiment.upper_bound, color=PLAIN, linestyle=":", linewidth=1)
     panel.set_xscale("log")
     panel.xaxis.set_major_formatter(EngFormatter(unit="s", sep=" "))
     panel.xaxis.set_minor_formatter("")

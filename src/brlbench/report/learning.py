@@ -1,6 +1,7 @@
 """Learning curves: what agents have gained after each decision."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,13 +12,17 @@ from ..mdps.sparse import Floats
 from ..protocol.labels import break_name
 from ..protocol.result import Result
 from .data import REFERENCE
-from .figures import WIDTH, Looks, Picture, drawing, legend_above, styles_of_agents
+from .figures import PLAIN, WIDTH, Looks, Picture, drawing, legend_above, styles_of_agents
+from .words import bound_sentence
 
 _LINE = 44  # characters of a name per line
 
 
-def learning_curves(results: Sequence[Result]) -> Figure:
-    """The discounted reward so far, and the regret if the optimal agent is among the results."""
+def learning_curves(results: Sequence[Result], bound: float | None = None) -> Figure:
+    """The discounted reward so far, and the regret if the optimal agent is among the results.
+
+    The bound, if there is one, is what no agent can pass; its regret is the least in the end.
+    """
     looks = styles_of_agents({result.label: result.algorithm for result in results})
     optimal = next((each for each in results if each.algorithm == REFERENCE), None)
     with drawing():
@@ -30,6 +35,8 @@ def learning_curves(results: Sequence[Result]) -> Figure:
         panels[0].set_ylabel("discounted reward so far")
         if optimal is not None:
             panels[1].set_ylabel(f"regret: {REFERENCE} minus agent")
+        if bound is not None:
+            _draw_bound(panels, bound, optimal)
         for panel in panels:
             panel.set_xlabel("decision")
             panel.grid(alpha=0.25)
@@ -37,6 +44,13 @@ def learning_curves(results: Sequence[Result]) -> Figure:
         handles, names = panels[0].get_legend_handles_labels()
         legend_above(figure, handles, ["\n".join(break_name(name, _LINE)) for name in names])
     return figure
+
+
+def _draw_bound(panels: Sequence[Axes], bound: float, optimal: Result | None) -> None:
+    look: Any = {"color": PLAIN, "linestyle": ":", "linewidth": 1}
+    panels[0].axhline(bound, **look, label=bound_sentence(bound))
+    if optimal is not None:
+        panels[1].axhline(optimal.mean - bound, **look)
 
 
 def _draw(panel: Axes, curves: Floats, label: str, looks: Looks) -> None:

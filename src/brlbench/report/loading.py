@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..analysis.bayes_bound.known import SUFFIX, KnownBound, read_bound
 from ..analysis.learning import learning_of
 from ..analysis.times import FEATURES, ONLINE, Feature, all_features, find_feature, summarise
 from ..errors import InvalidInput, StoreError, WrongKind, encodable
@@ -36,7 +37,7 @@ def load(
     Results themselves are taken as they are. Summaries have all time features of the package, and
     `feature`, which may be a user's own; if `learning`, also learning curves, where there are any.
     Either all agents of an experiment have adjusted scores or none has, unless they are wanted
-    `as_stored`.
+    `as_stored`. Files with bounds, NAME.bound.json, are read as well.
     """
     features = {**FEATURES, feature: find_feature(feature)}
     headers: dict[str, ExperimentHeader] = {}
@@ -74,9 +75,10 @@ def load(
         if not isinstance(place, Result)
         for failure in failures_in(place)
     ]
+    bounds = _bounds(places, notes)
     experiments = _distinctly_named(
         with_common_mdps(
-            [ExperimentData(*headers[key], list(found[key].values())) for key in found]
+            [ExperimentData(*headers[key], list(found[key].values()), bounds) for key in found]
         )
     )
     if not as_stored:
@@ -99,13 +101,29 @@ def _sources(places: Iterable[Path | Result], notes: list[Note]) -> Iterator[Pat
                 lambda error: unreadable.append(f"{error.filename}: {error.strerror}"),
             )
         elif os.path.isfile(place):
-            yield place
+            if not place.name.endswith(SUFFIX):
+                yield place
         else:
             raise InvalidInput(
                 f"there is no {place}: give a folder or a file with results, from run, play or demo"
             )
     if unreadable:
         notes.append(Note("left out: folders that can't be read", unreadable))
+
+
+def _bounds(places: Iterable[Path | Result], notes: list[Note]) -> list[KnownBound]:
+    """The bounds in files that are given, and below folders; damaged files get a note."""
+    found = []
+    for place in places:
+        if isinstance(place, Result):
+            continue
+        given = [place] if place.name.endswith(SUFFIX) else []
+        for path in [*given, *files_below(place, f"*{SUFFIX}")]:
+            try:
+                found.append(read_bound(path))
+            except StoreError as error:
+                notes.append(Note(f"left out: {error}"))
+    return found
 
 
 def _read(

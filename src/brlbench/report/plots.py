@@ -9,6 +9,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from ..analysis.bayes_bound.known import SUFFIX, known_bound, read_bound
 from ..analysis.scores import check_same_experiment
 from ..errors import InvalidInput, did_you_mean, short
 from ..protocol.result import Result
@@ -46,17 +47,27 @@ def plot_learning(results: Given | Iterable[Given]) -> Figure:
     """Learning curves: the discounted reward so far, and the regret, with 95% bands.
 
     The regret is how much less an agent has than `optimal` on the same MDPs. It is shown if a
-    result of `optimal` is given.
+    result of `optimal` is given. Where a bound is known, it is the line that no agent can pass.
 
     Args:
-        results: results or their files, all of one experiment, with every decision.
+        results: results or their files, all of one experiment, with every decision; and files with
+            bounds.
     """
     listed = [results] if isinstance(results, Result | str | os.PathLike) else results
-    read = [each if isinstance(each, Result) else read_result(Path(each)) for each in listed]
+    given = [each if isinstance(each, Result) else Path(each) for each in listed]
+    read = [
+        each if isinstance(each, Result) else read_result(each)
+        for each in given
+        if isinstance(each, Result) or not each.name.endswith(SUFFIX)
+    ]
     if not read:
         raise InvalidInput("results = []: give at least one")
     check_same_experiment(read)
-    return learning_curves(read)
+    bounds = [
+        read_bound(each) for each in given if isinstance(each, Path) and each.name.endswith(SUFFIX)
+    ]
+    bound = known_bound(read[0].settings, bounds)
+    return learning_curves(read, None if bound is None else bound.upper)
 
 
 def plot_differences(
@@ -90,7 +101,8 @@ def plot_returns(results: Given | Iterable[Given] | Answer) -> Figure:
     Args:
         results: results, files and folders with them, or what `compare` returned.
     """
-    return distributions(_best_first(_answer(results).experiment.summaries))
+    experiment = _answer(results).experiment
+    return distributions(_best_first(experiment.summaries), experiment.upper_bound)
 
 
 def _answer(results: Given | Iterable[Given] | Answer) -> Answer:

@@ -15,13 +15,17 @@ from ..protocol.result import Result
 from ..protocol.score import Score, ci95
 from ..protocol.summary import Summary
 from .figures import PLAIN, WIDTH, Picture, drawing, say_empty, styles
+from .words import bound_sentence
 
 _LINE = 34  # characters of a name per line
 _JITTER = 0.6180339887498949  # multiples of the golden ratio fill an interval evenly
 
 
-def distributions(summaries: Sequence[Summary]) -> Figure:
-    """One row per agent: a point per MDP, the middle half as a box, the score as a marker."""
+def distributions(summaries: Sequence[Summary], bound: float | None = None) -> Figure:
+    """One row per agent: a point per MDP, the middle half as a box, the score as a marker.
+
+    The bound, if there is one, is the line that no score can pass.
+    """
     looks = styles(summary.algorithm for summary in summaries)
     with drawing():
         figure, axes = _rows(summaries)
@@ -31,7 +35,11 @@ def distributions(summaries: Sequence[Summary]) -> Figure:
             axes.scatter(returns, heights, s=4, alpha=0.25, color=look["color"], linewidths=0)
             _draw_row(axes, place, returns, summary.score, look)
         axes.set_xlabel("return")
-        _explain(figure, "points: MDPs; boxes: their middle half; markers: scores with intervals")
+        signs = "points: MDPs; boxes: their middle half; markers: scores with intervals"
+        if bound is not None:
+            axes.axvline(bound, color=PLAIN, linestyle=":", linewidth=1)
+            signs += f"; dotted: {bound_sentence(bound)}"
+        _explain(figure, signs)
     return figure
 
 

@@ -18,7 +18,7 @@ _BEST: dict[str, Any] = {
     **dict.fromkeys(("experiment", "agent", "algorithm"), pl.String),
     **dict.fromkeys(("own", "winner"), pl.Boolean),
     **dict.fromkeys(("score", "ci95", "mean_return", "mean_return_ci95"), pl.Float64),
-    **dict.fromkeys(("normalised", "offline_seconds", "online_seconds"), pl.Float64),
+    **dict.fromkeys(("normalised", "bound", "offline_seconds", "online_seconds"), pl.Float64),
     **dict.fromkeys(("difference", "p_value", "p_holm", "p_permutation"), pl.Float64),
     **dict.fromkeys(("effect_size", "stability"), pl.Float64),
 }
@@ -27,7 +27,8 @@ _EVERYONE: dict[str, Any] = {
     **dict.fromkeys(("experiment", "agent", "algorithm"), pl.String),
     **dict.fromkeys(("own", "winner", "best_of_algorithm"), pl.Boolean),
     **dict.fromkeys(("score", "ci95", "mean_return", "mean_return_ci95"), pl.Float64),
-    **dict.fromkeys(("normalised", "offline_seconds", "online_seconds", "p_value"), pl.Float64),
+    **dict.fromkeys(("normalised", "bound", "offline_seconds", "online_seconds"), pl.Float64),
+    "p_value": pl.Float64,
 }
 
 
@@ -55,6 +56,7 @@ def agents_table(answers: Iterable[Answer]) -> pl.DataFrame:
                     "mean_return": mean_return,
                     "mean_return_ci95": mean_return_ci95,
                     "normalised": _or_none(experiment.normalised(summary.score.mean)),
+                    "bound": experiment.upper_bound,
                     **times,
                     "own": summary.is_own,
                     "best_of_algorithm": summary.label in best,
@@ -72,6 +74,7 @@ def best_table(answers: Iterable[Answer]) -> pl.DataFrame:
             found.experiment.name, row.summary.label, row.summary.algorithm, row.summary.is_own,
             row.winner,
             *_numbers(row.score), *_numbers(row.unadjusted or row.score), row.normalised,
+            found.experiment.upper_bound,
             row.summary.seconds["offline"], row.summary.seconds[found.question.feature],
             *_tested(row.test), row.stability,
         )
@@ -123,7 +126,7 @@ def everyone_table(answers: Iterable[Answer]) -> pl.DataFrame:
                 found.experiment.name, summary.label, summary.algorithm, summary.is_own,
                 best.get(summary.label, False), summary.label in best,
                 *_numbers(standing.score), *_numbers(standing.unadjusted or standing.score),
-                standing.normalised, summary.seconds["offline"],
+                standing.normalised, found.experiment.upper_bound, summary.seconds["offline"],
                 summary.seconds[found.question.feature], p_value,
             ))  # fmt: skip
     return pl.DataFrame(rows, schema=_EVERYONE, orient="row")

@@ -1,6 +1,7 @@
 """Scores, times and answers in words."""
 
 import math
+from collections.abc import Sequence
 from html import escape
 
 from ..arguments import format_seconds
@@ -8,6 +9,7 @@ from ..protocol.display import html_table
 from ..protocol.score import Score
 from ..protocol.summary import Summary
 from .answers import Answer, Question
+from .data import REFERENCE, ExperimentData
 from .pairs import Pair
 
 WINNER, OWN = "★", "◆"
@@ -77,6 +79,29 @@ def sentence(found: Answer) -> str:
     return start + f"{best}; the other algorithms are significantly worse."
 
 
+def format_bound(bound: float) -> str:
+    """A bound with two decimals, or three digits if it is small; rounded up, so that it holds."""
+    digits = 2 - math.floor(math.log10(abs(bound))) if bound else 2
+    decimals = max(2, min(9, digits))
+    return f"{math.ceil(bound * 10**decimals) / 10**decimals:.{decimals}f}"
+
+
+def bound_sentence(bound: float | None) -> str:
+    """The score that no agent can pass, in a few words; empty if it is not known."""
+    return "" if bound is None else f"no agent can pass {format_bound(bound)} (bound)"
+
+
+def scale_sentence(experiments: Sequence[ExperimentData]) -> str:
+    """What normalised scores call 0 and 1."""
+    known = [each.upper_bound is not None for each in experiments]
+    bound, reference = "the bound that no agent can pass", f"{REFERENCE}, which knows the MDP"
+    if all(known):
+        return f"0 is random, 1 is {bound}"
+    if not any(known):
+        return f"0 is random, 1 is {reference}"
+    return f"0 is random, 1 is {bound}, or where none is known {reference}"
+
+
 def pair_sentence(pair: Pair) -> str:
     """How two agents compare, in a few sentences."""
     first, second = pair.first.label, pair.second.label
@@ -116,7 +141,9 @@ def answer_html(found: Answer) -> str:
     ]
     notes = "".join(f"<p>note: {escape(note)}</p>" for note in found.notes)
     table = html_table(head, rows) if rows else ""
-    return f"<p>{escape(sentence(found))}</p>{table}{notes}"
+    bound = bound_sentence(found.experiment.upper_bound)
+    told = sentence(found) + (f" {bound[0].upper()}{bound[1:]}." if bound else "")
+    return f"<p>{escape(told)}</p>{table}{notes}"
 
 
 def read_map(found: Answer) -> str:

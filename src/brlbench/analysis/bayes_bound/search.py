@@ -31,8 +31,10 @@ class Search:
     ) -> None:
         """Draw and solve the MDPs; the search begins with the prior alone."""
         self._problem = problem_of(prior, discount)
-        self._pool = _solved(prior, self._problem, repetitions * BLOCK, rng)
-        self._facets = FacetBook(prior, repetitions * BLOCK)
+        number = repetitions * BLOCK
+        self._pool = _pool(self._problem, number)
+        self._values = _solve(prior, self._problem, number, self._pool, rng)
+        self._facets = FacetBook(prior, number)
         self._num_weighed = 0
         self._scratch = Scratch(
             likelihood=np.ones((prior.num_actions, prior.num_actions, BLOCK), np.float32),
@@ -47,7 +49,7 @@ class Search:
             stay=discount,
             depth=depth,
         )
-        shape = (prior.num_states, prior.num_actions, repetitions)
+        shape = (prior.num_states, prior.num_actions)
         self._graph = _room(_FIRST_CAPACITY + prior.num_states, *shape)
         self._begin(prior, starts)
 
@@ -56,7 +58,8 @@ class Search:
         graph.size[NODES], graph.size[DEEPEST] = len(starts), 1
         graph.state[roots], graph.depth[roots] = starts, 0
         graph.known[roots] = np.arange(prior.num_states)
-        graph.mark[roots], graph.first_edge[roots] = 0, UNPRICED
+        graph.mark[roots], graph.first_edge[roots] = 0, NOTHING
+        graph.first_edge[roots, 0] = UNPRICED
         graphs.rebuild_table(graph)
         self._weigh()
         self.grow(trials=0)
@@ -81,15 +84,26 @@ class Search:
         """The least expected loss, by all MDPs."""
         return float(self._walk.roots @ self._graph.low[: len(self._walk.roots)])
 
+    @property
+    def values(self) -> Floats:
+        """The mean optimal value at the start [R], by each repetition's MDPs."""
+        return self._values.reshape(-1, BLOCK).mean(axis=1)
+
     def losses(self) -> Floats:
-        """The least expected loss [R], by each repetition's MDPs alone."""
+        """The least expected loss [R]: that of the actions which are best by all MDPs.
+
+        It is divided between the repetitions, so that its mean is `loss`.
+        """
         graph, number = self._graph, self.num_beliefs
         order = np.argsort(-graph.depth[:number], kind="stable")
-        low, found = np.empty(number, np.float32), []
-        for repetition in range(graph.cost.shape[2] - 1):
-            graphs.repeat(graph, self._problem, self._facets.arrays, order, repetition, low)
-            found.append(float(self._walk.roots @ low[: len(self._walk.roots)]))
-        return np.array(found)
+        best, loss = np.empty(number, np.int32), np.zeros(len(self._values))
+        graphs.settle(graph, self._problem, self._facets.arrays, order, best)
+        reach = np.zeros(number)
+        reach[: len(self._walk.roots)] = self._walk.roots
+        graphs.divide_loss(
+            graph, self._problem, self._facets.arrays, self._scratch, order, best, reach, loss
+        )
+        return loss.reshape(-1, BLOCK).mean(axis=1)
 
     def is_full(self) -> bool:
         """Whether the search needs more room, and may not have twice as much."""
@@ -125,8 +139,7 @@ class Search:
 
     def _make_room(self) -> None:
         graph = self._graph
-        shape = (graph.known.shape[1], graph.cost.shape[1], graph.cost.shape[2] - 1)
-        larger = _room(2 * len(graph.state), *shape)
+        larger = _room(2 * len(graph.state), graph.known.shape[1], graph.cost.shape[1])
         arrays: Any = zip(larger[:-1], graph[:-1], strict=True)  # all but the table
         for target, source in arrays:
             target[: len(source)] = source
@@ -162,15 +175,9 @@ def bytes_at_start(prior: FlatDirichlet, repetitions: int) -> int:
     entries = len(prior.counts.values)
     per_mdp = 12 * entries + 4 * prior.counts.num_pairs
     facets = 4 * (1 + prior.num_actions) * (FIRST_FACETS + prior.num_states)
-    per_belief = 4 * prior.num_states + 4 * prior.num_actions * (1 + repetitions)
+    per_belief = 4 * prior.num_states + 8 * prior.num_actions
     beliefs = _FIRST_CAPACITY + prior.num_states
     return repetitions * BLOCK * (per_mdp + facets) + per_belief * beliefs
-
-
-def _solved(prior: FlatDirichlet, problem: Problem, number: int, rng: np.random.Generator) -> Pool:
-    pool = _pool(problem, number)
-    _solve(prior, problem, number, pool, rng)
-    return pool
 
 
 def _pool(problem: Problem, number: int) -> Pool:
@@ -191,15 +198,15 @@ def _solve(
     return values
 
 
-def _room(capacity: int, num_states: int, num_actions: int, repetitions: int) -> Graph:
+def _room(capacity: int, num_states: int, num_actions: int) -> Graph:
     return Graph(
         size=np.zeros(3, np.int64),
         state=np.empty(capacity, np.int32),
         depth=np.empty(capacity, np.int32),
         known=np.empty((capacity, num_states), np.int32),
         mark=np.empty(capacity, np.uint64),
-        first_edge=np.empty(capacity, np.int32),
-        cost=np.empty((capacity, num_actions, 1 + repetitions), np.float32),
+        first_edge=np.empty((capacity, num_actions), np.int32),
+        cost=np.empty((capacity, num_actions), np.float32),
         low=np.empty(capacity, np.float32),
         solved=np.empty(capacity, np.bool_),
         child=np.empty(capacity, np.int32),

@@ -5,8 +5,9 @@ ones are one node, however they were reached. `low` is the least that an agent m
 against one that knows the MDP: exact if the node is solved, otherwise a lower limit.
 
 The graph grows by trials, as in labelled real-time dynamic programming (Bonet and Geffner, 2003): a
-walk takes the action with the lowest limit, draws the next state, and expands the leaf at its end.
-On the way back it raises the limits.
+walk takes the action with the lowest limit and draws the next state, until it comes to an action
+without children, which it expands. On the way back it raises the limits. An action costs at least
+what it loses at once, so one that loses too much is never expanded.
 """
 
 from typing import NamedTuple
@@ -16,26 +17,25 @@ import numpy as np
 from ..jit import cold, inlined, kernel
 from ..random.rng import mix, signed, uniform
 from ..types import Booleans, Floats, Integers, ShortIntegers, Singles, Words
-from .pool import UNKNOWN, Facets, Problem, Scratch, set_costs
+from .pool import UNKNOWN, Facets, Problem, Scratch, add_losses, set_costs
 
 NODES, EDGES, DEEPEST = 0, 1, 2  # slots of `size`
-NOTHING, UNPRICED = -1, -2  # no node or no edges; no edges, and no costs yet
-MEAN = 0  # which costs: the mean of all repetitions
+NOTHING, UNPRICED = -1, -2  # no node or no edges; no edges, and the node has no costs yet
 # Why growing ended: all trials were made, there is no room, the limit can't rise. A number from 0
 # is a facet that must be followed first.
 DONE, FULL, SOLVED = -1, -2, -3
 
 
 class Graph(NamedTuple):
-    """Nodes, and the edges from the expanded ones: one per possible transition of their state."""
+    """Nodes, and the edges of their expanded actions: one per possible transition."""
 
     size: Integers  # [3]; NODES, EDGES, DEEPEST
     state: ShortIntegers  # [N]
     depth: ShortIntegers  # [N]; decisions made
     known: ShortIntegers  # [N, S]; the belief: the facet of each state
     mark: Words  # [N]; a hash of the belief
-    first_edge: ShortIntegers  # [N]; NOTHING if the node is a leaf
-    cost: Singles  # [N, A, 1 + R]; what each action loses at once: the mean, then every repetition
+    first_edge: ShortIntegers  # [N, A]; NOTHING if the action is not expanded
+    cost: Singles  # [N, A]; what each action loses at once
     low: Singles  # [N]
     solved: Booleans  # [N]
     child: ShortIntegers  # [edges]
@@ -104,8 +104,8 @@ def grow(
     """Make some trials; return why that ended: SOLVED, FULL, or a facet that must be followed."""
     widest = facets.chance.shape[1]
     for root in range(len(walk.roots)):
-        if graph.first_edge[root] == UNPRICED:
-            graph.first_edge[root] = NOTHING
+        if graph.first_edge[root, 0] == UNPRICED:
+            graph.first_edge[root, 0] = NOTHING
             _price(graph, problem, facets, scratch, walk, root)
     for _ in range(trials):
         if graph.size[NODES] + widest > len(graph.state):
@@ -119,16 +119,19 @@ def grow(
         while True:
             walk.path[length] = node
             length += 1
-            if graph.first_edge[node] == NOTHING or graph.solved[node]:
+            back_up(graph, problem, facets, node)
+            if graph.solved[node]:
+                break
+            u = best_action(graph, problem, facets, node)
+            if graph.first_edge[node, u] == NOTHING:
+                facet = graph.known[node, graph.state[node]]
+                if facets.following[facet, 0] == UNKNOWN:
+                    return facet
+                _expand(graph, problem, facets, scratch, walk, node, u)
                 break
             if uniform(walk.rng) >= walk.stay:
                 break
-            node = _next(graph, problem, facets, walk, node)
-        if not graph.solved[node] and graph.first_edge[node] == NOTHING:
-            facet = graph.known[node, graph.state[node]]
-            if facets.following[facet, 0] == UNKNOWN:
-                return facet
-            _expand(graph, problem, facets, scratch, walk, node)
+            node = _next(graph, problem, facets, walk, node, u)
         for i in range(length - 1, -1, -1):
             back_up(graph, problem, facets, walk.path[i])
     return DONE
@@ -150,18 +153,17 @@ def _root(graph: Graph, walk: Walk) -> int:
 
 
 @cold
-def _next(graph: Graph, problem: Problem, facets: Facets, walk: Walk, node: int) -> int:
-    """Take the best action and draw a child that is not solved."""
+def _next(graph: Graph, problem: Problem, facets: Facets, walk: Walk, node: int, u: int) -> int:
+    """Draw a child of an expanded action that is not solved."""
     x = graph.state[node]
     facet = graph.known[node, x]
     offset = problem.row_start[x * problem.num_actions]
-    back_up(graph, problem, facets, node)
-    pair = x * problem.num_actions + best_action(graph, problem, facets, node)
-    total, edge = 0.0, graph.first_edge[node] - offset
+    pair = x * problem.num_actions + u
+    total, edge = 0.0, graph.first_edge[node, u] - problem.row_start[pair]
     for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
         if not graph.solved[graph.child[edge + entry]]:
             total += facets.chance[facet, entry - offset]
-    left, chosen = uniform(walk.rng) * total, graph.child[edge + problem.row_start[pair]]
+    left, chosen = uniform(walk.rng) * total, graph.child[graph.first_edge[node, u]]
     for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
         child = graph.child[edge + entry]
         if not graph.solved[child] and left >= 0.0:
@@ -171,20 +173,18 @@ def _next(graph: Graph, problem: Problem, facets: Facets, walk: Walk, node: int)
 
 
 @inlined
-def _loss(
-    graph: Graph, problem: Problem, facets: Facets, low: Singles, node: int, u: int, kind: int
-) -> float:
-    """The least loss after an action, by the mean (kind 0) or by a repetition (1, 2 …)."""
+def _loss(graph: Graph, problem: Problem, facets: Facets, node: int, u: int) -> float:
+    """The least loss after an action."""
     x = graph.state[node]
     facet = graph.known[node, x]
-    loss = np.float64(graph.cost[node, u, kind])
-    if graph.first_edge[node] != NOTHING:
+    loss = np.float64(graph.cost[node, u])
+    if graph.first_edge[node, u] != NOTHING:
         offset = problem.row_start[x * problem.num_actions]
         pair = x * problem.num_actions + u
-        edge = graph.first_edge[node] - offset
+        edge = graph.first_edge[node, u] - problem.row_start[pair]
         later = 0.0
         for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
-            later += facets.chance[facet, entry - offset] * low[graph.child[edge + entry]]
+            later += facets.chance[facet, entry - offset] * graph.low[graph.child[edge + entry]]
         loss += problem.discount * later
     return loss
 
@@ -196,7 +196,7 @@ def best_action(graph: Graph, problem: Problem, facets: Facets, node: int) -> in
     least, best = np.inf, 0
     for u in range(problem.num_actions):
         if facets.lead[facet, u] == u:
-            loss = _loss(graph, problem, facets, graph.low, node, u, MEAN)
+            loss = _loss(graph, problem, facets, node, u)
             if loss < least:
                 least, best = loss, u
     return best
@@ -208,12 +208,11 @@ def back_up(graph: Graph, problem: Problem, facets: Facets, node: int) -> None:
     if graph.solved[node]:
         return
     best = best_action(graph, problem, facets, node)
-    graph.low[node] = _loss(graph, problem, facets, graph.low, node, best, MEAN)
-    if graph.first_edge[node] == NOTHING:
+    graph.low[node] = _loss(graph, problem, facets, node, best)
+    if graph.first_edge[node, best] == NOTHING:
         return
-    x = graph.state[node]
-    pair, solved = x * problem.num_actions + best, True
-    edge = graph.first_edge[node] - problem.row_start[x * problem.num_actions]
+    pair, solved = graph.state[node] * problem.num_actions + best, True
+    edge = graph.first_edge[node, best] - problem.row_start[pair]
     for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
         solved &= graph.solved[graph.child[edge + entry]]
     graph.solved[node] = solved
@@ -221,26 +220,22 @@ def back_up(graph: Graph, problem: Problem, facets: Facets, node: int) -> None:
 
 @cold
 def _expand(
-    graph: Graph, problem: Problem, facets: Facets, scratch: Scratch, walk: Walk, leaf: int
+    graph: Graph, problem: Problem, facets: Facets, scratch: Scratch, walk: Walk, node: int, u: int
 ) -> None:
-    """Add the beliefs that can follow."""
-    actions, x = problem.num_actions, graph.state[leaf]
-    facet = graph.known[leaf, x]
-    offset = problem.row_start[x * actions]
-    first = graph.size[EDGES]
-    graph.first_edge[leaf] = first
-    graph.size[EDGES] += problem.row_start[(x + 1) * actions] - offset
-    graph.size[DEEPEST] = max(graph.size[DEEPEST], graph.depth[leaf] + 2)
-    for u in range(actions):
-        if facets.lead[facet, u] != u:
-            continue
-        pair = x * actions + u
-        for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
-            m, nodes = entry - offset, graph.size[NODES]
-            child = _child(graph, leaf, facets.following[facet, m], problem.next_state[entry])
-            graph.child[first + m] = child
-            if child == nodes:
-                _price(graph, problem, facets, scratch, walk, child)
+    """Add the beliefs that can follow an action."""
+    x = graph.state[node]
+    facet = graph.known[node, x]
+    offset = problem.row_start[x * problem.num_actions]
+    pair = x * problem.num_actions + u
+    graph.first_edge[node, u] = graph.size[EDGES]
+    graph.size[DEEPEST] = max(graph.size[DEEPEST], graph.depth[node] + 2)
+    for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
+        after, nodes = facets.following[facet, entry - offset], graph.size[NODES]
+        child = _child(graph, node, after, problem.next_state[entry])
+        graph.child[graph.size[EDGES]] = child
+        graph.size[EDGES] += 1
+        if child == nodes:
+            _price(graph, problem, facets, scratch, walk, child)
 
 
 @cold
@@ -257,7 +252,9 @@ def _child(graph: Graph, parent: int, facet: int, y: int) -> int:
     graph.size[NODES] += 1
     graph.table[slot] = node
     graph.state[node], graph.depth[node] = y, depth
-    graph.mark[node], graph.first_edge[node] = mark, NOTHING
+    graph.mark[node] = mark
+    for u in range(graph.first_edge.shape[1]):
+        graph.first_edge[node, u] = NOTHING
     for state in range(graph.known.shape[1]):
         graph.known[node, state] = graph.known[parent, state]
     graph.known[node, x] = facet
@@ -265,14 +262,39 @@ def _child(graph: Graph, parent: int, facet: int, y: int) -> int:
 
 
 @kernel
-def repeat(
-    graph: Graph, problem: Problem, facets: Facets, order: Integers, repetition: int, low: Singles
+def settle(
+    graph: Graph, problem: Problem, facets: Facets, order: Integers, best: ShortIntegers
 ) -> None:
-    """Compute the limits by one repetition's costs; `order` lists the nodes, deepest first."""
+    """Bring all limits up to date, and find the best actions; `order` has deepest nodes first."""
     for node in order:
-        facet = graph.known[node, graph.state[node]]
-        low[node] = np.inf
-        for u in range(problem.num_actions):
-            if facets.lead[facet, u] == u:
-                loss = _loss(graph, problem, facets, low, node, u, 1 + repetition)
-                low[node] = min(low[node], loss)
+        best[node] = best_action(graph, problem, facets, node)
+        graph.low[node] = _loss(graph, problem, facets, node, best[node])
+
+
+@kernel
+def divide_loss(
+    graph: Graph,
+    problem: Problem,
+    facets: Facets,
+    scratch: Scratch,
+    order: Integers,  # deepest nodes first
+    best: ShortIntegers,  # [N]
+    reach: Floats,  # [N]; the discounted probability of each node; that of the first ones is given
+    loss: Floats,  # [K]; out: their mean is what the best actions lose
+) -> None:
+    """Compute what the best actions lose, by each MDP."""
+    for i in range(len(order) - 1, -1, -1):
+        node = order[i]
+        if reach[node] == 0.0:
+            continue
+        x, u = graph.state[node], best[node]
+        facet = graph.known[node, x]
+        add_losses(facets, scratch, graph.known, node, x, u, reach[node], loss)
+        if graph.first_edge[node, u] == NOTHING:
+            continue
+        pair = x * problem.num_actions + u
+        edge = graph.first_edge[node, u] - problem.row_start[pair]
+        offset = problem.row_start[x * problem.num_actions]
+        for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
+            later = problem.discount * facets.chance[facet, entry - offset]
+            reach[graph.child[edge + entry]] += reach[node] * later

@@ -6,7 +6,7 @@ stands for every order. Averaged over these orders, the likelihood of a facet in
 factor `weight`, relative to its mean over MDPs. The product of a belief's weights, over all states,
 has mean 1, and the mean of weights times regrets is an unbiased estimate of what an action costs.
 
-Each block of MDPs is an independent repetition of the estimate.
+Blocks of MDPs are independent repetitions of the estimate.
 
 Notation: R repetitions; K = R * BLOCK MDPs; S states, A actions, E possible transitions; F facets;
 M, the largest number of possible transitions of one state; O orders of a state's actions. A facet's
@@ -20,7 +20,7 @@ import numpy as np
 from ..jit import cold, inlined, kernel, summing
 from ..types import Floats, Integers, ShortIntegers, Singles
 
-BLOCK = 512  # MDPs per repetition; their numbers fit into the nearest cache
+BLOCK = 128  # MDPs per repetition; their numbers fit into the nearest cache
 
 
 class Problem(NamedTuple):
@@ -258,27 +258,50 @@ def set_costs(
     known: ShortIntegers,  # [N, S]; the facets of beliefs
     node: int,
     x: int,
-    cost: Singles,  # [N, A, 1 + R]; out: the mean, then every repetition
+    cost: Singles,  # [N, A]; out
 ) -> None:
     """Estimate what every action costs in a state under a belief."""
-    states, actions, facet = known.shape[1], cost.shape[1], known[node, x]
-    repetitions = cost.shape[2] - 1
-    for u in range(actions):
-        cost[node, u, 0] = 0.0
-    for r in range(repetitions):
-        block = r * BLOCK
-        for j in range(BLOCK):
-            scratch.weight[j] = 1.0
-        for y in range(states):
-            other = known[node, y]
-            if other >= states and y != x:
-                for j in range(BLOCK):
-                    scratch.weight[j] *= facets.weight[other, block + j]
-        for u in range(actions):
+    facet, num_mdps = known[node, x], facets.weight.shape[1]
+    for u in range(cost.shape[1]):
+        cost[node, u] = 0.0
+    for block in range(0, num_mdps, BLOCK):
+        _multiply_weights(facets, scratch, known, node, x, block)
+        for u in range(cost.shape[1]):
             if facets.lead[facet, u] == u:
-                mean = _dot(scratch.weight, facets.loss, facet, u, block) / BLOCK
-                cost[node, u, 1 + r] = mean
-                cost[node, u, 0] += mean / repetitions
+                cost[node, u] += _dot(scratch.weight, facets.loss, facet, u, block) / num_mdps
+
+
+@cold
+def add_losses(
+    facets: Facets,
+    scratch: Scratch,
+    known: ShortIntegers,
+    node: int,
+    x: int,
+    u: int,
+    factor: float,
+    loss: Floats,  # [K]; out
+) -> None:
+    """Add what an action costs in each MDP, in a state under a belief, times a factor."""
+    facet = known[node, x]
+    for block in range(0, len(loss), BLOCK):
+        _multiply_weights(facets, scratch, known, node, x, block)
+        for j in range(BLOCK):
+            loss[block + j] += factor * scratch.weight[j] * facets.loss[facet, u, block + j]
+
+
+@inlined
+def _multiply_weights(
+    facets: Facets, scratch: Scratch, known: ShortIntegers, node: int, x: int, block: int
+) -> None:
+    """What is known of all states but x, as weights of a block of MDPs."""
+    for j in range(BLOCK):
+        scratch.weight[j] = 1.0
+    for y in range(known.shape[1]):
+        other = known[node, y]
+        if other >= known.shape[1] and y != x:
+            for j in range(BLOCK):
+                scratch.weight[j] *= facets.weight[other, block + j]
 
 
 @summing

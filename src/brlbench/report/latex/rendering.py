@@ -37,6 +37,7 @@ def _environment() -> Environment:
     environment.filters.update(breakable=breakable, plain=plain)
     environment.globals.update(
         REFERENCE=REFERENCE,
+        bound=lambda bound: _minus(words.format_bound(bound)),
         feature=words.describe_feature,
         number=_number,
         p_value=words.format_p,
@@ -62,6 +63,8 @@ def render_report(data: ReportData, answers: Sequence[Answer], slugs: Sequence[s
     return template.render(
         sections=sections, notes=notes_on(data, answers), question=question,
         level=f"{100 * question.level:g}%",
+        scale=words.scale_sentence([found.experiment for found in answers]),
+        has_bound=any(found.experiment.upper_bound is not None for found in answers),
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from ...protocol.summary import Summary
 from ..answers import standings_on
 from ..data import REFERENCE, ExperimentData, ReportData
 from ..looks import looks_of
+from ..words import format_bound
 from .packing import Numbers
 
 LEVELS = (0.8, 0.9, 0.95, 0.975, 0.99, 0.995, 0.999)
@@ -97,6 +98,7 @@ def _experiment(
         "name": experiment.name,
         "settings": {name: experiment.settings.get(name) for name in ("discount", "horizon")},
         "numMdps": num_mdps,
+        **_bound(experiment.upper_bound),
         "warnings": [few_mdps_warning(num_mdps), few_mdps_warning(num_mdps // 2)],
         "labels": [summary.label for summary in summaries],
         "parameters": [
@@ -120,6 +122,11 @@ def _experiment(
             for comparison, agents in zip(comparisons, ranked, strict=True)
         ],
     }
+
+
+def _bound(bound: float | None) -> dict[str, Any]:
+    """What no agent can pass, as a number and as text; both None if it is not known."""
+    return {"bound": bound, "boundText": None if bound is None else format_bound(bound)}
 
 
 def _scores(experiment: ExperimentData, mdps: slice, numbers: Numbers) -> dict[str, Any]:

@@ -11,12 +11,13 @@ class LearningPlot {
 
   // Draws lines, each of an agent with points of a decision, a mean and an interval. Bands of many
   // agents would hide each other: then only the first has one.
-  draw(view, area, lines, winners) {
+  draw(view, area, lines, winners, limits) {
     const { experiment, algorithms } = view;
     const points = lines.flatMap((line) => line.points);
     const x = linearScale(0, Math.max(1, ...points.map((p) => p.decision)), area.left, area.right);
-    const y = scoreScale(points.map((p) => [p.mean - p.ci95, p.mean + p.ci95]), null, area);
+    const y = scoreScale(points.map((p) => [p.mean - p.ci95, p.mean + p.ci95]), limits, area);
     frame(this.svg, area, x, y, "decision", this.title);
+    this.svg.append(...drawLines(limits, y, area, view.score));
     [...lines].reverse().forEach(({ agent, points: curve }, below) => { // the best on top
       const order = lines.length - 1 - below;
       const algorithm = algorithms[experiment.algorithms[agent]];

@@ -42,7 +42,7 @@ function choose() {
     far: data.far,
     online: experiment.features[feature],
     onlineLabel: `online time: ${onlineText(feature)[0]}`,
-    reference: references.length ? Math.max(...references.map((i) => measured.scores[i])) : null,
+    lines: scoreLines(experiment, references.map((i) => measured.scores[i])),
     score: scoreFormat(measured.scores),
     scoreLabel: "mean discounted return" + (honest ? ` (${measured.numMdps} MDPs)` : ""),
     pairs: measured.pairs,
@@ -76,7 +76,7 @@ function update() {
     experiment.offline[i] <= offline.seconds && view.online[i] <= online.seconds ? "" : "out");
   for (const i of answer.best) looks[i] = "best";
   for (const i of answer.winners) looks[i] = "best winner";
-  for (const i of references) looks[i] += " upper";
+  for (const i of references) looks[i] += " reference";
   const z = zTexts(view, answer.best);
   tellAnswer(answer);
   drawBest(find("best"), view, answer, z);
@@ -107,11 +107,13 @@ function drawLearning({ best, winners }) {
   find("learning-note").textContent = note;
   soFarPlot.legend.replaceChildren();
   if (!curves.size) return;
-  soFarPlot.draw(view, learningAreas[0], lines, winners);
+  soFarPlot.draw(view, learningAreas[0], lines, winners, scoreLines(view.experiment, []));
   const reference = referenceCurve();
   if (!reference) return;
   const regrets = lines.map(({ agent, points }) => ({ agent, points: regretOf(points, reference) }));
-  regretPlot.draw(view, learningAreas[1], regrets, winners);
+  const { bound } = view.experiment, end = reference.at(-1).mean;
+  const least = bound === null ? [] : [{ at: end - bound, name: "no agent ends below", look: "limit" }];
+  regretPlot.draw(view, learningAreas[1], regrets, winners, least);
 }
 
 function tellAnswer({ best, winners }) {
@@ -139,6 +141,7 @@ function tellAbout() {
   if (state.honest) about.push(`scores of ${measured.numMdps} of them`);
   if (discount != null) about.push(`discount ${discount}`);
   if (horizon != null) about.push(`${horizon} decisions`);
+  if (experiment.bound !== null) about.push(`no agent can pass ${experiment.boundText}`);
   find("about").textContent = about.join(" · ");
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
   find("best-note").textContent = "Z is the paired test of the best agent against each: below "
@@ -149,6 +152,9 @@ function tellAbout() {
     + `${measured.numMdps} MDPs. An interval that leaves out 0 is a difference that the MDPs show.`;
   tellChoice();
   find("reference-note").hidden = !references.length;
+  find("bound-note").hidden = experiment.bound === null;
+  find("scale-note").hidden = !measured.normalised;
+  find("scale-top").textContent = experiment.bound === null ? "“optimal”" : "the bound";
   find("adjusted-note").hidden = !measured.unadjusted;
   const notes = [...experiment.notes, experiment.warnings[Number(state.honest)]].filter(Boolean);
   find("notes").hidden = !notes.length;

@@ -1,7 +1,7 @@
 // The scores of all agents against a time, with intervals and the bound on that time.
 
 const SCATTER_SIGNS = "Large: the best agent of its algorithm within the bounds; outlined: winner; "
-  + "pale: out of bounds; dashed line: the bound.";
+  + "pale: out of bounds; upright dashed line: the bound on time.";
 
 class Scatter {
   constructor(svg, describe) {
@@ -16,15 +16,15 @@ class Scatter {
   }
 
   draw(view, area, times, label) {
-    const { experiment, measured, shown, algorithms, reference } = view;
+    const { experiment, measured, shown, algorithms, lines } = view;
     this.area = area;
     const drawn = shown.filter((i) => Number.isFinite(times[i]));
     const error = (i) => measured.ci95[i] || 0;
     const mean = (i) => measured.scores[i];
     this.x = logScale(drawn.map((i) => times[i]), area.left, area.right);
-    const y = scoreScale(drawn.map((i) => [mean(i) - error(i), mean(i) + error(i)]), reference, area);
+    const y = scoreScale(drawn.map((i) => [mean(i) - error(i), mean(i) + error(i)]), lines, area);
     frame(this.svg, area, this.x, y, label, view.scoreLabel);
-    if (reference !== null) this.svg.append(...referenceLine(reference, y, area, view.score));
+    this.svg.append(...drawLines(lines, y, area, view.score));
     this.points = drawn.map((i) => {
       const algorithm = algorithms[experiment.algorithms[i]];
       const [px, py] = [this.x.at(times[i]), y.at(mean(i))];
@@ -95,22 +95,38 @@ class Scatter {
   }
 }
 
-// Covers all intervals, and the reference unless it is far above them.
-function scoreScale(intervals, reference, area) {
+// The lines to compare scores with: what no agent can pass, and the score of the reference.
+function scoreLines({ bound, boundText }, references) {
+  const limit = { at: bound, text: boundText, name: "no agent can pass", look: "limit" };
+  const lines = bound === null ? [] : [limit];
+  if (references.length) lines.push({ at: Math.max(...references), name: "optimal" });
+  return lines;
+}
+
+// Covers all intervals, and the lines that are not far above them.
+function scoreScale(intervals, lines, area) {
   let low = Math.min(...intervals.map(([from]) => from));
   let high = Math.max(...intervals.map(([, to]) => to));
   if (!intervals.length) [low, high] = [0, 1];
-  const near = reference !== null && reference - high < 1.5 * (high - low);
-  if (near) high = Math.max(high, reference);
+  const near = lines.filter(({ at }) => at - high < 1.5 * (high - low));
+  [low, high] = [Math.min(low, ...near.map(({ at }) => at)), Math.max(high, ...near.map(({ at }) => at))];
   const margin = 0.05 * (high - low) || Math.abs(high) * 0.1 || 1;
   return linearScale(low - margin, high + margin, area.bottom, area.top);
 }
 
-function referenceLine(score, y, area, format) {
-  const place = y.at(score), above = place < area.top;
-  const text = above ? `optimal, far above: ${format(score)} ↑` : `optimal ${format(score)}`;
+// Lines with their names below. Names that would touch are moved down; those of lines far above the
+// area come last.
+function drawLines(lines, y, area, format) {
   const { left, right, top } = area;
-  const line = shape("line", { class: "reference", x1: left, x2: right, y1: place, y2: place });
-  const words = shape("text", { x: right - 6, y: Math.max(place, top) + 14, "text-anchor": "end" }, text);
-  return above ? [words] : [line, words];
+  const isAbove = ({ at }) => y.at(at) < top;
+  let free = top + 14;
+  return [...lines].sort((a, b) => isAbove(a) - isAbove(b) || b.at - a.at).flatMap((line) => {
+    const { name, text = format(line.at), look = "reference" } = line;
+    const place = y.at(line.at), height = Math.max(free, place + 14);
+    free = height + 15;
+    const told = isAbove(line) ? `${name}, far above: ${text} ↑` : `${name} ${text}`;
+    const words = shape("text", { x: right - 6, y: height, "text-anchor": "end" }, told);
+    if (isAbove(line)) return [words];
+    return [shape("line", { class: look, x1: left, x2: right, y1: place, y2: place }), words];
+  });
 }

@@ -24,6 +24,7 @@ class AgentTable {
   draw(view) {
     this.feature = view.feature;
     this.numMdps = view.measured.numMdps;
+    this.bound = view.experiment.bound;
     const { normalised, unadjusted } = view.measured;
     const known = { normalised, unadjusted, unadjustedInterval: unadjusted };
     this.columns = COLUMNS.filter(({ key }) => !(key in known) || known[key])
@@ -80,7 +81,7 @@ class AgentTable {
       node.cells[place.z].textContent = text;
       node.cells[place.within].textContent = this.columns[place.within].format(values.within);
       const mark = this.columns[place.winner].format(values.winner);
-      node.cells[place.winner].textContent = look.includes("upper") ? "upper bound" : mark;
+      node.cells[place.winner].textContent = look.includes("reference") ? "reference" : mark;
     }
     this.arrange();
   }
@@ -106,10 +107,10 @@ class AgentTable {
 
   csv() {
     const titles = ["agent", "algorithm", "offline_seconds", `online_seconds_${this.feature}`, "score",
-      "ci95", "mdps", "mean_return", "mean_return_ci95", "normalised", "within_bounds", "winner"];
+      "ci95", "mdps", "mean_return", "mean_return_ci95", "normalised", "bound", "within_bounds", "winner"];
     const known = (number) => (Number.isNaN(number) ? "" : number ?? "");
     const rows = this.rows.map(({ algorithm, values: v }) => [v.agent, algorithm.name, v.offline, v.online,
-      v.score, known(v.interval), this.numMdps, known(v.unadjusted), known(v.unadjustedInterval), known(v.normalised), v.within, v.winner]);
+      v.score, known(v.interval), this.numMdps, known(v.unadjusted), known(v.unadjustedInterval), known(v.normalised), this.bound, v.within, v.winner]);
     return csv([titles, ...rows]);
   }
 }
@@ -144,6 +145,10 @@ function drawBest(table, view, { best, winners }, zText) {
   const heads = titles.map((title, k) => element("th", { scope: "col", class: k ? "number" : "" }, title));
   table.tHead.replaceChildren(element("tr", {}, ...heads));
   table.tBodies[0].replaceChildren(...rows);
+  const limit = experiment.bound === null ? [] : [element("tr", { class: "out" },
+    element("td", { class: "name" }, "no agent can pass (bound)"), number(experiment.boundText),
+    element("td", { colspan: 4 }))];
+  table.tFoot.replaceChildren(...limit);
 }
 
 // The score before luck was taken out of it.

@@ -1,0 +1,119 @@
+"""Bounds that are known: those that come with the package, and those in users' files.
+
+A file holds the bound of one distribution. It is named NAME.bound.json, and reports find it below
+the folder of the results.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...errors import InvalidInput
+from ...files import PARSED_BYTES, atomic_write, check_free, parse_json, read_bytes
+from ...mdps.dirichlet import FlatDirichlet
+from ...storage.checks import Rule, check, is_flag, is_number, is_table, is_text, reading, whole
+from ...storage.tables import FORMAT, check_kind
+from . import BayesOptimalBound, least_reward
+from .shipped import shipped_bound
+
+SUFFIX = ".bound.json"
+
+
+class KnownBound(NamedTuple):
+    """A bound, and what it bounds."""
+
+    test: str
+    test_digest: str
+    discount: float
+    horizon: int
+    """It holds for trajectories of at least so many decisions."""
+    bound: BayesOptimalBound
+
+    def holds_for(self, settings: Mapping[str, Any]) -> bool:
+        """Whether it bounds the agents of an experiment with these settings."""
+        return bool(
+            settings.get("test_digest") == self.test_digest
+            and settings.get("discount") == self.discount
+            and settings.get("horizon", 0) >= self.horizon
+        )
+
+
+def known_bound(
+    settings: Mapping[str, Any], more: Iterable[KnownBound] = ()
+) -> BayesOptimalBound | None:
+    """The bound of an experiment, shipped or among some more; None if there is none.
+
+    Of several, it is the one with the most beliefs. Taking the lowest would favour those that are
+    too low by chance.
+    """
+    found = [known.bound for known in more if known.holds_for(settings)]
+    shipped = shipped_bound(settings.get("test_digest", ""), settings.get("discount", 0.0))
+    if shipped is not None:
+        found.append(shipped)
+    return max(found, key=lambda bound: bound.beliefs, default=None)
+
+
+def check_bound_file(
+    path: Path, prior: FlatDirichlet, horizon: int | None, overwrite: bool = False
+) -> None:
+    """Raise unless a bound can be written there; called before it is computed."""
+    if not path.name.endswith(SUFFIX):
+        raise InvalidInput(
+            f"output = {str(path)!r}: must end with {SUFFIX}, by which reports find it"
+        )
+    if horizon is None and least_reward(prior.as_prior()) < 0:
+        raise InvalidInput(
+            f"horizon is not given, and {prior.name or 'the prior'} has negative rewards: give the "
+            "decisions per trajectory of the experiment"
+        )
+    check_free(path, overwrite)
+
+
+def write_bound(
+    path: Path,
+    prior: FlatDirichlet,
+    discount: float,
+    bound: BayesOptimalBound,
+    horizon: int | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write the bound of a distribution, found with the same discount and horizon."""
+    check_bound_file(path, prior, horizon, overwrite)
+    has_negative = least_reward(prior.as_prior()) < 0
+    content = {
+        "kind": "bound",
+        "format": FORMAT,
+        "test": prior.name or "",
+        "test_digest": prior.digest,
+        "discount": discount,
+        # Without negative rewards, shorter trajectories only have lower returns.
+        "horizon": horizon if has_negative else 1,
+        "bound": bound._asdict(),
+    }
+    atomic_write(path, json.dumps(content, indent=1).encode() + b"\n", overwrite)
+
+
+def read_bound(path: Path) -> KnownBound:
+    """Read a bound."""
+    data = read_bytes(path, PARSED_BYTES)
+    with reading(path):
+        content = parse_json(data)
+        check_kind(path, content, "bound")
+        check(content, _CONTENT)
+        check(content["bound"], _BOUND)
+        given = {name: content[name] for name in KnownBound._fields}
+        return KnownBound(**{**given, "bound": BayesOptimalBound(**content["bound"])})
+
+
+_CONTENT: dict[str, Rule] = {
+    **dict.fromkeys(("test", "test_digest"), is_text),
+    "discount": is_number,
+    "horizon": whole(1),
+    "bound": is_table,
+}
+_BOUND: dict[str, Rule] = {
+    **dict.fromkeys(("upper", "estimate", "standard_error", "clairvoyant"), is_number),
+    **dict.fromkeys(("depth", "beliefs"), whole(0)),
+    "is_complete": is_flag,
+}

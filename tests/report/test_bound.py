@@ -1,0 +1,206 @@
+"""What no agent can pass, wherever scores are shown."""
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+
+import brlbench as bb
+from brlbench.analysis.bayes_bound import BayesOptimalBound
+from brlbench.analysis.bayes_bound.known import KnownBound, known_bound, read_bound, write_bound
+from brlbench.analysis.bayes_bound.shipped import shipped_bound
+from brlbench.cli.answers import _legend
+from brlbench.cli.tables import best_table, everyone_table, score_table
+from brlbench.errors import InvalidInput, StoreError
+from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.report.answers import Question, answer
+from brlbench.report.data import ExperimentData, ReportData
+from brlbench.report.export import agents_csv, agents_json, best_csv, best_json, everyone_csv
+from brlbench.report.figures import score_against_online_time
+from brlbench.report.latex import render_report, render_table
+from brlbench.report.loading import load
+from brlbench.report.spread import distributions
+from brlbench.report.words import format_bound, scale_sentence
+from helpers.made_results import experiment, result, settings, summary
+
+GC = bb.distribution("GC")
+SHIPPED = shipped_bound(GC.digest, 0.95)
+FOUND = BayesOptimalBound(
+    upper=19.004, estimate=18.5, standard_error=0.3, clairvoyant=25.0, depth=3, beliefs=40,
+    is_complete=False,
+)  # fmt: skip
+MINE = KnownBound("mine", "my digest", 0.95, 1, FOUND)
+
+
+def made(bounds: list[KnownBound], *without: str) -> ExperimentData:
+    """An experiment of my own distribution: beb at 15, random at 11, optimal at 25."""
+    luck = np.random.default_rng(0).normal(10, 3, 40)
+    luck -= luck.mean()
+    scores = {"beb": 15.0, "random": 11.0, "optimal": 25.0}
+    played = [summary(name, luck + at) for name, at in scores.items() if name not in without]
+    data = experiment(played, "mine")
+    return replace(data, bounds=bounds, settings={**data.settings, "test_digest": "my digest"})
+
+
+def test_scores_are_normalised_by_the_bound() -> None:
+    for data, top in (
+        (made([MINE]), 19.004),
+        (made([MINE], "optimal"), 19.004),
+        (made([]), 25.0),
+    ):
+        assert data.normalised(top) == pytest.approx(1)
+        assert data.normalised(15.0) == pytest.approx(4 / (top - 11))
+        for honest in (False, True):
+            rows = {row.summary.label: row for row in answer(data, Question(honest=honest)).rows}
+            low = data.summaries[1].scored_returns[1::2].mean() if honest else 11.0
+            high = top + (low - 11 if top == 25.0 else 0)  # optimal has the same luck
+            expected = (rows["beb"].score.mean - low) / (high - low)
+            assert rows["beb"].normalised == pytest.approx(expected)
+    assert made([MINE], "random").normalised(15.0) is None
+    assert made([], "optimal").normalised(15.0) is None
+
+
+def test_what_a_bound_holds_for() -> None:
+    played = {"test_digest": "my digest", "discount": 0.95, "horizon": 250}
+    assert MINE.holds_for(played)
+    assert not MINE.holds_for({**played, "discount": 0.9})
+    assert not MINE.holds_for({**played, "test_digest": "another"})
+    long = MINE._replace(horizon=300)
+    assert not long.holds_for(played)
+    assert long.holds_for({**played, "horizon": 300})
+    assert not MINE.holds_for({})
+    assert known_bound(played) is None
+    assert known_bound(played, [MINE, long]) == FOUND
+
+
+def test_the_largest_search_counts_not_the_lowest_bound() -> None:
+    assert SHIPPED is not None
+    played = {"test_digest": GC.digest, "discount": 0.95, "horizon": 250}
+    small = MINE._replace(test_digest=GC.digest)
+    large = small._replace(bound=FOUND._replace(upper=60.0, beliefs=10**9))
+    assert known_bound(played, [small]) == SHIPPED
+    assert known_bound(played, [small, large]) == large.bound
+
+
+def test_files_hold_bounds(tmp_path: Path) -> None:
+    path = tmp_path / "mine.bound.json"
+    write_bound(path, GC, 0.9, FOUND, horizon=20)
+    assert read_bound(path) == KnownBound("GC", GC.digest, 0.9, 1, FOUND)
+    with pytest.raises(StoreError, match="exists already"):
+        write_bound(path, GC, 0.9, FOUND)
+    punishing = FlatDirichlet(np.ones((2, 2, 2)), [0, -1])
+    with pytest.raises(InvalidInput, match="has negative rewards"):
+        write_bound(path, punishing, 0.9, FOUND, overwrite=True)
+    write_bound(path, punishing, 0.9, FOUND, horizon=20, overwrite=True)
+    assert read_bound(path).horizon == 20
+    with pytest.raises(InvalidInput, match=r"must end with \.bound\.json"):
+        write_bound(tmp_path / "mine.json", GC, 0.9, FOUND)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [b"", b"[]", b"{}", b'{"kind": "agent", "format": 1}', b'{"kind": "bound", "format": 1}'],
+)
+def test_damaged_files_are_left_out_with_a_note(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "mine.bound.json"
+    path.write_bytes(damage)
+    with pytest.raises(StoreError):
+        read_bound(path)
+    data = load(tmp_path, result("beb", np.ones((40, 1, 5))))
+    assert data.experiments[0].upper_bound is None
+    assert any(str(path) in note for note in data.notes)
+
+
+def test_reports_find_bounds_below_folders_and_as_files(tmp_path: Path) -> None:
+    own = {**settings("mine", 40), "test_digest": GC.digest, "discount": 0.9}
+    played = [result(name, np.ones((40, 1, 5)), "mine", settings=own) for name in ("beb", "random")]
+    below = tmp_path / "results" / "bounds"
+    below.mkdir(parents=True)
+    write_bound(below / "gc.bound.json", GC, 0.9, FOUND)
+    for place in (tmp_path, below / "gc.bound.json"):
+        assert bb.compare([*played, place]).experiment.upper_bound == FOUND.upper
+        (line,) = dotted(bb.plot_learning([*played, below / "gc.bound.json"]).axes[0])
+        assert set(line.get_ydata()) == {FOUND.upper}
+    assert bb.compare(played).experiment.upper_bound is None
+    assert not dotted(bb.plot_learning(played).axes[0])
+
+
+def test_tables_of_the_terminal_end_with_the_bound() -> None:
+    found, without = answer(made([MINE])), answer(made([]))
+    for table in (best_table, everyone_table):
+        assert printed(table(found)).rstrip().endswith("no agent can pass 19.01 (bound)")
+        assert "can pass" not in printed(table(without))
+    agents = score_table("mine", found.experiment.summaries, 19.004)
+    assert printed(agents).rstrip().endswith("no agent can pass 19.01 (bound)")
+    assert "norm.: 0 is random, 1 is the bound that no agent can pass. " in _legend([found], True)
+    assert "1 is optimal, which knows the MDP. " in _legend([without], False)
+    both = scale_sentence([found.experiment, without.experiment])
+    assert both.endswith("the bound that no agent can pass, or where none is known optimal, which "
+                         "knows the MDP")  # fmt: skip
+
+
+def test_exports_have_the_bound() -> None:
+    data = made([MINE])
+    answers = [answer(data)]
+    for csv in (agents_csv(answers), best_csv(answers), everyone_csv(answers)):
+        assert set(pl.read_csv(io.BytesIO(csv))["bound"]) == {19.004}
+    for content in (agents_json, best_json):
+        (read,) = json.loads(content(ReportData([data], []), answers))["experiments"]
+        assert read["bound"] == 19.004
+    assert agents_csv([answer(made([]))]).count(b"19.004") == 0
+
+
+def test_latex_tables_end_with_the_bound() -> None:
+    found = answer(made([MINE]))
+    for kind in ("best", "agents"):
+        assert "no agent can pass (bound) & & & 19.01 & & 1.00 " in render_table(kind, found)
+        assert "bound" not in render_table(kind, answer(made([])))
+    report = render_report(ReportData([found.experiment], []), [found], ["mine"])
+    assert r"\item[Bound.]" in report
+    assert "1 is the bound that no agent can pass." in report
+
+
+def test_notebooks_are_told() -> None:
+    assert "No agent can pass 19.01 (bound).</p>" in answer(made([MINE]))._repr_html_()
+    assert "can pass" not in answer(made([]))._repr_html_()
+
+
+def test_figures_have_the_line() -> None:
+    data = made([MINE])
+    (line,) = dotted(score_against_online_time([data]).axes[0])
+    assert set(line.get_ydata()) == {19.004}
+    (line,) = dotted(distributions(data.summaries, data.upper_bound).axes[0])
+    assert set(line.get_xdata()) == {19.004}
+    assert not dotted(score_against_online_time([made([])]).axes[0])
+    rewards = np.ones((40, 1, 5))
+    gc = {**settings("GC", 40), "test_digest": GC.digest}
+    played = [result(name, rewards, settings=gc) for name in ("optimal", "beb")]
+    curves, regret = bb.plot_learning(played).axes
+    assert SHIPPED is not None
+    assert set(dotted(curves)[0].get_ydata()) == {SHIPPED.upper}
+    assert set(dotted(regret)[0].get_ydata()) == {played[0].mean - SHIPPED.upper}
+
+
+@pytest.mark.parametrize(
+    ("bound", "text"),
+    [(51.9487, "51.95"), (3.0817, "3.09"), (0.00123, "0.00123"), (0.0, "0.00"), (-2.345, "-2.34")],
+)
+def test_bounds_are_rounded_up(bound: float, text: str) -> None:
+    assert format_bound(bound) == text
+    assert float(format_bound(bound)) >= bound
+
+
+def dotted(axes: Any) -> list[Any]:
+    return [line for line in axes.lines if line.get_linestyle() == ":"]
+
+
+def printed(content: Any) -> str:
+    buffer = io.StringIO()
+    Console(file=buffer, width=100).print(content)
+    return buffer.getvalue()

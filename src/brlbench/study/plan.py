@@ -200,17 +200,30 @@ def _agents(
                     f"must be one of {', '.join(experiments)}"
                 )
         limits = entry.limits.over(table.limits)
-        for parameters in _combinations(entry.parameters):
+        for values in _combinations(entry.parameters):
             try:
+                parameters = _with_paths(path, entry.algorithm, values)
                 agent = make_agent(entry.algorithm, **parameters)
             except Pointless as error:
-                skipped.append(Skipped(label_of(entry.algorithm, parameters), str(error)))
+                skipped.append(Skipped(label_of(entry.algorithm, values), str(error)))
                 continue
             except InvalidInput as error:
                 raise InvalidInput(f"{path}: {place}: {error}") from None
             code = None if entry.algorithm in AGENTS else code_of(agent)
             found.append((PlannedAgent(entry.algorithm, parameters, agent, limits, code), names))
     return found, skipped
+
+
+def _with_paths(path: Path, algorithm: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters in which files of the study's folder have their full paths."""
+    known = AGENTS[algorithm].rules_with(parameters) if algorithm in AGENTS else {}
+    folder = path.resolve().parent
+    return {
+        name: known[name].locate(value, folder)  # type: ignore[misc]
+        if isinstance(value, str) and name in known and known[name].locate
+        else value
+        for name, value in parameters.items()
+    }
 
 
 def _check_labels(path: Path, jobs: Iterable[Job]) -> None:

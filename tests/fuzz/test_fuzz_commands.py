@@ -34,6 +34,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     ),
     "compact": ("--output",),
     "run": ("--results", "--profile"),
+    "formulas": ("--features", "--operators", "--constants", "--output"),
 }  # fmt: skip
 ALWAYS = {"run": ["--dry-run", "--no-probes"], "play": ["--workers", "1"]}
 FILES = ["result", "experiment", "agent", "prior.json", "study.toml", "x.toml", "folder", "none"]

@@ -32,7 +32,7 @@ _PIECE = re.compile(
     r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<name>[^\W\d]\w*)|(?P<sign>\S)|(?P<end>\Z)"
 )
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WEIGHT = re.compile(r"[^\W\d]\w*")
 _OPERAND = "a number, a feature, a function, '(', '|' or '-'"
 
@@ -65,14 +65,14 @@ def to_token(word: str) -> str:
 def _parse_reverse(text: str, weights: bool) -> Formula:
     _check_length(text)
     words = text.lstrip().removeprefix(_REVERSE).split()
+    if len(words) > _MAX_TOKENS:
+        raise _too_many(text, len(words))
     try:
-        formula = Formula(tuple(_parse_word(word, weights) for word in words[:_MAX_TOKENS]))
+        formula = Formula(tuple(_parse_word(word, weights) for word in words))
         parse(str(formula), weights)  # the infix form, which is kept, has limits of its own
     except InvalidInput as error:
         shown = "" if str(error).startswith("formula ") else f"formula {_show(text)}: "
         raise InvalidInput(f"{shown}{error}") from None
-    if len(words) > _MAX_TOKENS:
-        raise _too_many(text, len(words))
     return formula
 
 

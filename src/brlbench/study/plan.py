@@ -216,14 +216,13 @@ def _agents(
 
 def _with_paths(path: Path, algorithm: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """Parameters in which files of the study's folder have their full paths."""
+    located = dict(parameters)
     known = AGENTS[algorithm].rules_with(parameters) if algorithm in AGENTS else {}
-    folder = path.resolve().parent
-    return {
-        name: known[name].locate(value, folder)  # type: ignore[misc]
-        if isinstance(value, str) and name in known and known[name].locate
-        else value
-        for name, value in parameters.items()
-    }
+    for name, rule in known.items():
+        value = parameters.get(name)
+        if rule.locate is not None and isinstance(value, str):
+            located[name] = rule.locate(value, path.resolve().parent)
+    return located
 
 
 def _check_labels(path: Path, jobs: Iterable[Job]) -> None:

@@ -25,6 +25,7 @@ from helpers.made_studies import write_study
 from helpers.reference import assert_frequencies, best, solved
 
 TASK = Task(0.95, 60)
+GREEDY: dict[str, Any] = {"base": "epsilon-greedy", "base_epsilon": 0.0}
 
 
 def trained(**given: Any) -> Any:
@@ -72,7 +73,7 @@ def test_without_random_actions_it_is_its_base(base: str, parameters: dict[str, 
 
 def test_random_actions_are_as_frequent_as_they_should_be() -> None:
     prior = distribution("GC")
-    agent = trained(base="formula", formula="Qmean", epsilon=0.3)
+    agent = trained(**GREEDY, epsilon=0.3)
     agent.start(0, generator("start"))
     seen = [(0, 2, 1), (1, 0, 2), (1, 1, 2), (2, 0, 3)]
     for transition in seen:
@@ -101,11 +102,11 @@ def test_with_random_actions_only_it_is_the_random_agent() -> None:
 
 def test_a_greedy_base_makes_it_epsilon_greedy() -> None:
     experiment = Experiment("GC", num_mdps=2000, horizon=60, seed=5)
-    mixed = make_agent("random-mix", base="formula", formula="Qmean", epsilon=0.4)
+    mixed = make_agent("random-mix", **GREEDY, epsilon=0.4)
     known = make_agent("epsilon-greedy", epsilon=0.4)
     returns = evaluate(mixed, experiment).returns
     assert abs(standardised(returns - evaluate(known, experiment).returns)) < 3.5
-    greedy = evaluate(make_agent("formula"), experiment).returns
+    greedy = evaluate(make_agent("epsilon-greedy", epsilon=0), experiment).returns
     assert standardised(greedy - returns) > 5
 
 
@@ -116,7 +117,7 @@ def standardised(differences: Any) -> float:
 
 def test_the_base_learns_from_every_transition() -> None:
     prior = distribution("GC")
-    agent = trained(base="formula", formula="Qmean", epsilon=1)
+    agent = trained(**GREEDY, epsilon=1)
     agent.start(0, generator("start"))
     rng, state = generator("walk"), 0
     seen = []
@@ -126,7 +127,7 @@ def test_the_base_learns_from_every_transition() -> None:
         agent.observe(*seen[-1], 0.0)
         state = following
     expected = solved(prior.posterior(seen), TASK.discount)
-    np.testing.assert_allclose(agent.arrays.base.models.q[0].reshape(5, 3), expected, rtol=1e-9)
+    np.testing.assert_allclose(agent.arrays.base.model.q.reshape(5, 3), expected, rtol=1e-9)
 
 
 def test_the_streams_of_the_base_and_of_random_actions_differ() -> None:

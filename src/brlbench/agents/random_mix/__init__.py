@@ -59,7 +59,7 @@ class RandomMix(CompiledAgent):
     name: ClassVar[str] = "random-mix"
     sweeps: ClassVar[tuple[Sweep, ...]] = (
         Sweep("epsilon", (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)),
-        Sweep("base", ("optimal", "psrl", "beb", "bolt", "boss")),
+        Sweep("base", ("optimal", "beb", "bolt", "psrl")),
     )
     base: str = text(
         "psrl", "the agent that plays otherwise; its parameters are given beside this one",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .agents import AGENTS, Agent, Task, make_agent
+    from .agents.formulas import FormulaSet, make_formulas
     from .analysis.bayes_bound import bayes_optimal_bound
     from .analysis.significance import paired_z_test
     from .errors import AgentError, BrlbenchError, InvalidInput, StoreError
@@ -41,6 +42,7 @@ _MODULES = {
     "BrlbenchError": "errors",
     "Experiment": "protocol.experiment",
     "FlatDirichlet": "mdps.dirichlet",
+    "FormulaSet": "agents.formulas",
     "InvalidInput": "errors",
     "MDP": "mdps.mdp",
     "PROBLEMS": "problems",
@@ -55,6 +57,7 @@ _MODULES = {
     "evaluate": "protocol.evaluate",
     "frozen_set": "storage",
     "make_agent": "agents",
+    "make_formulas": "agents.formulas",
     "paired_z_test": "analysis.significance",
     "plot_differences": "report.plots",
     "plot_learning": "report.plots",
@@ -75,6 +78,7 @@ __all__ = [
     "BrlbenchError",
     "Experiment",
     "FlatDirichlet",
+    "FormulaSet",
     "InvalidInput",
     "Result",
     "SingleMDP",
@@ -87,6 +91,7 @@ __all__ = [
     "evaluate",
     "frozen_set",
     "make_agent",
+    "make_formulas",
     "paired_z_test",
     "plot_differences",
     "plot_learning",

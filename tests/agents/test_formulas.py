@@ -64,6 +64,14 @@ def test_python_reads_what_is_printed_alike(formula: Formula, point: tuple[float
         ("Q1--.5", ["Qself", -0.5, "-"]),
         ("||Q0|-Q1|", ["Quniform", "abs", "Qself", "-", "abs"]),
         (" sqrt( ln(min(Q1,2 )))\n", ["Qself", 2.0, "min", "ln", "sqrt"]),
+        ("max(Q0, Q1, Q2)", ["Quniform", "Qself", "Qmean", "max3"]),
+        ("max(max(Q0, Q1), Q2)", ["Quniform", "Qself", "max", "Qmean", "max"]),
+        ("avg(Q0, Q1)", ["Quniform", "Qself", "avg"]),
+        ("sum(Q0, Q1)", ["Quniform", "Qself", "+"]),
+        ("product(Q0, sum(1, 2, 3, 4))", ["Quniform", 1.0, 2.0, 3.0, 4.0, "+4", "*"]),
+        ("rpn: Qself Qmean abs max", ["Qself", "Qmean", "abs", "max"]),
+        (" rpn:Q0 -1.5 *2 Q1 + 3 avg2\n", ["Quniform", -1.5, "*", "Qself", "+", 3.0, "avg"]),
+        ("rpn: Q0 Q1 Q2 ×3", ["Quniform", "Qself", "Qmean", "*3"]),  # noqa: RUF001
     ],
 )
 def test_reading(text: str, tokens: list[str | float]) -> None:
@@ -89,6 +97,16 @@ def test_reading(text: str, tokens: list[str | float]) -> None:
         ("(" * 101, "at character 101: '(' found: must be nested at most 100 deep"),
         ("-" * 101, "must be nested at most 100 deep"),
         ("Qmean" + " + 1" * 500, "has 1002 tokens: must have at most 1000"),
+        ("sum(Qmean)", "at character 10: ')' found: must be ','"),
+        ("abs(Qmean, Qself)", "at character 10: ',' found: must be ')'"),
+        ("rpn:", "not a formula in reverse Polish order"),
+        ("rpn: Qmean Qself", "['Qmean', 'Qself']: not a formula in reverse Polish order"),
+        ("rpn: Qmean Qself max3", "not a formula in reverse Polish order"),
+        ("rpn: Qmean Qmaen +", "unknown name 'Qmaen' (did you mean 'Qmean'?)"),
+        ("rpn: Qmean w *", "unknown name 'w': must be a number or one of Qmean"),
+        ("rpn: 1e999", "'1e999' found: must be a number that is not too large"),
+        ("rpn: Qmean" + " abs" * 150, "must be nested at most 100 deep"),
+        ("rpn: Qmean" + " Qself +" * 600, "has 1201 tokens: must have at most 1000"),
     ],
 )
 def test_errors_say_what_where_and_why(text: str, complaint: str) -> None:
@@ -104,6 +122,19 @@ def test_errors_say_what_where_and_why(text: str, complaint: str) -> None:
 def test_only_formulas_are_formulas(tokens: list[str]) -> None:
     with pytest.raises(InvalidInput, match="not a formula in reverse Polish order"):
         Formula(tuple(tokens))
+
+
+@given(formulas)
+@settings(deadline=None, max_examples=200)
+def test_the_reverse_form_is_the_same_formula(formula: Formula) -> None:
+    assert parse("rpn: " + " ".join(map(str, formula.tokens))) == formula
+
+
+def test_weights_in_reverse_form() -> None:
+    assert parse("rpn: w Qmean * Qself +", weights=True) == parse("w*Qmean + Qself", weights=True)
+    for name in ("max3", "avg"):
+        with pytest.raises(InvalidInput):
+            parse(f"{name}*Qmean", weights=True)
 
 
 def test_weights() -> None:

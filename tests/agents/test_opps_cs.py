@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brlbench.agents import make_agent
+from brlbench.agents import describe, make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.opps_cs import OppsCs, _return_bounds
-from brlbench.agents.opps_cs.stosoo import stosoo
+from brlbench.agents.opps_cs.stosoo import USUAL, Settings, stosoo
 from brlbench.errors import InvalidInput
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
@@ -61,16 +61,19 @@ def test_maximum_of_a_noisy_function_of_two_variables(seed: int) -> None:
     assert hill(found.best) > 1 - 0.05
 
 
-def plain_stosoo(function: Callable[[Floats], float], d: int, n: int) -> tuple[Floats, list[Any]]:
-    """The paper's pseudo-code as it stands, but for the middle third, which inherits."""
-    delta = 1 / math.sqrt(n)
-    k = math.ceil(n / math.log(n) ** 3)
-    h_max = math.ceil(math.sqrt(n / k))
+def plain_stosoo(
+    function: Callable[[Floats], float], d: int, n: int, settings: Settings = USUAL
+) -> tuple[Floats, list[Any]]:
+    """The paper's pseudo-code as it stands, but for the middle part, which inherits."""
+    delta = settings.delta or 1 / math.sqrt(n)
+    k = settings.k or math.ceil(n / math.log(n) ** 3)
+    h_max = settings.max_depth or math.ceil(math.sqrt(n / k))
+    branching = settings.branching
     nodes: list[dict[str, Any]] = [
         {"h": 0, "low": np.zeros(d), "high": np.ones(d), "values": [], "leaf": True}
     ]
     points: list[Floats] = []
-    while len(points) < n:
+    while len(points) < n and any(node["leaf"] and node["h"] <= h_max for node in nodes):
         b_max = -math.inf
         for h in range(h_max + 1):
             leaves = [node for node in nodes if node["h"] == h and node["leaf"]]
@@ -91,12 +94,13 @@ def plain_stosoo(function: Callable[[Floats], float], d: int, n: int) -> tuple[F
             else:
                 node["leaf"] = False
                 b_max = b_values[best]
-                dimension, width = h % d, (node["high"] - node["low"])[h % d] / 3
-                for part in range(3):
+                dimension, width = h % d, (node["high"] - node["low"])[h % d] / branching
+                for part in range(branching):
                     low, high = node["low"].copy(), node["high"].copy()
                     low[dimension] += part * width
                     high[dimension] = low[dimension] + width
-                    values = list(node["values"]) if part == 1 else []
+                    inherits = 2 * part + 1 == branching
+                    values = list(node["values"]) if inherits else []
                     child = {"h": h + 1, "low": low, "high": high, "values": values, "leaf": True}
                     nodes.append(child)
     expanded = [node for node in nodes if not node["leaf"]]
@@ -106,15 +110,24 @@ def plain_stosoo(function: Callable[[Floats], float], d: int, n: int) -> tuple[F
     return (winner["low"] + winner["high"]) / 2, points
 
 
+SETTINGS = [
+    USUAL, Settings(k=1), Settings(k=7, delta=0.01), Settings(branching=2), Settings(branching=5),
+    Settings(max_depth=2), Settings(k=2, branching=4, max_depth=9, delta=1.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize(("dimensions", "evaluations"), [(1, 10), (1, 200), (2, 300), (3, 500)])
 @pytest.mark.parametrize("noise", [0.0, 0.1])
-def test_the_same_points_as_a_plain_stosoo(dimensions: int, evaluations: int, noise: float) -> None:
+def test_the_same_points_as_a_plain_stosoo(
+    dimensions: int, evaluations: int, noise: float, settings: Settings
+) -> None:
     def slope(point: Floats) -> float:  # without symmetries, whose ties could be broken otherwise
         numbers = np.arange(1, dimensions + 1)
         return float(np.sum(np.sin((3 + numbers / 7) * point + numbers))) / dimensions
 
-    best, points = plain_stosoo(noisy(slope, noise, 1), dimensions, evaluations)
-    found = stosoo(noisy(slope, noise, 1), dimensions, evaluations)
+    best, points = plain_stosoo(noisy(slope, noise, 1), dimensions, evaluations, settings)
+    found = stosoo(noisy(slope, noise, 1), dimensions, evaluations, settings)
     np.testing.assert_allclose(found.points, points, atol=1e-9)
     np.testing.assert_allclose(found.best, best, atol=1e-9)
 
@@ -131,6 +144,23 @@ def test_the_budget_is_kept(evaluations: int) -> None:
     assert len(calls) == len(found.values) == len(found.points) == evaluations
     assert ((found.points > 0) & (found.points < 1)).all()
     assert ((found.best > 0) & (found.best < 1)).all()
+
+
+def test_a_shallow_search_ends_early() -> None:
+    """The root and its three parts, of which the middle one is known already."""
+    found = stosoo(lambda point: float(point[0]), 1, 100, Settings(k=1, max_depth=1))
+    assert sorted(found.points.ravel()) == pytest.approx([1 / 6, 1 / 2, 5 / 6])
+    assert found.best == pytest.approx(5 / 6)
+
+
+def test_settings_of_the_search_reach_it() -> None:
+    given = {"k": 2, "branching": 5, "max_depth": 1, "delta": 0.5}
+    agent = trained(evaluations=30, mdps_per_evaluation=1, **given)
+    points = agent.found["points"].ravel()
+    assert sorted(points) == pytest.approx(sorted([0.1, 0.3, 0.5, 0.7, 0.9] * 2))
+    usual = describe(OppsCs())[1]
+    assert describe(agent)[1] == {**usual, "evaluations": 30, "mdps_per_evaluation": 1, **given}
+    assert not usual.keys() & given.keys()  # results from before have none of them
 
 
 def trained(prior: str = "GC", task: Task = TASK, **given: Any) -> OppsCs:
@@ -232,6 +262,8 @@ def test_ranges() -> None:
         ({"strategy": WEIGHTED, "ranges": {"v": [0, 1]}}, "unknown parameter 'v'"),
         ({"evaluations": 0}, "evaluations = 0: must be a whole number at least 1"),
         ({"mdps_per_evaluation": 0}, "mdps_per_evaluation = 0"),
+        ({"branching": 1}, "branching = 1: must be a whole number at least 2"),
+        ({"delta": 0}, "delta = 0: must be a number above 0"),
     ],
 )
 def test_values_that_are_refused(given: dict[str, Any], complaint: str) -> None:

@@ -14,23 +14,26 @@ def towards(change: float, sigma: float) -> float:
     return float((1 - power) / (1 + power))
 
 
+@pytest.mark.parametrize("scope", ["state", "all"])
 @pytest.mark.parametrize("name", ["GC", "Grid", "uniform:GDL"])
 @pytest.mark.parametrize(
     ("sigma", "delta", "initial"), [(1.0, None, 1.0), (0.05, 0.3, 0.5), (20.0, 1.0, 0.0)]
 )
 def test_epsilon_follows_the_change_of_the_q_values(
-    name: str, sigma: float, delta: float | None, initial: float
+    name: str, sigma: float, delta: float | None, initial: float, scope: str
 ) -> None:
     prior = distribution(name)
-    agent = Vdbe(sigma=sigma, delta=delta, initial_epsilon=initial)
+    agent = Vdbe(sigma=sigma, delta=delta, initial_epsilon=initial, scope=scope)
     rate = 1 / prior.num_actions if delta is None else delta
     epsilon = np.full(prior.num_states, initial)
     for step in walk(agent, prior):
         place = step.state, step.action
         wanted = towards(step.q_after[place] - step.q_before[place], sigma)
-        epsilon[step.state] = rate * wanted + (1 - rate) * epsilon[step.state]
+        moved = [step.state] if scope == "state" else range(prior.num_states)
+        for state in moved:
+            epsilon[state] = rate * wanted + (1 - rate) * epsilon[state]
         np.testing.assert_allclose(agent.arrays.epsilon, epsilon, rtol=0, atol=1e-6)
-    assert len(np.unique(epsilon)) > 2
+    assert (len(np.unique(epsilon)) > 2) == (scope == "state")
 
 
 def test_without_exploration_the_best_action_is_taken() -> None:

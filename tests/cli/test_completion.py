@@ -32,6 +32,9 @@ def in_bash(shell: Shell, *words: str) -> list[str]:
         ("report results --format h", ["html"]),
         ("compare nowhere --experiment G", [""]),
         ("distr", ["distribution"]),
+        ("formulas --features Qm", ["Qmean"]),
+        ("formulas --features Qmean,Q", ["Qmean,Qself", "Qmean,Quniform"]),
+        ("formulas --operators +,ma", ["+,max"]),
     ],
 )
 def test_in_bash(shell: Shell, words: str, offered: list[str]) -> None:

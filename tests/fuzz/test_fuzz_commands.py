@@ -36,6 +36,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "compact": ("--output",),
     "import": ("--prior", "--test", "--output"),
     "run": ("--results", "--profile"),
+    "formulas": ("--features", "--operators", "--constants", "--output"),
 }  # fmt: skip
 ALWAYS = {"run": ["--dry-run", "--no-probes"], "play": ["--workers", "1"]}
 FILES = [

@@ -11,6 +11,7 @@ import brlbench as bb
 from brlbench.agents import AGENTS, default_parameters, describe
 from brlbench.analysis.times import summarise
 from brlbench.protocol.labels import break_name, label_of, least_width
+from brlbench.protocol.playing import identity
 from brlbench.report.loading import load
 from brlbench.storage import read_result, write_result
 from brlbench.storage.compact import ExperimentHeader, write_summaries
@@ -45,6 +46,16 @@ class Fields(Own):
 def test_defaults_are_not_shown(name: str) -> None:
     assert label_of(*describe(bb.make_agent(name))) == name
     assert default_parameters(name) == describe(bb.make_agent(name))[1]
+
+
+def test_parameters_added_later_leave_agents_what_they_were() -> None:
+    """Streams and jobs are keyed by this text: with another one, results would change."""
+    old = 'vdbe {"delta": null, "initial_epsilon": 1.0, "sigma": 1.0}'
+    assert identity(bb.make_agent("vdbe")) == identity(bb.make_agent("vdbe", scope="state")) == old
+    assert label_of(*describe(bb.make_agent("vdbe", scope="all"))) == "vdbe(scope=all)"
+    old = '{"evaluations": 100, "mdps_per_evaluation": 50, "ranges": null, "strategy": "soft-max"}'
+    assert identity(bb.make_agent("opps-cs", strategy="soft-max")) == f"opps-cs {old}"
+    assert label_of(*describe(bb.make_agent("opps-cs", k=3))) == "opps-cs(k=3)"
 
 
 def test_what_differs_from_a_default_is_shown() -> None:

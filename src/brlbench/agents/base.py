@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from ..mdps.dirichlet import FlatDirichlet
-from .parameters import Sweep, check_parameters
+from .parameters import Rule, Sweep, check_parameters, defaults, given, rules
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +58,20 @@ class CompiledAgent:
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
+
+    @classmethod
+    def rules_with(cls, parameters: Mapping[str, Any]) -> dict[str, Rule]:
+        """The rules of all parameters that an agent with these parameters may have, by name."""
+        return rules(cls)
+
+    @classmethod
+    def defaults_with(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The defaults of all parameters that an agent with these parameters may have."""
+        return defaults(cls)
+
+    def described(self) -> dict[str, Any]:
+        """The parameters that results show, and that make the same agent again."""
+        return given(self)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Train: return the arrays of the trained agent."""

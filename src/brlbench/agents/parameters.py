@@ -4,6 +4,7 @@ import dataclasses
 import math
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,11 @@ class Rule:
     check: Check
     convert: Callable[[Any], Any]
     optional: bool
+    # Whether earlier versions had no such parameter. Its default is then not part of an agent's
+    # description, so that results from before stay those of the same agent.
+    added: bool = False
+    # Finds a file that the value names from a study's folder; None: values name no files.
+    locate: Callable[[str, Path], str] | None = None
 
 
 class Sweep(NamedTuple):
@@ -40,6 +46,7 @@ def number(
     most: float = math.inf,
     above: float = -math.inf,
     optional: bool = False,
+    added: bool = False,
 ) -> Any:
     """A finite real number from `least` to `most`, greater than `above`."""
 
@@ -48,12 +55,18 @@ def number(
         finite = real and abs(value) <= sys.float_info.max  # a whole number can be too large
         return finite and least <= value <= most and value > above
 
-    return _field(default, Rule(meaning, _range("a number", least, most, above), check, float,
-                                optional))  # fmt: skip
+    allowed = _range("a number", least, most, above)
+    return _field(default, Rule(meaning, allowed, check, float, optional, added))
 
 
 def whole(
-    default: int | None, meaning: str, *, least: int, most: float = math.inf, optional: bool = False
+    default: int | None,
+    meaning: str,
+    *,
+    least: int,
+    most: float = math.inf,
+    optional: bool = False,
+    added: bool = False,
 ) -> Any:
     """A whole number from `least` to `most`."""
 
@@ -61,10 +74,10 @@ def whole(
         return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
     allowed = _range("a whole number", least, most, -math.inf)
-    return _field(default, Rule(meaning, allowed, check, int, optional))
+    return _field(default, Rule(meaning, allowed, check, int, optional, added))
 
 
-def choice(default: str, meaning: str, options: Iterable[str]) -> Any:
+def choice(default: str, meaning: str, options: Iterable[str], added: bool = False) -> Any:
     """One of some words."""
     words = tuple(options)
     allowed = " or ".join(f'"{word}"' for word in words)
@@ -72,7 +85,7 @@ def choice(default: str, meaning: str, options: Iterable[str]) -> Any:
     def check(value: Any) -> bool:
         return isinstance(value, str) and value in words
 
-    return _field(default, Rule(meaning, allowed, check, str, False))
+    return _field(default, Rule(meaning, allowed, check, str, False, added))
 
 
 def flag(default: bool, meaning: str) -> Any:
@@ -82,7 +95,13 @@ def flag(default: bool, meaning: str) -> Any:
     )
 
 
-def text(default: str, meaning: str, allowed: str, check: Callable[[str], object]) -> Any:
+def text(
+    default: str,
+    meaning: str,
+    allowed: str,
+    check: Callable[[str], object],
+    locate: Callable[[str, Path], str] | None = None,
+) -> Any:
     """A text; `check` raises InvalidInput if the text can't be used."""
 
     def is_usable(value: Any) -> bool:
@@ -90,7 +109,7 @@ def text(default: str, meaning: str, allowed: str, check: Callable[[str], object
             check(value)
         return isinstance(value, str)
 
-    return _field(default, Rule(meaning, allowed, is_usable, str, False))
+    return _field(default, Rule(meaning, allowed, is_usable, str, False, locate=locate))
 
 
 def intervals(meaning: str) -> Any:
@@ -133,6 +152,25 @@ def _range(kind: str, least: float, most: float, above: float) -> str:
 def rules(agent: Any) -> dict[str, Rule]:
     """The rules of an agent's (or its class's) parameters by name."""
     return {field.name: field.metadata["rule"] for field in dataclasses.fields(agent)}
+
+
+def defaults(agent: Any) -> dict[str, Any]:
+    """The defaults of the parameters of an agent's class, without those added later."""
+    known = rules(agent)
+    return {
+        field.name: field.default
+        for field in dataclasses.fields(agent)
+        if not known[field.name].added
+    }
+
+
+def given(agent: Any) -> dict[str, Any]:
+    """An agent's parameters; those added later only if they differ from their defaults."""
+    return {
+        field.name: getattr(agent, field.name)
+        for field in dataclasses.fields(agent)
+        if not field.metadata["rule"].added or getattr(agent, field.name) != field.default
+    }
 
 
 def check_parameters(agent: Any, name: str) -> None:

@@ -8,7 +8,7 @@ import dataclasses
 import inspect
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -29,9 +29,9 @@ from .mbie_eb import MbieEb
 from .opps_cs import OppsCs
 from .opps_ds import OppsDs
 from .optimal import Optimal
-from .parameters import rules
 from .psrl import Psrl
 from .random import Random
+from .random_mix import RandomMix
 from .sboss import Sboss
 from .soft_max import SoftMax
 from .vbrb import Vbrb
@@ -57,6 +57,7 @@ CLASSES: list[type[CompiledAgent]] = [
     Boss,
     Sboss,
     Psrl,
+    RandomMix,
 ]
 """In the order in which tables list them."""
 
@@ -70,7 +71,7 @@ def make_agent(algorithm: str, **parameters: Any) -> Agent:
     if ":" in algorithm:
         return _make_own(algorithm, parameters)
     made = built_in(algorithm, ', or "module:Class"')
-    known = rules(made)
+    known = made.rules_with(parameters)
     for parameter in parameters:
         if parameter not in known:
             has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
@@ -129,7 +130,7 @@ def describe(agent: Agent) -> tuple[str, dict[str, Any]]:
     `parameters`, or else those of its constructor that it keeps: `beta` as `beta` or `_beta`.
     """
     if isinstance(agent, CompiledAgent) and AGENTS.get(agent.name) is type(agent):
-        return agent.name, _parameters(agent)
+        return agent.name, agent.described()
     kind = f"{type(agent).__module__}:{type(agent).__qualname__}"
     try:
         name = getattr(agent, "name", kind)
@@ -158,12 +159,18 @@ def _parameters(agent: Agent) -> dict[str, Any]:
     return _kept_parameters(agent)
 
 
-def default_parameters(agent: Agent | str) -> dict[str, Any]:
+def default_parameters(
+    agent: Agent | str, parameters: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """The defaults of the parameters of an agent, or of a built-in one by its name.
 
+    Some have other defaults with other `parameters`, which an agent knows and a name does not.
     Those of a user's agent are found in its constructor; a name alone says nothing about them.
     """
     kind = AGENTS.get(agent) if isinstance(agent, str) else type(agent)
+    if kind is not None and kind in CLASSES:
+        named = describe(agent)[1] if not isinstance(agent, str) else parameters or {}
+        return AGENTS[kind.name].defaults_with(named)
     defaults = {
         given.name: _to_plain(given.default)
         for given in ([] if kind is None else _constructor(kind))

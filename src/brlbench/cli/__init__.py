@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import bounds, imports, listings, protocol, reports, studies
+from . import bounds, formulas, imports, listings, protocol, reports, studies
 from .completion import mend_words
 from .docstrings import documentation
 from .ending import DEBUG, run_to_end
@@ -52,6 +52,7 @@ for _panel, _commands in {
         protocol.train,
         protocol.play,
         bounds.bound,
+        formulas.formulas,
         imports.import_,
     ),
 }.items():

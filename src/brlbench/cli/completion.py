@@ -66,6 +66,20 @@ def feature_names(incomplete: str) -> list[str]:
     return _beginning(ONLINE_FEATURES, incomplete)
 
 
+def formula_features(incomplete: str) -> list[str]:
+    """Features of formulas, with commas."""
+    from ..agents.formulas import FEATURES
+
+    return _listed(FEATURES, incomplete)
+
+
+def formula_operators(incomplete: str) -> list[str]:
+    """Operators of formulas, with commas."""
+    from ..agents.formulas import OPERATORS
+
+    return _listed([*OPERATORS, "avg"], incomplete)
+
+
 def answer_formats(incomplete: str) -> list[str]:
     """Formats of `compare`."""
     from .answers import FORMATS
@@ -90,6 +104,13 @@ def experiment_names(ctx: typer.Context, incomplete: str) -> list[str]:
         data = load(*(Path(each) for each in given if os.path.exists(each)))
         return _beginning([each.name for each in data.experiments], incomplete)
     return []
+
+
+def _listed(choices: Iterable[str], incomplete: str) -> list[str]:
+    """What may follow in a list with commas: choices that it does not have yet."""
+    before, comma, _ = incomplete.rpartition(",")
+    rest = [choice for choice in choices if choice not in before.split(",")]
+    return _beginning([f"{before}{comma}{choice}" for choice in rest], incomplete)
 
 
 def _beginning(choices: Iterable[str], incomplete: str) -> list[str]:

@@ -23,7 +23,7 @@ def label_of(
 
     Those of a built-in agent are known. Empty defaults show every parameter that has a value.
     """
-    known = default_parameters(algorithm) if defaults is None else defaults
+    known = default_parameters(algorithm, parameters) if defaults is None else defaults
     given = {key: value for key, value in parameters.items() if not _is_same(value, known.get(key))}
     listed = ", ".join(f"{key}={value}" for key, value in given.items())
     return (f"{algorithm}({listed})" if listed else algorithm) + _within(deadline)

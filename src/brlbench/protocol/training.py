@@ -15,6 +15,7 @@ from .. import streams
 from ..agents import AGENTS, check_agent, describe, make_agent
 from ..agents.base import Agent, CompiledAgent, Task
 from ..agents.policy_search import OnProgress, PolicySearch
+from ..agents.random_mix import RandomMix
 from ..errors import AgentError, InvalidInput, StoreError
 from ..mdps.copying import private_copy
 from ..mdps.dirichlet import FlatDirichlet
@@ -165,10 +166,12 @@ def load(saved: SavedAgent) -> TrainedAgent:
 
 def _check_loaded(agent: Agent, saved: SavedAgent) -> None:
     """Raise if a built-in agent's arrays are for another problem than its file says."""
-    if not isinstance(agent, PolicySearch):
+    searched = agent.inner if isinstance(agent, RandomMix) else agent
+    if not isinstance(searched, PolicySearch):
         return
-    task = Task(agent.found["discount"], agent.found["horizon"], saved.task.deadline)
-    if from_json(agent.found["prior"]).digest != saved.prior.digest or task != saved.task:
+    found = searched.found
+    task = Task(found["discount"], found["horizon"], saved.task.deadline)
+    if from_json(found["prior"]).digest != saved.prior.digest or task != saved.task:
         raise StoreError(f"{saved.source} is damaged: it was saved for another prior or task")
 
 

@@ -200,17 +200,29 @@ def _agents(
                     f"must be one of {', '.join(experiments)}"
                 )
         limits = entry.limits.over(table.limits)
-        for parameters in _combinations(entry.parameters):
+        for values in _combinations(entry.parameters):
             try:
+                parameters = _with_paths(path, entry.algorithm, values)
                 agent = make_agent(entry.algorithm, **parameters)
             except Pointless as error:
-                skipped.append(Skipped(label_of(entry.algorithm, parameters), str(error)))
+                skipped.append(Skipped(label_of(entry.algorithm, values), str(error)))
                 continue
             except InvalidInput as error:
                 raise InvalidInput(f"{path}: {place}: {error}") from None
             code = None if entry.algorithm in AGENTS else code_of(agent)
             found.append((PlannedAgent(entry.algorithm, parameters, agent, limits, code), names))
     return found, skipped
+
+
+def _with_paths(path: Path, algorithm: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters in which files of the study's folder have their full paths."""
+    located = dict(parameters)
+    known = AGENTS[algorithm].rules_with(parameters) if algorithm in AGENTS else {}
+    for name, rule in known.items():
+        value = parameters.get(name)
+        if rule.locate is not None and isinstance(value, str):
+            located[name] = rule.locate(value, path.resolve().parent)
+    return located
 
 
 def _check_labels(path: Path, jobs: Iterable[Job]) -> None:

@@ -26,7 +26,7 @@ from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats, Integers, SparseTable
 from ..base import CompiledAgent, Task, new_rng
 from ..formulas import Formula, opcodes, parse
-from ..formulas.formula import BINARY, UNARY
+from ..formulas.formula import BINARY, UNARY, operator
 from ..parameters import Sweep, text
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _padded(arrays: list[Any]) -> list[Any]:
 
 
 def build_agent(models: "Model", slots: Mapping[str, int], formula: Formula) -> "kernels.Formula":
-    """The arrays of an agent, with room for any formula of at most this length."""
+    """The arrays of an agent, with room for any formula of at most this many instructions."""
     from ..arrays.model import copy
     from . import kernel as kernels
 
@@ -136,12 +136,27 @@ def build_agent(models: "Model", slots: Mapping[str, int], formula: Formula) -> 
 
 
 def instructions(formula: Formula, slots: Mapping[str, int]) -> tuple[Integers, Floats]:
-    """The instructions [tokens] of a formula and their numbers [tokens]."""
-    codes = {**slots, **UNARY, **BINARY}
-    return (
-        np.array([opcodes.NUMBER if isinstance(t, float) else codes[t] for t in formula.tokens]),
-        np.array([t if isinstance(t, float) else 0.0 for t in formula.tokens]),
-    )
+    """The instructions [n] of a formula and their numbers [n]; n can exceed the tokens.
+
+    Operators of more than two values become instructions for two, from left to right.
+    """
+    codes = {**slots, **UNARY, **BINARY, "avg": opcodes.ADD}
+    stack: list[list[tuple[int, float]]] = []
+    for token in formula.tokens:
+        symbol, count = operator(token)
+        operands, stack = stack[len(stack) - count :], stack[: len(stack) - count]
+        if isinstance(token, float):
+            made = [(opcodes.NUMBER, token)]
+        elif count < 2:
+            made = [*(operands[0] if operands else ()), (codes[token], 0.0)]
+        else:
+            made = operands[0]
+            for operand in operands[1:]:
+                made = [*made, *operand, (codes[symbol], 0.0)]
+            if symbol == "avg":
+                made += [(opcodes.NUMBER, float(count)), (opcodes.DIVIDE, 0.0)]
+        stack.append(made)
+    return np.array([code for code, _ in stack[0]]), np.array([number for _, number in stack[0]])
 
 
 def uses(formula: Formula, slots: Mapping[str, int], num_models: int) -> NDArray[np.bool_]:

@@ -8,8 +8,18 @@ Where an operation has no finite value (ln or sqrt of a negative number, ln of 0
 overflow) the whole formula is undefined.
 """
 
-from .formula import FEATURES, Formula
+from .formula import FEATURES, OPERATORS, Formula
 from .generation import SETS, formula_set
 from .parser import parse
+from .sets import FormulaSet, make_formulas
 
-__all__ = ["FEATURES", "SETS", "Formula", "formula_set", "parse"]
+__all__ = [
+    "FEATURES",
+    "OPERATORS",
+    "SETS",
+    "Formula",
+    "FormulaSet",
+    "formula_set",
+    "make_formulas",
+    "parse",
+]

@@ -1,5 +1,10 @@
-"""A formula: its tokens in reverse Polish order, and how it is printed."""
+"""A formula: its tokens in reverse Polish order, and how it is printed.
 
+Some operators take any number of values, which is part of the token: `max` and `avg` take two, and
+`max3` and `+4` three and four.
+"""
+
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -25,8 +30,32 @@ BINARY = {
     "max": opcodes.MAX,
     "/": opcodes.DIVIDE,
 }
+OPERATORS = (*UNARY, *BINARY)
+"""The eleven operators of the benchmark's paper."""
+
+VARIADIC = {"+": "sum", "*": "product", "min": "min", "max": "max", "avg": "avg"}
+"""The operators of two or more values, with the names of their functions."""
+
+_COUNTED = re.compile(r"(\+|\*|min|max|avg)([3-9]|[1-9][0-9]{1,3})")
 # How tightly a printed part binds.
 _SUM, _PRODUCT, _SIGNED, _ATOM = range(4)
+
+
+def operator(token: Token) -> tuple[str, int]:
+    """The operator of a token and the number of its values; ("", 0) for an operand."""
+    if not isinstance(token, str):
+        return "", 0
+    if token in UNARY:
+        return token, 1
+    if token in BINARY or token in VARIADIC:
+        return token, 2
+    found = _COUNTED.fullmatch(token)
+    return (found[1], int(found[2])) if found else ("", 0)
+
+
+def token_of(symbol: str, count: int) -> str:
+    """The token of an operator of two or more values."""
+    return symbol if count == 2 else f"{symbol}{count}"
 
 
 @dataclass(frozen=True)
@@ -47,7 +76,7 @@ class Formula:
         """How many values are on the stack after each token."""
         heights, height = [], 0
         for token in self.tokens:
-            height += 0 if token in UNARY else -1 if token in BINARY else 1
+            height += 1 - operator(token)[1]
             heights.append(height)
         return heights
 
@@ -59,9 +88,9 @@ class Formula:
     @property
     def weights(self) -> tuple[str, ...]:
         """The names that stand for numbers given later, in order of appearance."""
-        known = (*FEATURES, *UNARY, *BINARY)
-        names = (token for token in self.tokens if isinstance(token, str) and token not in known)
-        return tuple(dict.fromkeys(names))
+        names = [token for token in self.tokens if isinstance(token, str)]
+        weights = (name for name in names if name not in FEATURES and not operator(name)[1])
+        return tuple(dict.fromkeys(weights))
 
     def with_weights(self, values: Mapping[str, float]) -> "Formula":
         """The formula with numbers in place of weights."""
@@ -70,13 +99,17 @@ class Formula:
     def __str__(self) -> str:
         stack: list[tuple[str, int]] = []  # texts, and how tightly they bind
         for token in self.tokens:
+            symbol, count = operator(token)
+            operands, stack = stack[len(stack) - count :], stack[: len(stack) - count]
             if isinstance(token, float):
                 stack.append((_number(token), _SIGNED if _number(token)[0] == "-" else _ATOM))
-            elif token in UNARY:
-                stack.append(_print_unary(token, *stack.pop()))
-            elif token in BINARY:
-                right = stack.pop()
-                stack.append(_print_binary(token, stack.pop(), right))
+            elif count == 1:
+                stack.append(_print_unary(token, *operands[0]))
+            elif token in BINARY and token not in ("min", "max"):
+                stack.append(_print_binary(token, *operands))
+            elif count:
+                texts = ", ".join(text for text, _ in operands)
+                stack.append((f"{VARIADIC[symbol]}({texts})", _ATOM))
             else:
                 stack.append((token, _ATOM))
         return stack[0][0]
@@ -93,8 +126,6 @@ def _print_unary(name: str, text: str, level: int) -> tuple[str, int]:
 
 
 def _print_binary(name: str, left: tuple[str, int], right: tuple[str, int]) -> tuple[str, int]:
-    if name in ("min", "max"):
-        return f"{name}({left[0]}, {right[0]})", _ATOM
     if name in ("+", "-"):
         after = right[0] if right[1] in (_PRODUCT, _ATOM) else f"({right[0]})"
         return f"{left[0]} {name} {after}", _SUM

@@ -1,4 +1,4 @@
-"""The sets F_2, …, F_6 of the benchmark's paper.
+"""The sets F_2, …, F_6 of the benchmark's paper, and sets made in the same way.
 
 F_n has all formulas of at most n tokens in reverse Polish order over the three features and the
 eleven operators, reduced: a formula that is undefined on any of 1,000 random points of
@@ -19,25 +19,30 @@ made.
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, reduce
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ... import streams
-from ...errors import BrlbenchError
+from ...errors import BrlbenchError, InvalidInput
 from ...files import atomic_write, read_bytes
 from ...mdps.sparse import Floats
-from .formula import BINARY, FEATURES, UNARY, Formula
+from ...memory import check_memory
+from .formula import FEATURES, OPERATORS, VARIADIC, Formula, Token, operator
 
 SETS = {"F2": 12, "F3": 43, "F4": 226, "F5": 1213, "F6": 7411}
 """The names of the sets and their sizes."""
 
 _NUM_POINTS = 1000
 _SEED = 5
+_MOST_TRIED = 2_000_000  # formulas; a minute makes about 400,000
+_FEW = 1000  # formulas
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": np.abs,
     "opposite": np.negative,
@@ -50,13 +55,13 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": np.minimum,
     "max": np.maximum,
     "/": np.divide,
+    "avg": np.add,  # then divided
 }
 _PARTIAL = {"sqrt", "ln", "inverse", "/"}
-_COMMUTATIVE = {"+", "*", "min", "max"}
 
 
 class _Candidate(NamedTuple):
-    tokens: tuple[str, ...]
+    tokens: tuple[Token, ...]
     values: Floats  # [points]
 
     @property
@@ -101,7 +106,12 @@ def _cache_file(name: str) -> Path:
     return CACHE_FOLDER.parent / f"{name}-{digest.hexdigest()[:16]}.txt"
 
 
-def generate(most_tokens: int) -> tuple[Formula, ...]:
+def generate(
+    most_tokens: int,
+    features: tuple[str, ...] = FEATURES,
+    operators: tuple[str, ...] = OPERATORS,
+    constants: tuple[float, ...] = (),
+) -> tuple[Formula, ...]:
     """Make a set of formulas.
 
     Formulas of n tokens are made from shorter ones. Of formulas with the same values on all points
@@ -109,13 +119,17 @@ def generate(most_tokens: int) -> tuple[Formula, ...]:
     formulas made of them can differ.
     """
     points = streams.generator("formulas", _SEED).uniform(-100, 100, (len(FEATURES), _NUM_POINTS))
-    features = [_Candidate((name,), row) for name, row in zip(FEATURES, points, strict=True)]
-    lengths: list[list[_Candidate]] = [[], features]
+    operands = [_Candidate((name,), points[FEATURES.index(name)]) for name in features]
+    operands += [_Candidate((number,), np.full(_NUM_POINTS, number)) for number in constants]
+    lengths: list[list[_Candidate]] = [[], operands]
     known: set[bytes] = set()
     kept: dict[bytes, _Candidate] = {}  # by rank
+    tried = [0, 0]  # by length
     for length in range(1, most_tokens + 1):
         if length > 1:
-            lengths.append(_longer(lengths, length, known))
+            tried.append(_number_of_combinations(lengths, length, operators))
+            _check_number(tried, most_tokens)
+            lengths.append(_longer(lengths, length, known, operators))
         for candidate in lengths[length]:
             known.add(_digest(candidate.values))
             rank = _digest(_ranks(candidate.values))
@@ -124,12 +138,37 @@ def generate(most_tokens: int) -> tuple[Formula, ...]:
     return tuple(Formula(candidate.tokens) for candidate in kept.values())
 
 
-def _longer(lengths: list[list[_Candidate]], length: int, known: set[bytes]) -> list[_Candidate]:
+def _number_of_combinations(
+    lengths: list[list[_Candidate]], length: int, operators: tuple[str, ...]
+) -> int:
+    """How many formulas of a length can be made from shorter ones."""
+    parts = (part for token in operators for part in _parts(token, length - 1))
+    return sum(prod(len(lengths[part]) for part in each) for each in parts)
+
+
+def _check_number(tried: list[int], most_tokens: int) -> None:
+    """Raise if there are, or will be, too many formulas to try them all."""
+    *_, before, number = tried
+    if number > _FEW:  # the number grows by about the same factor with each token
+        more = most_tokens + 1 - len(tried)
+        number = int(number * min(max(1.0, number / max(before, 1)) ** more, _MOST_TRIED))
+    remedy = "choose a smaller size, or fewer features, operators and constants"
+    if number > _MOST_TRIED:
+        raise InvalidInput(
+            f"size = {most_tokens}: about {number:.0e} formulas would have to be tried, more than "
+            f"{_MOST_TRIED:.0e}: {remedy}"
+        )
+    check_memory(number * _NUM_POINTS * 8, f"trying {number:,} formulas", remedy)
+
+
+def _longer(
+    lengths: list[list[_Candidate]], length: int, known: set[bytes], operators: tuple[str, ...]
+) -> list[_Candidate]:
     """All formulas of a length with values that no shorter formula has, one for each."""
     found: dict[bytes, _Candidate] = {}
 
-    def consider(name: str, *operands: _Candidate) -> None:
-        values = _FUNCTIONS[name](*(operand.values for operand in operands))
+    def consider(name: str, operands: tuple[_Candidate, ...]) -> None:
+        values = _apply(name, [operand.values for operand in operands])
         if not np.isfinite(values).all():
             return
         tokens = (*(token for operand in operands for token in operand.tokens), name)
@@ -139,18 +178,37 @@ def _longer(lengths: list[list[_Candidate]], length: int, known: set[bytes]) -> 
         found[digest] = candidate
 
     with np.errstate(all="ignore"):
-        for name in UNARY:
-            for operand in lengths[length - 1]:
-                consider(name, operand)
-        for name in BINARY:
-            for left in range(1, length - 1):
-                right = length - 1 - left
-                if name in _COMMUTATIVE and left > right:
-                    continue
-                for first in lengths[left]:
-                    for second in lengths[right]:
-                        consider(name, first, second)
+        for name in operators:
+            for parts in _parts(name, length - 1):
+                for operands in product(*(lengths[part] for part in parts)):
+                    consider(name, operands)
     return list(found.values())
+
+
+def _parts(name: str, total: int) -> Iterator[tuple[int, ...]]:
+    """The lengths that the operands of an operator can have if they have this many tokens."""
+    symbol, count = operator(name)
+
+    def divide(left: int, parts: int, least: int) -> Iterator[tuple[int, ...]]:
+        if parts == 1:
+            if left >= least:
+                yield (left,)
+            return
+        for first in range(least, left - parts + 2):
+            # The order of operands matters only for those that are not commutative.
+            for others in divide(left - first, parts - 1, first if symbol in VARIADIC else 1):
+                yield (first, *others)
+
+    yield from divide(total, count, 1)
+
+
+def _apply(name: str, values: list[Floats]) -> Any:
+    """The values of an operator, computed from left to right as compiled code does."""
+    symbol, count = operator(name)
+    if count == 1:
+        return _FUNCTIONS[symbol](*values)
+    combined = reduce(_FUNCTIONS[symbol], values)
+    return combined / count if symbol == "avg" else combined
 
 
 def _ranks(values: Floats) -> Any:

@@ -23,11 +23,11 @@ from ..bonus import Bonus
 from ..epsilon_greedy import EpsilonGreedy
 from ..formula import FormulaAgent
 from ..formulas import parse
-from ..parameters import Sweep, intervals, text, whole
+from ..parameters import Sweep, intervals, number, text, whole
 from ..policy_search import PolicySearch, build_practice
 from ..soft_max import SoftMax
 from ..vdbe import Vdbe
-from .stosoo import stosoo
+from .stosoo import Settings, stosoo
 
 Ranges = dict[str, list[float]]
 
@@ -74,6 +74,22 @@ class OppsCs(PolicySearch):
     ranges: Ranges | None = intervals("where to search for each parameter")  # noqa: RUF009
     evaluations: int = whole(100, "number of evaluations", least=1)
     mdps_per_evaluation: int = whole(50, "trajectories per evaluation", least=1)
+    k: int | None = whole(
+        None, "evaluations of a box before it is split (default: n / ln(n)^3 of n evaluations)",
+        least=1, optional=True, added=True,
+    )  # fmt: skip
+    branching: int = whole(
+        3, "parts that a box is split in; the middle one of an odd number keeps its evaluations",
+        least=2, most=99, added=True,
+    )  # fmt: skip
+    max_depth: int | None = whole(
+        None, "greatest depth of boxes that are split (default: sqrt(n / k))",
+        least=1, most=200, optional=True, added=True,
+    )  # fmt: skip
+    delta: float | None = number(
+        None, "the smaller, the wider StoSOO's confidence bounds (default: 1 / sqrt(n))",
+        above=0, most=1, optional=True, added=True,
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -129,7 +145,8 @@ class OppsCs(PolicySearch):
             self.tell(first + self.mdps_per_evaluation, self.evaluations * self.mdps_per_evaluation)
             return (means[-1] - least) / (most - least)
 
-        found = stosoo(evaluate, len(low), self.evaluations)
+        settings = Settings(self.k, self.branching, self.max_depth, self.delta)
+        found = stosoo(evaluate, len(low), self.evaluations, settings)
         return {
             "parameters": ", ".join(self._all_ranges()),
             "values": low + (high - low) * found.best,

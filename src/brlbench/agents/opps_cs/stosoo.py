@@ -7,13 +7,15 @@ largest upper bound b = mean + sqrt(ln(n k / delta) / (2 T)), where T counts the
 and n all that there will be. The leaf is evaluated or, after k evaluations, split, unless a leaf
 that was split higher up in this pass has a larger bound.
 
-Parameters as in the paper's experiments: delta = 1 / sqrt(n), k = n / ln(n)^3 and a depth of at
-most sqrt(n / k); both are rounded up. The result is the best mean among the deepest boxes that were
-split. Values are meant to lie between 0 and 1.
+Settings that are not given are those of the paper's experiments: delta = 1 / sqrt(n),
+k = n / ln(n)^3 and a depth of at most sqrt(n / k); both are rounded up. The result is the best mean
+among the deepest boxes that were split. Values are meant to lie between 0 and 1. The search ends
+early if every box has been split down to the greatest depth.
 
 Deviation from the paper, as in the benchmark's original library: the middle third has the centre of
-its parent and takes over its evaluations. Deviations from that library: it rounds k and the depth
-down, and splits a box along a random dimension.
+its parent and takes over its evaluations, and likewise the middle one of any odd number of parts.
+Deviations from that library: it rounds k and the depth down, and splits a box along a random
+dimension.
 """
 
 import heapq
@@ -27,7 +29,21 @@ import numpy as np
 
 from ...mdps.sparse import Floats
 
-_PARTS = 3
+
+class Settings(NamedTuple):
+    """How to search; None means the default, which depends on the number of evaluations."""
+
+    k: int | None = None  # evaluations of a box before it is split
+    branching: int = 3  # parts of a box that is split
+    max_depth: int | None = None  # of boxes that are evaluated and split
+    delta: float | None = None  # the smaller, the wider the confidence bounds
+
+    def completed(self, evaluations: int) -> "tuple[int, int, float]":
+        """The numbers k, depth and delta for so many evaluations."""
+        usual = math.ceil(evaluations / max(1.0, math.log(evaluations) ** 3))
+        k = usual if self.k is None else self.k
+        depth = math.ceil(math.sqrt(evaluations / k)) if self.max_depth is None else self.max_depth
+        return k, depth, 1 / math.sqrt(evaluations) if self.delta is None else self.delta
 
 
 class Found(NamedTuple):
@@ -36,6 +52,9 @@ class Found(NamedTuple):
     best: Floats  # [d]
     points: Floats  # [n, d]
     values: Floats  # [n]
+
+
+USUAL = Settings()
 
 
 @dataclass
@@ -53,15 +72,16 @@ class _Box:
     def mean(self) -> float:
         return self.total / self.evaluations
 
-    def split(self, dimension: int) -> "list[_Box]":
-        edges = np.linspace(self.low[dimension], self.high[dimension], _PARTS + 1)
+    def split(self, dimension: int, number: int) -> "list[_Box]":
+        edges = np.linspace(self.low[dimension], self.high[dimension], number + 1)
         parts = []
         for first, second in pairwise(edges):
             part = _Box(self.low.copy(), self.high.copy())
             part.low[dimension], part.high[dimension] = first, second
             parts.append(part)
-        middle = parts[_PARTS // 2]
-        middle.total, middle.evaluations = self.total, self.evaluations
+        if number % 2:
+            middle = parts[number // 2]
+            middle.total, middle.evaluations = self.total, self.evaluations
         return parts
 
 
@@ -87,13 +107,16 @@ class _Tree:
         return max(deepest or [self.leaves[0][0][2]], key=lambda box: box.mean)
 
 
-def stosoo(function: Callable[[Floats], float], dimensions: int, evaluations: int) -> Found:
-    """Maximise a noisy function on [0, 1]^d in this many evaluations."""
-    delta = 1 / math.sqrt(evaluations)
-    per_box = math.ceil(evaluations / max(1.0, math.log(evaluations) ** 3))
-    max_depth = math.ceil(math.sqrt(evaluations / per_box))
+def stosoo(
+    function: Callable[[Floats], float],
+    dimensions: int,
+    evaluations: int,
+    settings: Settings = USUAL,
+) -> Found:
+    """Maximise a noisy function on [0, 1]^d in at most this many evaluations."""
+    k, max_depth, delta = settings.completed(evaluations)
     tree = _Tree(
-        math.log(evaluations * per_box / delta),
+        math.log(evaluations * k / delta),
         [[] for _ in range(max_depth + 2)],
         [[] for _ in range(max_depth + 1)],
     )
@@ -106,7 +129,7 @@ def stosoo(function: Callable[[Floats], float], dimensions: int, evaluations: in
             if not tree.leaves[depth] or -tree.leaves[depth][0][0] < highest:
                 continue
             bound, _, box = heapq.heappop(tree.leaves[depth])
-            if box.evaluations < per_box:
+            if box.evaluations < k:
                 points.append(box.centre)
                 values.append(function(box.centre))
                 box.total += values[-1]
@@ -117,6 +140,6 @@ def stosoo(function: Callable[[Floats], float], dimensions: int, evaluations: in
             else:
                 highest = -bound
                 tree.split[depth].append(box)
-                for part in box.split(depth % dimensions):
+                for part in box.split(depth % dimensions, settings.branching):
                     tree.add(depth + 1, part)
     return Found(best=tree.best().centre, points=np.array(points), values=np.array(values))

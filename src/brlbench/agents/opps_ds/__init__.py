@@ -1,8 +1,9 @@
 """OPPS-DS, offline prior-based policy search in a discrete space (Castronovo et al., 2012, 2014).
 
-The strategies are the formulas of a set F_n. UCB1 (Auer et al., 2002) decides which of them to try
-next on a fresh MDP of the prior, and the one tried most often is played. Draw b goes to the formula
-with the largest mean + exploration * sqrt(ln(b) / n), where n is the number of its draws.
+The strategies are the formulas of a set: F_n, or one of the user's own (see `formulas.sets`). UCB1
+(Auer et al., 2002) decides which of them to try next on a fresh MDP of the prior, and the one tried
+most often is played. Draw b goes to the formula with the largest
+mean + exploration * sqrt(ln(b) / n), where n is the number of its draws.
 
 Where this differs from the benchmark's paper or adds to it:
 
@@ -27,19 +28,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ...errors import Pointless
+from ...errors import BrlbenchError, InvalidInput, Pointless, encodable, short
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats, Integers
 from ..base import CompiledAgent, Task
 from ..formula import FormulaAgent, build_agent, build_models, instructions, uses
 from ..formulas import FEATURES, SETS, Formula, formula_set
-from ..parameters import Sweep, choice, number, whole
+from ..formulas.sets import find_set, locate_set
+from ..parameters import Sweep, number, text, whole
 from ..policy_search import PolicySearch, build_practice
 
 if TYPE_CHECKING:
     from ..formula import kernel as formula
     from ..policy_search import kernel as opps
 
+_NAMES = " or ".join(f'"{name}"' for name in SETS)
 _DRAWS_PER_ROUND = 500  # between two reports of progress, unless a batch is larger
 
 
@@ -55,14 +58,28 @@ class OppsDs(PolicySearch):
         Sweep("formulas", ("F2", "F3", "F4"), {"draws": 2000}),
         Sweep("exploration", (1.0, 10.0, 100.0, 660.0), {"formulas": "F4", "draws": 5000}),
     )
-    formulas: str = choice("F2", "the set of formulas", SETS)
+    formulas: str = text(
+        "F2", "the set of formulas", f"{_NAMES}, or a file of formulas", str, locate=locate_set
+    )
     draws: int = whole(1000, "trajectories to play offline", least=SETS["F2"])
     exploration: float = number(10.0, "factor of UCB1's confidence bounds", least=0)
     batch: int = whole(1, "draws chosen at once, for several cores", least=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_draws(SETS[self.formulas])
+        self._own = None
+        if self.formulas in SETS:
+            self._check_draws(SETS[self.formulas])
+            return
+        try:
+            self.formulas, self._own = find_set(self.formulas)
+        except BrlbenchError as error:
+            raise InvalidInput(
+                f"opps-ds: formulas = {short(self.formulas)}: must be {_NAMES}, or a file of "
+                f"formulas: {encodable(str(error))}"
+            ) from None
+        if self._own is not None:
+            self._check_draws(len(self._own))
 
     def _check_draws(self, size: int) -> None:
         if self.draws < size:
@@ -81,10 +98,11 @@ class OppsDs(PolicySearch):
 
     def search(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> dict[str, Any]:
         """Run UCB1."""
-        formulas = formula_set(self.formulas)
+        formulas = self._set()
         self._check_draws(len(formulas))
-        models, slots = build_models(prior, task, FEATURES)
-        longest = max(formulas, key=lambda formula: len(formula.tokens))
+        used = {feature for formula in formulas for feature in formula.features}
+        models, slots = build_models(prior, task, tuple(f for f in FEATURES if f in used))
+        longest = max(formulas, key=lambda formula: len(instructions(formula, slots)[0]))
         agent = build_agent(models, slots, longest)
         arms = _build_arms(formulas, slots, len(models.q))
         history = self._ucb1(agent, build_practice(prior, task, rng), arms)
@@ -99,6 +117,17 @@ class OppsDs(PolicySearch):
             "best_after": np.array([draws for draws, _ in history]),
             "best": np.array([arm for _, arm in history]),
         }
+
+    def _set(self) -> tuple[Formula, ...]:
+        """The formulas to search."""
+        if self.formulas in SETS:
+            return formula_set(self.formulas)
+        if self._own is None:
+            raise InvalidInput(
+                f"formulas = {self.formulas!r}: its file is not here or has changed since: give "
+                "the path of a file of formulas"
+            )
+        return self._own
 
     def _ucb1(
         self, agent: "formula.Formula", practice: "opps.Practice", arms: "opps.Arms"
@@ -184,12 +213,15 @@ class _Team:
 def _build_arms(formulas: tuple[Formula, ...], slots: dict[str, int], models: int) -> "opps.Arms":
     from ..policy_search import kernel as kernels
 
-    length = np.array([len(formula.tokens) for formula in formulas])
+    programs = [instructions(formula, slots) for formula in formulas]
+    length = np.array([len(codes) for codes, _ in programs])
     codes = np.zeros((len(formulas), length.max()), np.int64)
-    for row, formula in zip(codes, formulas, strict=True):
-        row[: len(formula.tokens)] = instructions(formula, slots)[0]
+    numbers = np.zeros(codes.shape)
+    for i, (its_codes, its_numbers) in enumerate(programs):
+        codes[i, : length[i]], numbers[i, : length[i]] = its_codes, its_numbers
     return kernels.Arms(
         codes=codes,
+        numbers=numbers,
         length=length,
         used=np.array([uses(formula, slots, models) for formula in formulas]),
         draws=np.ones(len(formulas), np.int64),  # each is drawn once at first

@@ -36,7 +36,8 @@ class Practice(NamedTuple):
 class Arms(NamedTuple):
     """UCB1's arms: k formulas, with M models."""
 
-    codes: Integers  # [k, tokens]
+    codes: Integers  # [k, instructions]
+    numbers: Floats  # [k, instructions]; see `Program`
     length: Integers  # [k]
     used: Booleans  # [k, M]
     draws: Integers  # [k]; how often the arm was chosen
@@ -101,6 +102,7 @@ def mean_return(agent: Any, practice: Practice, first: int, trajectories: int) -
 def try_arm(agent: Formula, practice: Practice, arms: Arms, arm: int, number: int) -> float:
     """The return of one trajectory with an arm's formula; NaN if the formula was ever undefined."""
     copy_vector(agent.program.codes, arms.codes[arm])
+    copy_vector(agent.program.numbers, arms.numbers[arm])
     copy_vector(agent.used, arms.used[arm])
     agent.program.length[0] = arms.length[arm]
     total = simulate(agent, practice, number)

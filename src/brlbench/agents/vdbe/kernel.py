@@ -20,6 +20,7 @@ class Vdbe(NamedTuple):
     initial_epsilon: float
     sigma: float
     delta: float
+    moves_all: bool  # whether the epsilon of all states moves, or of the visited state only
 
 
 def reset(agent: Vdbe, x: int) -> None:
@@ -36,14 +37,18 @@ def act(agent: Vdbe, x: int) -> int:
 
 
 def observe(agent: Vdbe, x: int, u: int, y: int, r: float) -> None:
-    """Learn, then move the state's epsilon towards how much the Q-value has changed."""
+    """Learn, then move epsilon towards how much the Q-value has changed."""
     pair = x * agent.model.counts.num_actions + u
     before = agent.model.q[pair]
     models.learn(agent.model, x, u, y)
     change = abs(agent.model.q[pair] - before)
     # (1 - exp(-c / sigma)) / (1 + exp(-c / sigma)) is a hyperbolic tangent.
     wanted = math.tanh(change / (2 * agent.sigma))
-    agent.epsilon[x] += agent.delta * (wanted - agent.epsilon[x])
+    if agent.moves_all:
+        for state in range(len(agent.epsilon)):
+            agent.epsilon[state] += agent.delta * (wanted - agent.epsilon[state])
+    else:
+        agent.epsilon[x] += agent.delta * (wanted - agent.epsilon[x])
 
 
 register(Vdbe, reset=reset, act=act, observe=observe)

@@ -1,0 +1,178 @@
+"""Any agent, mixed with random actions.
+
+With probability epsilon the action is drawn uniformly. Otherwise the base, another built-in agent,
+chooses it. The base learns from every transition, also from those of random actions.
+
+The base's parameters are given beside its name: `base = "bamcp"`, `simulations = 100`. One with the
+name of a parameter of `random-mix` itself has `base_` before it: the base epsilon-greedy has
+`base_epsilon`.
+
+The base's random stream is the one that it would have alone. Random actions come from another, so
+that with epsilon = 0 the base's decisions are unchanged.
+"""
+
+from collections.abc import Mapping
+from copy import copy as shallow_copy
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ...errors import InvalidInput, did_you_mean, short
+from ...mdps.dirichlet import FlatDirichlet
+from ...mdps.mdp import MDP
+from ..base import CompiledAgent, Task, new_rng
+from ..parameters import Rule, Sweep, defaults, given, number, rules, text
+from ..policy_search import OnProgress
+
+_OWN = ("base", "epsilon")
+_BASE = "base_"  # before parameters of the base that have one of these names
+
+
+def _bases() -> dict[str, type[CompiledAgent]]:
+    """The agents that can be mixed, by name."""
+    from ..registry import AGENTS  # which lists this agent, too
+
+    return {name: agent for name, agent in AGENTS.items() if agent is not RandomMix}
+
+
+def _check_base(name: str) -> None:
+    known = _bases()
+    if name == RandomMix.name:
+        raise InvalidInput(f"random-mix: base = {name!r}: must be another agent than random-mix")
+    if name not in known:
+        raise InvalidInput(
+            f"random-mix: base = {short(name)}{did_you_mean(name, known)}: must be one of "
+            f"{', '.join(known)}"
+        )
+
+
+def _outer(name: str) -> str:
+    """What a parameter of the base is called here."""
+    return f"{_BASE}{name}" if name in _OWN else name
+
+
+@dataclass(init=False, repr=False, eq=False)
+class RandomMix(CompiledAgent):
+    """Plays as another agent, or with probability epsilon takes a random action."""
+
+    name: ClassVar[str] = "random-mix"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("epsilon", (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)),
+        Sweep("base", ("optimal", "beb", "bolt", "psrl")),
+    )
+    base: str = text(
+        "psrl", "the agent that plays otherwise; its parameters are given beside this one",
+        "the name of a built-in agent", _check_base,
+    )  # fmt: skip
+    epsilon: float = number(0.1, "probability of a random action", least=0, most=1)
+
+    def __init__(self, base: str = "psrl", epsilon: float = 0.1, **parameters: Any) -> None:
+        self.base, self.epsilon = base, epsilon
+        self.__post_init__()
+        kind = _bases()[self.base]
+        self.inner = self._made(kind, parameters)
+
+    def _made(self, kind: type[CompiledAgent], parameters: dict[str, Any]) -> CompiledAgent:
+        """The base with its parameters."""
+        names = {_outer(name): name for name in rules(kind)}
+        try:
+            return kind(**{names.get(outer, outer): value for outer, value in parameters.items()})
+        except InvalidInput as error:
+            raise type(error)(f"random-mix: {error}") from None
+
+    def __repr__(self) -> str:
+        listed = ", ".join(f"{name}={value!r}" for name, value in self.described().items())
+        return f"RandomMix({listed})"
+
+    @classmethod
+    def rules_with(cls, parameters: Mapping[str, Any]) -> dict[str, Rule]:
+        """Its own rules and those of the base."""
+        name = parameters.get("base", cls.base)
+        if isinstance(name, str):
+            _check_base(name)  # the base's parameters would be unknown, too
+        kind = cls._base_of(parameters)
+        inner = {} if kind is None else kind.rules_with({})
+        return {**rules(cls), **{_outer(name): rule for name, rule in inner.items()}}
+
+    @classmethod
+    def defaults_with(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Its own defaults and those of the base."""
+        kind = cls._base_of(parameters)
+        inner = {} if kind is None else kind.defaults_with({})
+        return {**defaults(cls), **{_outer(name): value for name, value in inner.items()}}
+
+    @classmethod
+    def _base_of(cls, parameters: Mapping[str, Any]) -> type[CompiledAgent] | None:
+        name = parameters.get("base", cls.base)
+        return _bases().get(name) if isinstance(name, str) else None
+
+    def described(self) -> dict[str, Any]:
+        """Its own parameters and those of the base."""
+        inner = self.inner.described()
+        return {**given(self), **{_outer(name): value for name, value in inner.items()}}
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Train the base."""
+        self.inner.train(prior, task, rng)
+        return self._mixed(prior.num_actions)
+
+    def _mixed(self, num_actions: int) -> Any:
+        from . import kernel as kernels
+
+        return kernels.RandomMix(
+            rng=new_rng(), base=self.inner.arrays, num_actions=num_actions, epsilon=self.epsilon
+        )
+
+    def start(self, state: int, rng: np.random.Generator) -> None:
+        """A new, unknown MDP begins; a base that must be told the MDP refuses."""
+        if hasattr(self.inner, "start_known"):
+            self.inner.start(state, rng)
+        super().start(state, rng)
+
+    @property
+    def start_known(self) -> Any:
+        """For a base that is told the MDP: a new one begins, and here it is."""
+        self._of_inner("start_known")
+
+        def start_known(mdp: MDP, state: int, rng: np.random.Generator) -> None:
+            from ...kernels.loop import trajectory
+            from ..arrays.model import build_environment
+
+            self._seed(rng)
+            trajectory.reset_known_once(self.arrays, build_environment(mdp), state)
+
+        return start_known
+
+    @property
+    def save(self) -> Any:
+        """For a base that can save itself: return what it saves."""
+        save = self._of_inner("save")
+        return lambda: {"base": save(), "num_actions": self.arrays.num_actions}
+
+    def load(self, saved: dict[str, Any]) -> None:
+        """Take over what an agent with the same parameters saved."""
+        self._of_inner("load")(saved["base"])
+        self.arrays = self._mixed(saved["num_actions"])
+
+    def _of_inner(self, name: str) -> Any:
+        """A method of the base; AttributeError if it has none, as if this agent had none."""
+        return getattr(self.inner, name)
+
+    def with_progress(self, on_progress: OnProgress | None) -> Self:
+        """A copy that reports how far the base's training is, if the base can tell."""
+        if not hasattr(self.inner, "with_progress"):
+            return self
+        other = shallow_copy(self)
+        other.inner = self._of_inner("with_progress")(on_progress)
+        return other
+
+    def code(self) -> object:
+        """This class and the base's code."""
+        return type(self), self.inner.code()
+
+    def small(self) -> Self:
+        """The same with a quick base."""
+        other = shallow_copy(self)
+        other.inner = self.inner.small()
+        return other

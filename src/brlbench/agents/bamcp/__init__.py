@@ -70,6 +70,7 @@ class Bamcp(CompiledAgent):
     )
     benchmark_mdps: ClassVar[int] = 2
     anytime: ClassVar[bool] = True
+    later: ClassVar[Mapping[str, Any]] = {"leaf": "rollout"}
     simulations: int = whole(
         500, "simulations per decision", least=1, most=_MAX_NODES // _KEPT_NODES
     )

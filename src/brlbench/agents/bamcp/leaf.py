@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ...kernels.jit import cold, inlined
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
-from ...kernels.solving.undo import Saved, count, restore, save, uncount
+from ...kernels.solving.undo import Saved, count, learn, restore, save, uncount, update_apart
 from ...kernels.types import Integers, ShortIntegers
 
 ROLLOUT, VALUE, UPDATED_VALUE = 0, 1, 2  # kinds of leaves
@@ -27,11 +27,11 @@ def reset_leaf(leaf: Leaf) -> None:
         models.reset(leaf.model, leaf.initial)
 
 
-@cold
+@inlined
 def learn_leaf(leaf: Leaf, x: int, u: int, y: int) -> None:
     """Let the root's model learn from a real transition."""
     if leaf.kind != ROLLOUT:
-        models.learn(leaf.model, x, u, y)
+        learn(leaf.model, x, u, y)
 
 
 @inlined
@@ -51,7 +51,7 @@ def value_of(leaf: Leaf, x: int, pairs: ShortIntegers, states: Integers, length:
     for i in range(length):
         pair, y = int(pairs[i]), states[i]
         count(model.counts, leaf.saved, i, pair, y)
-        models.update(model, pair // actions, pair % actions, y)
+        update_apart(model, pair // actions, pair % actions, y)
     value = model.value[x]
     for i in range(length - 1, -1, -1):
         uncount(model.counts, leaf.saved, i)

@@ -9,11 +9,11 @@ from ...kernels.jit import cold, inlined
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
-from ...kernels.solving.model_agent import learn, reset
+from ...kernels.solving.model_agent import reset
 from ...kernels.solving.tolerances import SWITCH
-from ...kernels.solving.undo import Saved, count, restore, save, uncount
+from ...kernels.solving.undo import Saved, count, learn, restore, save, uncount, update_apart
 from ...kernels.types import Words
-from .leaf import Leaf, set_limits, update, value_after
+from .leaf import Leaf, set_limits, value_after
 from .path import Path, Rewards, begin_action, enter
 
 
@@ -93,7 +93,7 @@ def count_outcome(agent: Lookahead, level: int, y: int) -> None:
             model.q[pair] = q
             return
     save(model, agent.saved, level)
-    update(model, x, u, y)
+    update_apart(model, x, u, y)
     path.is_solved[level] = True
 
 
@@ -140,4 +140,9 @@ def act(agent: Lookahead, x: int) -> int:
     return greedy(path.q[0], 0, actions, models.scale(agent.model), agent.rng)
 
 
-register(Lookahead, reset=reset, act=act, observe=learn)
+def observe(agent: Lookahead, x: int, u: int, y: int, r: float) -> None:
+    """Count the transition and solve again."""
+    learn(agent.model, x, u, y)
+
+
+register(Lookahead, reset=reset, act=act, observe=observe)

@@ -21,7 +21,7 @@ from ...kernels.jit import cold, inlined
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
 from ...kernels.solving.tolerances import SWITCH
-from ...kernels.solving.undo import Saved, count, restore, save, uncount
+from ...kernels.solving.undo import Saved, count, restore, save, uncount, update_apart
 from ...kernels.types import Floats
 
 LOW, HIGH = 0, 1  # slots of `limits`
@@ -106,17 +106,11 @@ def is_still_best(leaf: Leaf, model: Model, x: int, u: int, change: float) -> bo
 
 
 @cold
-def update(model: Model, x: int, u: int, y: int) -> None:
-    """Solve again after a transition was counted; not inlined, as this is large."""
-    models.update(model, x, u, y)
-
-
-@cold
 def solved_value(model: Model, saved: Saved, i: int, x: int, u: int, y: int) -> float:
     """The same by solving the model again, and taking the transition back."""
     save(model, saved, i)
     count(model.counts, saved, i, x * model.counts.num_actions + u, y)
-    update(model, x, u, y)
+    update_apart(model, x, u, y)
     value = model.value[y]
     uncount(model.counts, saved, i)
     restore(model, saved, i)

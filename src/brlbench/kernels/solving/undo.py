@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..counts import Counts, add
 from ..jit import cold, inlined
 from ..types import Floats, Integers
-from .model import Model
+from .model import Model, update
 
 PAIR, START, LENGTH, ROOM, END, ENTRY = 0, 1, 2, 3, 4, 5  # slots of `row`
 TOTAL, REWARD_SUM, COUNT = 0, 1, 2  # slots of `number`
@@ -57,6 +57,19 @@ def restore(model: Model, saved: Saved, k: int) -> None:
         model.q[pair] = saved.q[k, pair]
     for i in range(len(model.norms)):
         model.norms[i] = saved.norms[k, i]
+
+
+@cold
+def learn(model: Model, x: int, u: int, y: int) -> None:
+    """As `model.learn`, but not inlined."""
+    add(model.counts, x * model.counts.num_actions + u, y)
+    update_apart(model, x, u, y)
+
+
+@cold
+def update_apart(model: Model, x: int, u: int, y: int) -> None:
+    """As `model.update`, but not inlined: it is large."""
+    update(model, x, u, y)
 
 
 @inlined

@@ -13,8 +13,6 @@ from brlbench.errors import InvalidInput
 from brlbench.mdps.bayes_optimal import bayes_optimal_value
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
-from brlbench.protocol.evaluate import evaluate
-from brlbench.protocol.experiment import Experiment
 from helpers.beliefs import Beliefs, Transition, what_is_known
 from helpers.made_planners import show, started
 from helpers.optimism import random_prior
@@ -129,15 +127,3 @@ def test_a_world_in_which_everything_is_certain() -> None:
     assert agent.act(0) == 0
     value = Beliefs(prior, DISCOUNT).value(())[0]
     assert agent.arrays.path.q[0, 0] == pytest.approx(value, rel=1e-12)
-
-
-@pytest.mark.slow
-def test_a_step_of_lookahead_pays() -> None:
-    """On GC, by the difference to the greedy agent on the same MDPs."""
-    experiment = Experiment("GC", num_mdps=2000)
-    one = evaluate(Lookahead(depth=2), experiment).adjusted.returns
-    greedy = evaluate(Lookahead(depth=0), experiment).adjusted.returns
-    difference = one - greedy
-    z = difference.mean() / (difference.std(ddof=1) / np.sqrt(len(difference)))
-    print(f"z = {z:.1f}")
-    assert z > 3

@@ -13,6 +13,7 @@ from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
+from helpers.bamcp_searches import COLUMNS, plainly_searched, searched
 from helpers.beliefs import Beliefs, what_is_known
 from helpers.laws import LIMIT, assert_same_frequencies, assert_same_law
 from helpers.made_planners import show, started
@@ -21,7 +22,6 @@ from helpers.stepwise import step_by_step
 
 LEAVES = ["value", "updated-value"]
 DISCOUNT = 0.8
-COLUMNS = ["value 0", "value 1", "visits 0", "visits 1", "nodes"]
 
 
 class PlainWithValues(PlainBamcp):
@@ -55,30 +55,11 @@ class PlainWithValues(PlainBamcp):
         return float(self.beliefs.value(seen)[x])
 
 
-def searched(agent: Any, number: int) -> Any:
-    """The root's statistics and the actions of many searches at the same history."""
-    tree, found, actions = agent.arrays.tree, [], []
-    for _ in range(number):
-        tree.size[0] = 0
-        actions.append(agent.act(0))
-        found.append([*tree.edges["value"][:2], *tree.edges["visits"][:2], tree.size[0]])
-    return np.array(found), np.bincount(actions, minlength=2)
-
-
-def plainly_searched(plain: PlainBamcp, number: int) -> Any:
-    found, actions = [], []
-    for seed in range(number):
-        plain.reseed(seed)
-        actions.append(plain.search(0))
-        root = plain.nodes[()]
-        found.append([root.mean(0), root.mean(1), *root.visits, len(plain.nodes)])
-    return np.array(found), np.bincount(actions, minlength=2)
-
-
 @pytest.mark.parametrize("leaf", LEAVES)
 @pytest.mark.parametrize("name", PRIORS)
 def test_searches_are_those_of_a_plain_one(name: str, leaf: str) -> None:
-    prior, settings = PRIORS[name], {"simulations": 40, "depth": 3, "exploration": 0.5}
+    prior = PRIORS[name]
+    settings: dict[str, Any] = {"simulations": 40, "depth": 3, "exploration": 0.5}
     agent = started(Bamcp(leaf=leaf, **settings), prior, DISCOUNT)
     beliefs = Beliefs(prior, DISCOUNT, OBSERVED[name])
     plain = PlainWithValues(leaf, beliefs, prior, DISCOUNT, **settings)

@@ -56,7 +56,6 @@ def build_draws(prior: FlatDirichlet, task: Task, samples: int, parameter: str) 
         initial=initial,
         q=np.zeros((samples, actions)),
         mean=np.zeros(actions),
-        ranking=np.zeros(actions),
     )
 
 

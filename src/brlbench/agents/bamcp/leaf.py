@@ -45,8 +45,9 @@ def begin_search(leaf: Leaf) -> None:
 def value_of(leaf: Leaf, x: int, pairs: ShortIntegers, states: Integers, length: int) -> float:
     """The value of x, which a number of transitions has led to: the next states of pairs."""
     model = leaf.model
+    value: float = model.value[x]
     if leaf.kind == VALUE:
-        return model.value[x]
+        return value
     actions = model.counts.num_actions
     for i in range(length):
         pair, y = int(pairs[i]), states[i]

@@ -24,7 +24,7 @@ from ..base import CompiledAgent, Task, new_rng
 from ..parameters import Sweep, whole
 
 if TYPE_CHECKING:
-    from ...kernels.types import Integers
+    from ...kernels.types import Floats, Integers
     from .path import Path
 
 _MAX_BELIEFS = 10**7  # per decision; they take up to a few seconds
@@ -68,9 +68,10 @@ class Lookahead(CompiledAgent):
         """Refuse a prior with too many beliefs within `depth` steps of some state."""
         table = prior.counts
         states = table.pair // prior.num_actions
-        beliefs = np.ones(prior.num_states)
+        beliefs: Floats = np.ones(prior.num_states)
         for _ in range(self.depth):
-            beliefs = np.bincount(states, beliefs[table.next_state], prior.num_states)
+            following = np.bincount(states, beliefs[table.next_state], prior.num_states)
+            beliefs = following.astype(np.float64)
         if beliefs.max() > _MAX_BELIEFS:
             raise InvalidInput(
                 f"lookahead: depth = {self.depth}: {beliefs.max():.1e} beliefs can follow a state "

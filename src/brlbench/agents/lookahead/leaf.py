@@ -82,12 +82,14 @@ def value_after(
     total = model.counts.total[pair]
     q = (model.q[pair] * total + r + model.discount * model.value[y]) / (total + 1)
     gain = q - model.value[x]
+    value: float = model.value[y]
     if model.policy[x] != u and gain <= SWITCH * models.scale(model):
-        return model.value[y]
+        return value
     reach = (leaf.reach[pair] * total + model.discount * inverse[y, x]) / (total + 1)
     change = gain / (inverse[x, x] - reach)
     if is_still_best(leaf, model, x, u, change):
-        return model.value[y] + change * inverse[y, x]
+        value += change * inverse[y, x]
+        return value
     return solved_value(model, saved, i, x, u, y)
 
 
@@ -111,7 +113,7 @@ def solved_value(model: Model, saved: Saved, i: int, x: int, u: int, y: int) -> 
     save(model, saved, i)
     count(model.counts, saved, i, x * model.counts.num_actions + u, y)
     update_apart(model, x, u, y)
-    value = model.value[y]
+    value: float = model.value[y]
     uncount(model.counts, saved, i)
     restore(model, saved, i)
     return value

@@ -53,15 +53,17 @@ def begin_action(path: Path, level: int, counts: Counts, rewards: Rewards, u: in
 def are_alike(counts: Counts, rewards: Rewards, pair: int, other: int) -> bool:
     """Whether two pairs of one state have the same rewards and the same counts."""
     length = counts.row_length[pair]
-    same = rewards.alike[pair] == rewards.alike[other] and length == counts.row_length[other]
-    same &= counts.background[pair] == counts.background[other]
-    if not same or counts.total[pair] != counts.total[other]:
+    if rewards.alike[pair] != rewards.alike[other] or length != counts.row_length[other]:
+        return False
+    if counts.background[pair] != counts.background[other]:
         return False
     first, other_first = counts.row_start[pair], counts.row_start[other]
     for i in range(length):
-        same &= counts.entry_next[first + i] == counts.entry_next[other_first + i]
-        same &= counts.entry_count[first + i] == counts.entry_count[other_first + i]
-    return same
+        if counts.entry_next[first + i] != counts.entry_next[other_first + i]:
+            return False
+        if counts.entry_count[first + i] != counts.entry_count[other_first + i]:
+            return False
+    return True
 
 
 @cold

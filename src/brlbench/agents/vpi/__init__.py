@@ -40,5 +40,8 @@ class Vpi(CompiledAgent):
         from ..arrays.merged import build_draws
         from . import kernel as kernels
 
-        what = f"vpi: samples = {self.samples}"
-        return kernels.Vpi(rng=new_rng(), draws=build_draws(prior, task, self.samples, what))
+        return kernels.Vpi(
+            rng=new_rng(),
+            draws=build_draws(prior, task, self.samples, f"vpi: samples = {self.samples}"),
+            ranking=np.zeros(prior.num_actions),
+        )

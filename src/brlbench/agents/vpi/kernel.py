@@ -16,6 +16,7 @@ class Vpi(NamedTuple):
 
     rng: Words
     draws: Draws
+    ranking: Floats  # [A]; mean values plus mean gains
 
 
 @inlined
@@ -39,8 +40,8 @@ def act(agent: Vpi, x: int) -> int:
     """Draw MDPs and choose an action; ties are broken at random."""
     draws = agent.draws
     scale = draw(draws, x, agent.rng)
-    set_ranking(draws.mean, draws.q, draws.ranking)
-    return greedy(draws.ranking, 0, len(draws.ranking), scale, agent.rng)
+    set_ranking(draws.mean, draws.q, agent.ranking)
+    return greedy(agent.ranking, 0, len(agent.ranking), scale, agent.rng)
 
 
 register(Vpi, reset=reset, act=act, observe=observe)

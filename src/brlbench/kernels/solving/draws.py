@@ -18,7 +18,6 @@ class Draws(NamedTuple):
     initial: Initial
     q: Floats  # [K, A]
     mean: Floats  # [A]; over the MDPs
-    ranking: Floats  # [A]; work space of the agent
 
 
 @cold

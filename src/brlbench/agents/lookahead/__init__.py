@@ -38,7 +38,7 @@ class Lookahead(CompiledAgent):
     name: ClassVar[str] = "lookahead"
     reference: ClassVar[str] = "Duff, 2002"
     quick: ClassVar[Mapping[str, Any]] = {"depth": 2}
-    sweeps: ClassVar[tuple[Sweep, ...]] = (Sweep("depth", (0, 1, 2, 3, 4)),)
+    sweeps: ClassVar[tuple[Sweep, ...]] = (Sweep("depth", (0, 1, 2, 3)),)
     benchmark_mdps: ClassVar[int] = 2
     depth: int = whole(2, "steps whose outcomes are all looked at", least=0, most=_MAX_DEPTH)
 

@@ -60,9 +60,9 @@ CLASSES: list[type[CompiledAgent]] = [
     Lookahead,
     Boss,
     Sboss,
-    Psrl,
-    Hindsight,
     Vpi,
+    Hindsight,
+    Psrl,
 ]
 """In the order in which tables list them."""
 

@@ -7,9 +7,10 @@
 | epsilon-greedy, soft-max, vdbe, beb, bolt, vbrb, mbie-eb, bonus, eubrl, formula | for each model,
   S^2 products and sums: the rank-one update of the inverse; above `MAX_INVERSE_STATES`, one look at
   every count instead |
+| lookahead | the same for the real transition, and nothing for those that it looks at |
 | bamcp | simulations * depth steps, each with one random word and the scan of one row of counts |
 | bfs3 | the same for the steps of the roll-outs that were made in one trajectory |
-| psrl | a random word for each possible transition, as often as it draws an MDP |
+| psrl, hindsight, vpi | a random word for each possible transition, as often as it draws an MDP |
 | others | nothing but the clock |
 
 An exploring decision needs no rank-one update, and zeros are left out of it: agents that explore
@@ -40,7 +41,7 @@ Floats = NDArray[np.float64]
 _STEPS = 1000
 _MODEL_AGENTS = (
     "epsilon-greedy", "soft-max", "vdbe", "beb", "bolt", "vbrb", "mbie-eb", "bonus", "eubrl",
-    "formula",
+    "formula", "lookahead",
 )  # fmt: skip
 
 
@@ -56,6 +57,8 @@ def bound_of(agent: CompiledAgent, experiment: Experiment) -> Measurement:
         work = steps(prior, parameters["simulations"] * parameters["depth"])
     elif name == "bfs3":
         work = steps(prior, rollouts_made(agent, experiment) * parameters["depth"])
+    elif name in ("hindsight", "vpi"):
+        work = random_words(parameters["samples"] * len(prior.counts.values))
     elif name == "psrl":
         often = parameters["resample"] or 1 / (parameters["every"] or 1 / (1 - experiment.discount))
         work = random_words(often * len(prior.counts.values))

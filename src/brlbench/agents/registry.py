@@ -25,6 +25,8 @@ from .boss import Boss
 from .epsilon_greedy import EpsilonGreedy
 from .eubrl import Eubrl
 from .formula import FormulaAgent
+from .hindsight import Hindsight
+from .lookahead import Lookahead
 from .mbie_eb import MbieEb
 from .opps_cs import OppsCs
 from .opps_ds import OppsDs
@@ -36,6 +38,7 @@ from .sboss import Sboss
 from .soft_max import SoftMax
 from .vbrb import Vbrb
 from .vdbe import Vdbe
+from .vpi import Vpi
 
 CLASSES: list[type[CompiledAgent]] = [
     Random,
@@ -54,8 +57,11 @@ CLASSES: list[type[CompiledAgent]] = [
     OppsCs,
     Bamcp,
     Bfs3,
+    Lookahead,
     Boss,
     Sboss,
+    Vpi,
+    Hindsight,
     Psrl,
     RandomMix,
 ]

@@ -17,11 +17,11 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
+from helpers.bamcp_searches import COLUMNS, plainly_searched, searched
 from helpers.laws import assert_same_frequencies, assert_same_law
 from helpers.made_planners import show, started
 from helpers.planner_cases import OBSERVED, PRIORS, UNIFORM
 
-COLUMNS = ["value 0", "value 1", "visits 0", "visits 1", "nodes"]
 SETTINGS: dict[str, dict[str, Any]] = {
     "as published": {"simulations": 60, "depth": 5},
     "few": {"simulations": 7, "depth": 3},
@@ -31,26 +31,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 def trained(prior: FlatDirichlet, discount: float = 0.8, **parameters: Any) -> Bamcp:
     return started(Bamcp(**parameters), prior, discount)
-
-
-def searched(agent: Bamcp, number: int) -> Any:
-    """The root's statistics and the actions of many searches at the same history."""
-    tree, found, actions = agent.arrays.tree, [], []
-    for _ in range(number):
-        tree.size[0] = 0
-        actions.append(agent.act(0))
-        found.append([*tree.edges["value"][:2], *tree.edges["visits"][:2], tree.size[0]])
-    return np.array(found), np.bincount(actions, minlength=2)
-
-
-def plainly_searched(plain: PlainBamcp, number: int) -> Any:
-    found, actions = [], []
-    for seed in range(number):
-        plain.reseed(seed)
-        actions.append(plain.search(0))
-        root = plain.nodes[()]
-        found.append([root.mean(0), root.mean(1), *root.visits, len(plain.nodes)])
-    return np.array(found), np.bincount(actions, minlength=2)
 
 
 @pytest.mark.parametrize("learned", [False, True], ids=["before", "after"])

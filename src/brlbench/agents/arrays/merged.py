@@ -1,9 +1,10 @@
-"""Make the arrays of agents that solve MDPs of sampled rows (PSRL, BOSS and SBOSS)."""
+"""Make the arrays of agents that solve MDPs of sampled rows."""
 
 import numpy as np
 
 from ...errors import InvalidInput
 from ...kernels.counts import Counts
+from ...kernels.solving.draws import Draws
 from ...kernels.solving.merged_state import (
     MAX_REGIONS,
     TWO_ROWS,
@@ -43,6 +44,19 @@ def build_merged(
         worth=np.zeros(states),
     )
     return merged, Initial(counts=counts, value=solved_model(prior, task).value)
+
+
+def build_draws(prior: FlatDirichlet, task: Task, samples: int, parameter: str) -> Draws:
+    """Room for the Q-values of MDPs of the prior, none of which is drawn yet."""
+    one, actions = np.ones(prior.counts.num_pairs), prior.num_actions
+    check_size(prior, samples * one, parameter, "use fewer samples")
+    merged, initial = build_merged(prior, task, one.astype(np.int64), one)
+    return Draws(
+        merged=merged,
+        initial=initial,
+        q=np.zeros((samples, actions)),
+        mean=np.zeros(actions),
+    )
 
 
 def _build_sample(counts: Counts, most_rows: Floats) -> Sample:

@@ -8,6 +8,7 @@ from ...kernels.counts import Counts
 from ...kernels.loop.environment import Environment
 from ...kernels.solving import model as kernels
 from ...kernels.solving.model import Model
+from ...kernels.solving.undo import NUM_NUMBER, NUM_ROW, Saved
 from ...kernels.types import Booleans, Floats
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.mdp import MDP
@@ -111,6 +112,19 @@ def solved_model(prior: FlatDirichlet, task: Task) -> Model:
     model = build_model(prior, task)
     kernels.solve(model)
     return model
+
+
+def build_saved(model: Model, solutions: int, transitions: int) -> Saved:
+    """Room for solutions of a model, and for transitions to take back."""
+    return Saved(
+        policy=np.zeros((solutions, *model.policy.shape), np.int64),
+        inverse=np.zeros((solutions, *model.inverse.shape)),
+        value=np.zeros((solutions, *model.value.shape)),
+        q=np.zeros((solutions, *model.q.shape)),
+        norms=np.zeros((solutions, *model.norms.shape)),
+        row=np.zeros((transitions, NUM_ROW), np.int64),
+        number=np.zeros((transitions, NUM_NUMBER)),
+    )
 
 
 def build_environment(mdp: MDP | FlatDirichlet) -> Environment:

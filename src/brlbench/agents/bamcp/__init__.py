@@ -12,11 +12,18 @@ The paper's pseudo-code, in contrast, stops a roll-out when the discount is smal
 node at the first visit. Guez et al. keep the subtree of the observed transition
 (`reuse_tree`).
 
+Instead of a roll-out, a simulation can end with the optimal value of the mean MDP where the tree
+ends (`leaf`). Then `depth` limits the tree alone, and nothing is lost beyond. The mean MDP is that
+of the root's counts ("value"), or it also learns from the simulated transitions ("updated-value"),
+so that the value counts what they teach. The latter depends on the history alone and stays true in
+a subtree that is kept. The former changes with every real transition; a kept tree would mix returns
+of several roots, so this is refused.
+
 With a deadline, `simulations` is an upper limit: a decision ends with the last one in time.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -24,15 +31,18 @@ import numpy as np
 from ...errors import InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, flag, number, whole
+from ..parameters import Sweep, choice, flag, number, whole
 
 if TYPE_CHECKING:
+    from .leaf import Leaf
     from .rollout import RolloutPolicy
     from .tree import Tree
     from .urn import Urn
 
 _LEARNING_RATE = 0.2
 _STEP = 8.0  # least nanoseconds per step of a simulation
+_LEAVES = ("rollout", "value", "updated-value")  # in the order of the kinds in `leaf`
+_LEAST = {"value": 40.0, "updated-value": 200.0}  # least nanoseconds per simulation
 # Up to this many transitions, uniform rows have tables like other rows, which is faster. Beyond,
 # making and storing these tables would cost more than they save.
 _SMALL = 1 << 16
@@ -56,9 +66,11 @@ class Bamcp(CompiledAgent):
         Sweep("simulations", (1, 10, 100, 1000)),
         Sweep("depth", (2, 5, 15, 30), {"simulations": 100}),
         Sweep("exploration", (0.0, 1.0, 3.0, 10.0), {"simulations": 100}),
+        Sweep("leaf", _LEAVES, {"simulations": 100}),
     )
     benchmark_mdps: ClassVar[int] = 2
     anytime: ClassVar[bool] = True
+    later: ClassVar[Mapping[str, Any]] = {"leaf": "rollout"}
     simulations: int = whole(
         500, "simulations per decision", least=1, most=_MAX_NODES // _KEPT_NODES
     )
@@ -68,13 +80,28 @@ class Bamcp(CompiledAgent):
         0.5, "probability of a random action in roll-outs", least=0, most=1
     )
     reuse_tree: bool = flag(False, "keep the subtree of the observed transition")
+    leaf: str = choice(
+        "rollout",
+        "what follows the tree: a roll-out, or the mean MDP's optimal value at the root's counts "
+        '("value") or at the leaf\'s ("updated-value")',
+        _LEAVES,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.reuse_tree and self.leaf == "value":
+            raise InvalidInput(
+                'bamcp: leaf = "value" and reuse_tree = True: a kept tree would mix values of '
+                'several posteriors: use leaf = "updated-value", or no reuse_tree'
+            )
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for the tree and the draws."""
         from ..arrays.planning import build_deadline, simulations_in_time
         from . import kernel as kernels
 
-        simulations = simulations_in_time(self.simulations, _STEP * self.depth, task)
+        nanoseconds = _LEAST.get(self.leaf, _STEP * self.depth)
+        simulations = simulations_in_time(self.simulations, nanoseconds, task)
         nodes = simulations * (_KEPT_NODES if self.reuse_tree else 1) + 1
         self._check_limits(prior, nodes, simulations * task.horizon)
         transitions = prior.counts.num_pairs * prior.num_states
@@ -83,9 +110,14 @@ class Bamcp(CompiledAgent):
             urn=build_urn(prior, task.horizon, transitions > _SMALL, self.depth),
             tree=self._build_tree(prior.num_actions, nodes),
             policy=self._build_policy(prior),
-            path=kernels.Path(edge=np.zeros(self.depth, np.int64), reward=np.zeros(self.depth)),
+            leaf=self._build_leaf(prior, task),
+            path=kernels.Path(
+                edge=np.zeros(self.depth, np.int64),
+                state=np.zeros(self.depth, np.int64),
+                reward=np.zeros(self.depth),
+            ),
             ranking=np.zeros(prior.num_actions),
-            deadline=build_deadline(task, _STEP * self.depth),
+            deadline=build_deadline(task, nanoseconds),
             discount=task.discount,
             simulations=simulations,
             reuse_tree=self.reuse_tree,
@@ -140,6 +172,20 @@ class Bamcp(CompiledAgent):
             action_of=np.tile(np.arange(prior.num_actions), prior.num_states),
             epsilon=self.rollout_epsilon,
             learning_rate=_LEARNING_RATE,
+        )
+
+    def _build_leaf(self, prior: FlatDirichlet, task: Task) -> "Leaf":
+        from ..arrays.model import build_saved, copy, solved_model
+        from .leaf import Leaf
+
+        if self.leaf == "rollout":  # no model is needed
+            prior = FlatDirichlet(np.ones((1, 1, 1)), 0)
+        initial = solved_model(prior, replace(task, horizon=task.horizon + self.depth))
+        return Leaf(
+            kind=_LEAVES.index(self.leaf),
+            model=copy(initial),
+            initial=initial,
+            saved=build_saved(initial, solutions=1, transitions=self.depth),
         )
 
 

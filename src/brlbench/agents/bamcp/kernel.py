@@ -15,6 +15,7 @@ from ...kernels.random.alias import pick
 from ...kernels.random.rng import advance, load, next_word, store
 from ...kernels.types import Floats, Integers, Words
 from . import urn as urns
+from .leaf import ROLLOUT, Leaf, begin_search, learn_leaf, reset_leaf, value_of
 from .rollout import RolloutPolicy, learn_policy, reset_policy
 from .tree import (
     NO_EDGE,
@@ -35,6 +36,7 @@ class Path(NamedTuple):
     """The steps of a simulation inside the tree; at most D, the depth."""
 
     edge: Integers  # [D]
+    state: Integers  # [D]; the state after the step
     reward: Floats  # [D]
 
 
@@ -45,6 +47,7 @@ class Bamcp(NamedTuple):
     urn: Urn  # the posterior
     tree: Tree
     policy: RolloutPolicy
+    leaf: Leaf
     path: Path  # work space
     ranking: Floats  # [A]; work space
     deadline: Deadline
@@ -57,9 +60,13 @@ class Bamcp(NamedTuple):
 def simulate(agent: Bamcp, x: int) -> None:
     """One simulation from the root, and its backup."""
     path, urn = agent.path, agent.urn
-    length, leaf = descend(agent.tree, urn, path, x, agent.rng)
-    value = roll_out(agent.policy, urn, agent.discount, leaf, length, agent.rng)
-    undo(urn, len(path.edge))
+    length, last = descend(agent.tree, urn, path, x, agent.rng)
+    if agent.leaf.kind == ROLLOUT:
+        value = roll_out(agent.policy, urn, agent.discount, last, length, agent.rng)
+        undo(urn, len(path.edge))
+    else:
+        value = value_of(agent.leaf, last, urn.pair_of, path.state, length)
+        undo(urn, length)
     for i in range(length - 1, -1, -1):
         value = path.reward[i] + agent.discount * value
         count_return(agent.tree, path.edge[i], value)
@@ -75,6 +82,7 @@ def descend(tree: Tree, urn: Urn, path: Path, x: int, rng: Words) -> tuple[int, 
         x = draw(urn, pair, next_word(rng), next_word(rng))
         push(urn, length, pair, x)
         path.edge[length] = edge
+        path.state[length] = x
         path.reward[length] = reward(urn, pair, x)
         length += 1
         node = next_node(tree, edge, x)
@@ -109,6 +117,7 @@ def search(agent: Bamcp, x: int) -> int:
     begin(agent.deadline)
     if tree.size[0] == 0:
         add_node(tree, NO_EDGE, x)
+    begin_search(agent.leaf)
     for i in range(agent.simulations):
         simulate(agent, x)
         if is_over(agent.deadline, i + 1):
@@ -127,6 +136,7 @@ def reset(agent: Bamcp, x: int) -> None:
     urns.reset(agent.urn)
     agent.tree.size[0] = 0
     reset_policy(agent.policy)
+    reset_leaf(agent.leaf)
     took(agent.deadline, RESET, began)
 
 
@@ -141,6 +151,7 @@ def observe(agent: Bamcp, x: int, u: int, y: int, r: float) -> None:
     tree = agent.tree
     urns.learn(agent.urn, x * tree.num_actions + u, y)
     learn_policy(agent.policy, agent.discount, x, u, y, r)
+    learn_leaf(agent.leaf, x, u, y)
     has_tree = agent.reuse_tree and tree.size[0] > 0
     node = find_node(tree, u, y) if has_tree else NO_NODE
     if node == NO_NODE:

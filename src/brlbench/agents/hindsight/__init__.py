@@ -1,0 +1,42 @@
+"""Hindsight: what actions are worth if the MDP becomes known right after them.
+
+MDPs are drawn from the posterior and solved exactly. The agent takes an action with the highest
+mean of Q*(x, u) over them. This is hindsight optimisation (Chong, Givan and Chang, 2000; Yoon et
+al., 2008, for MDPs) where the future that is revealed is the MDP. It is also QMDP (Littman,
+Cassandra and Kaelbling, 1995) where the hidden state is the MDP. The mean is an upper bound of what
+an action is worth to an agent that has to learn. Exploring gains nothing, as all is known then.
+
+Deviations: hindsight optimisation also reveals the outcomes of later transitions, so that each
+future is deterministic; here they stay random. MDPs are drawn anew for each decision. Ties are
+broken at random.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...mdps.dirichlet import FlatDirichlet
+from ..base import CompiledAgent, Task, new_rng
+from ..parameters import Sweep, whole
+
+
+@dataclass
+class Hindsight(CompiledAgent):
+    """Takes the action with the best mean of optimal values over MDPs drawn from the posterior."""
+
+    name: ClassVar[str] = "hindsight"
+    reference: ClassVar[str] = "Chong, Givan and Chang, 2000"
+    quick: ClassVar[Mapping[str, Any]] = {"samples": 3}
+    sweeps: ClassVar[tuple[Sweep, ...]] = (Sweep("samples", (1, 3, 10, 30)),)
+    benchmark_mdps: ClassVar[int] = 10
+    samples: int = whole(10, "MDPs drawn for each decision", least=1, most=10**6)
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Make room for the draws."""
+        from ..arrays.merged import build_draws
+        from . import kernel as kernels
+
+        what = f"hindsight: samples = {self.samples}"
+        return kernels.Hindsight(rng=new_rng(), draws=build_draws(prior, task, self.samples, what))

@@ -1,0 +1,113 @@
+"""Lookahead: all that can happen within a few steps, and the mean MDP's optimal values after that.
+
+V_0(x, b) is the optimal value of the mean MDP of the belief b. V_d(x, b) is the highest mean, over
+what can follow an action, of the reward and the discounted V_{d-1} of the belief that has learned
+from the transition. So d steps count what they teach, and later ones do not. This is the planning
+in belief states that Duff (2002) describes, cut off at a depth. Without steps the agent is greedy.
+
+All values are exact: every transition that the posterior thinks possible is followed. The mean MDP
+is kept solved on the way down and up again. Of actions with equal counts and rewards in a state,
+only the first is looked at. Transitions that are certain teach nothing and change no model.
+
+Values are discounted without end, whatever the horizon. Ties are broken at random.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...errors import InvalidInput
+from ...mdps.dirichlet import FlatDirichlet
+from ..base import CompiledAgent, Task, new_rng
+from ..parameters import Sweep, whole
+
+if TYPE_CHECKING:
+    from ...kernels.types import Floats, Integers
+    from .path import Path
+
+_MAX_BELIEFS = 10**7  # per decision; they take up to a few seconds
+_MAX_DEPTH = 20
+
+
+@dataclass
+class Lookahead(CompiledAgent):
+    """Looks at all that can happen within a few steps, and at the mean MDP's values beyond."""
+
+    name: ClassVar[str] = "lookahead"
+    reference: ClassVar[str] = "Duff, 2002"
+    quick: ClassVar[Mapping[str, Any]] = {"depth": 2}
+    sweeps: ClassVar[tuple[Sweep, ...]] = (Sweep("depth", (0, 1, 2, 3)),)
+    benchmark_mdps: ClassVar[int] = 2
+    depth: int = whole(2, "steps whose outcomes are all looked at", least=0, most=_MAX_DEPTH)
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Solve the prior's mean MDP, and make room for the beliefs on a path."""
+        from ..arrays.model import build_saved, copy, solved_model
+        from ..arrays.planning import reward_table
+        from . import kernel as kernels
+        from .leaf import Leaf
+        from .path import Rewards
+
+        self._check_size(prior)
+        longer = replace(task, horizon=task.horizon + self.depth)
+        initial = solved_model(prior, longer)
+        return kernels.Lookahead(
+            rng=new_rng(),
+            model=copy(initial),
+            initial=initial,
+            rewards=Rewards(table=reward_table(prior), alike=_alike_rewards(prior)),
+            path=self._build_path(prior),
+            leaf=Leaf(reach=np.zeros(prior.counts.num_pairs), limits=np.zeros(2)),
+            saved=build_saved(initial, solutions=self.depth, transitions=self.depth),
+            depth=self.depth,
+        )
+
+    def _check_size(self, prior: FlatDirichlet) -> None:
+        """Refuse a prior with too many beliefs within `depth` steps of some state."""
+        table = prior.counts
+        states = table.pair // prior.num_actions
+        beliefs: Floats = np.ones(prior.num_states)
+        for _ in range(self.depth):
+            following = np.bincount(states, beliefs[table.next_state], prior.num_states)
+            beliefs = following.astype(np.float64)
+        if beliefs.max() > _MAX_BELIEFS:
+            raise InvalidInput(
+                f"lookahead: depth = {self.depth}: {beliefs.max():.1e} beliefs can follow a state "
+                f"of this prior, at most {_MAX_BELIEFS:.0e} are allowed: lower depth"
+            )
+
+    def _build_path(self, prior: FlatDirichlet) -> "Path":
+        from .path import Path
+
+        levels, states, actions = max(1, self.depth), prior.num_states, prior.num_actions
+        return Path(
+            state=np.zeros(levels, np.int64),
+            action=np.zeros(levels, np.int64),
+            place=np.zeros(levels, np.int64),
+            length=np.zeros(levels, np.int64),
+            is_solved=np.zeros(levels, np.bool_),
+            following=np.zeros((levels, states), np.int64),
+            chance=np.zeros((levels, states)),
+            reward=np.zeros((levels, states)),
+            q=np.zeros((levels, actions)),
+        )
+
+
+def _alike_rewards(prior: FlatDirichlet) -> "Integers":
+    """The first action [P] of the same state that has the same rewards."""
+    table = prior.rewards.mean
+    rows = [
+        (table.next_state[first:end].tobytes(), table.values[first:end].tobytes())
+        for first, end in zip(table.row_start[:-1], table.row_start[1:], strict=True)
+    ]
+    first_with: dict[Any, int] = {}
+    actions = prior.num_actions
+    return np.array(
+        [
+            first_with.setdefault((pair // actions, row), pair % actions)
+            for pair, row in enumerate(rows)
+        ],
+        np.int64,
+    )

@@ -1,0 +1,148 @@
+"""Expectimax over beliefs: one model is solved on the way down and restored on the way up."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kernels.choice import greedy
+from ...kernels.jit import cold, inlined
+from ...kernels.loop.trajectory import register
+from ...kernels.solving import model as models
+from ...kernels.solving.model import Model
+from ...kernels.solving.model_agent import reset
+from ...kernels.solving.tolerances import SWITCH
+from ...kernels.solving.undo import Saved, count, learn, restore, save, uncount, update_apart
+from ...kernels.types import Words
+from .leaf import Leaf, set_limits, value_after
+from .path import Path, Rewards, begin_action, enter
+
+
+class Lookahead(NamedTuple):
+    """The agent's state."""
+
+    rng: Words
+    model: Model
+    initial: Model
+    rewards: Rewards
+    path: Path  # work space
+    leaf: Leaf  # work space
+    saved: Saved  # work space; solution and transition i belong to level i of the path
+    depth: int
+
+
+@cold
+def search(agent: Lookahead, x: int) -> None:
+    """Set the values of all actions at the root, which is in x; the depth is at least 1."""
+    path, last = agent.path, agent.depth - 1
+    level = 0
+    if last == 0:
+        last_step(agent, 0, x)
+        return
+    enter(path, 0, x)
+    while level >= 0:
+        if not find_outcome(agent, level):
+            level -= 1
+            if level >= 0:
+                back_up(agent, level, best(path, level + 1))
+            continue
+        y = path.following[level, path.place[level]]
+        count_outcome(agent, level, y)
+        if level + 1 == last:
+            last_step(agent, last, y)
+            back_up(agent, level, best(path, last))
+        else:
+            level += 1
+            enter(path, level, y)
+
+
+@inlined
+def best(path: Path, level: int) -> float:
+    """The value of the best action."""
+    highest = -np.inf
+    for u in range(path.q.shape[1]):
+        highest = max(highest, path.q[level, u])
+    return highest
+
+
+@inlined
+def find_outcome(agent: Lookahead, level: int) -> bool:
+    """Go on to the next action until one has an outcome left; return whether there is one."""
+    path, counts = agent.path, agent.model.counts
+    while path.place[level] == path.length[level]:
+        u = path.action[level] + 1
+        if u == counts.num_actions:
+            return False
+        begin_action(path, level, counts, agent.rewards, u)
+    return True
+
+
+@inlined
+def count_outcome(agent: Lookahead, level: int, y: int) -> None:
+    """Let the model learn from a transition to y; one that is certain teaches nothing."""
+    path, model = agent.path, agent.model
+    x, u = path.state[level], path.action[level]
+    path.is_solved[level] = False
+    if path.length[level] == 1:
+        return
+    pair = x * model.counts.num_actions + u
+    count(model.counts, agent.saved, level, pair, y)
+    if len(model.inverse) > 0 and model.policy[x] != u:
+        q = models.q_value(model, pair)
+        if q <= model.value[x] + SWITCH * models.scale(model):
+            agent.saved.q[level, pair] = model.q[pair]
+            model.q[pair] = q
+            return
+    save(model, agent.saved, level)
+    update_apart(model, x, u, y)
+    path.is_solved[level] = True
+
+
+@cold
+def back_up(agent: Lookahead, level: int, value: float) -> None:
+    """Add the value of an outcome to that of its action, and take the transition back."""
+    path, model, saved = agent.path, agent.model, agent.saved
+    u, i = path.action[level], path.place[level]
+    worth = path.reward[level, i] + model.discount * value
+    path.q[level, u] += path.chance[level, i] * worth
+    path.place[level] += 1
+    if path.length[level] == 1:
+        return
+    uncount(model.counts, saved, level)
+    if path.is_solved[level]:
+        restore(model, saved, level)
+    else:
+        pair = path.state[level] * model.counts.num_actions + u
+        model.q[pair] = saved.q[level, pair]
+
+
+@cold
+def last_step(agent: Lookahead, level: int, x: int) -> None:
+    """Set the values of all actions in x if only one more step is looked at."""
+    path, model = agent.path, agent.model
+    enter(path, level, x)
+    set_limits(agent.leaf, model, x)
+    for u in range(model.counts.num_actions):
+        begin_action(path, level, model.counts, agent.rewards, u)
+        for i in range(path.length[level]):
+            y, r = path.following[level, i], path.reward[level, i]
+            value = model.value[y]
+            if path.length[level] > 1:
+                value = value_after(agent.leaf, model, agent.saved, level, x, u, y, r)
+            path.q[level, u] += path.chance[level, i] * (r + model.discount * value)
+
+
+def act(agent: Lookahead, x: int) -> int:
+    """Search, and choose a best action; ties are broken at random."""
+    if agent.depth == 0:
+        return models.best_action(agent.model, x, agent.rng)
+    search(agent, x)
+    actions, path = agent.model.counts.num_actions, agent.path
+    return greedy(path.q[0], 0, actions, models.scale(agent.model), agent.rng)
+
+
+def observe(agent: Lookahead, x: int, u: int, y: int, r: float) -> None:
+    """Count the transition and solve again."""
+    learn(agent.model, x, u, y)
+
+
+register(Lookahead, reset=reset, act=act, observe=observe)

@@ -1,0 +1,106 @@
+"""What-if transitions of a solved model: count them, and take them back exactly.
+
+Solutions are saved and restored as a whole, counts one transition at a time. Saved numbers are put
+back as they were, because adding and subtracting one can change the last digits.
+"""
+
+from typing import NamedTuple
+
+from ..counts import Counts, add
+from ..jit import cold, inlined
+from ..types import Floats, Integers
+from .model import Model, update
+
+PAIR, START, LENGTH, ROOM, END, ENTRY = 0, 1, 2, 3, 4, 5  # slots of `row`
+TOTAL, REWARD_SUM, COUNT = 0, 1, 2  # slots of `number`
+NUM_ROW, NUM_NUMBER = 6, 3
+NO_ENTRY = -1
+
+
+class Saved(NamedTuple):
+    """K saved solutions, and what L counted transitions replaced."""
+
+    policy: Integers  # [K, S]
+    inverse: Floats  # [K, S, S], or [K, 0, 0]
+    value: Floats  # [K, S]
+    q: Floats  # [K, P]
+    norms: Floats  # [K, 2]
+    row: Integers  # [L, NUM_ROW]
+    number: Floats  # [L, NUM_NUMBER]
+
+
+@cold
+def save(model: Model, saved: Saved, k: int) -> None:
+    """Save the model's solution as number k."""
+    for x in range(len(model.policy)):
+        saved.policy[k, x] = model.policy[x]
+        saved.value[k, x] = model.value[x]
+    for i in range(model.inverse.shape[0]):
+        for j in range(model.inverse.shape[1]):
+            saved.inverse[k, i, j] = model.inverse[i, j]
+    for pair in range(len(model.q)):
+        saved.q[k, pair] = model.q[pair]
+    for i in range(len(model.norms)):
+        saved.norms[k, i] = model.norms[i]
+
+
+@cold
+def restore(model: Model, saved: Saved, k: int) -> None:
+    """Back to the solution number k."""
+    for x in range(len(model.policy)):
+        model.policy[x] = saved.policy[k, x]
+        model.value[x] = saved.value[k, x]
+    for i in range(model.inverse.shape[0]):
+        for j in range(model.inverse.shape[1]):
+            model.inverse[i, j] = saved.inverse[k, i, j]
+    for pair in range(len(model.q)):
+        model.q[pair] = saved.q[k, pair]
+    for i in range(len(model.norms)):
+        model.norms[i] = saved.norms[k, i]
+
+
+@cold
+def learn(model: Model, x: int, u: int, y: int) -> None:
+    """As `model.learn`, but not inlined."""
+    add(model.counts, x * model.counts.num_actions + u, y)
+    update_apart(model, x, u, y)
+
+
+@cold
+def update_apart(model: Model, x: int, u: int, y: int) -> None:
+    """As `model.update`, but not inlined: it is large."""
+    update(model, x, u, y)
+
+
+@inlined
+def count(counts: Counts, saved: Saved, i: int, pair: int, y: int) -> None:
+    """Count a transition that `uncount` takes back, the last one first."""
+    row, number = saved.row, saved.number
+    row[i, PAIR] = pair
+    row[i, START] = counts.row_start[pair]
+    row[i, LENGTH] = counts.row_length[pair]
+    row[i, ROOM] = counts.row_room[pair]
+    row[i, END] = counts.pool_end[0]
+    row[i, ENTRY] = NO_ENTRY
+    for entry in range(row[i, START], row[i, START] + row[i, LENGTH]):
+        if counts.entry_next[entry] == y:
+            row[i, ENTRY] = entry
+            number[i, COUNT] = counts.entry_count[entry]
+    number[i, TOTAL] = counts.total[pair]
+    number[i, REWARD_SUM] = counts.reward_sum[pair]
+    add(counts, pair, y)
+
+
+@inlined
+def uncount(counts: Counts, saved: Saved, i: int) -> None:
+    """Take transition i back. A row that moved is still at its old place too."""
+    row, number = saved.row, saved.number
+    pair = row[i, PAIR]
+    counts.row_start[pair] = row[i, START]
+    counts.row_length[pair] = row[i, LENGTH]
+    counts.row_room[pair] = row[i, ROOM]
+    counts.pool_end[0] = row[i, END]
+    if row[i, ENTRY] != NO_ENTRY:
+        counts.entry_count[row[i, ENTRY]] = number[i, COUNT]
+    counts.total[pair] = number[i, TOTAL]
+    counts.reward_sum[pair] = number[i, REWARD_SUM]

@@ -52,8 +52,6 @@ class CompiledAgent:
     reference: ClassVar[str] = ""  # authors and year, as "Strens, 2000"
     anytime: ClassVar[bool] = False  # whether it stops early to keep a deadline
     quick: ClassVar[Mapping[str, Any]] = {}  # parameters with which it trains and plays at once
-    # Parameters that came later, with the values that leave the agent and its streams as they were.
-    later: ClassVar[Mapping[str, Any]] = {}
     sweeps: ClassVar[tuple[Sweep, ...]] = ()  # what the figure of its page shows
     benchmark_mdps: ClassVar[int] = 200  # MDPs that the benchmarks play; fewer for slow agents
     arrays: Any = None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import streams
-from ..agents import AGENTS, describe
+from ..agents import describe
 from ..agents.base import Agent, CompiledAgent
 from ..errors import AgentError, InvalidInput, reason, short
 from ..mdps.copying import private_copy
@@ -28,17 +28,8 @@ if TYPE_CHECKING:  # importing kernels takes long
 
 
 def identity(agent: Agent) -> str:
-    """A text that differs between agents with different parameters; it names random streams.
-
-    A parameter that came later is left out where it changes nothing, so that streams stay.
-    """
+    """A text that differs between agents with different parameters."""
     algorithm, parameters = describe(agent)
-    later = AGENTS[algorithm].later if algorithm in AGENTS else {}
-    parameters = {
-        name: value
-        for name, value in parameters.items()
-        if name not in later or value != later[name]
-    }
     return f"{algorithm} {json.dumps(parameters, sort_keys=True, default=str)}"
 
 

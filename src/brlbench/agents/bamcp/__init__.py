@@ -70,7 +70,6 @@ class Bamcp(CompiledAgent):
     )
     benchmark_mdps: ClassVar[int] = 2
     anytime: ClassVar[bool] = True
-    later: ClassVar[Mapping[str, Any]] = {"leaf": "rollout"}
     simulations: int = whole(
         500, "simulations per decision", least=1, most=_MAX_NODES // _KEPT_NODES
     )
@@ -85,6 +84,7 @@ class Bamcp(CompiledAgent):
         "what follows the tree: a roll-out, or the mean MDP's optimal value at the root's counts "
         '("value") or at the leaf\'s ("updated-value")',
         _LEAVES,
+        added=True,
     )
 
     def __post_init__(self) -> None:

@@ -79,7 +79,7 @@ class Ann(PolicySearch):
         Sweep("rounds", (0, 1, 2, 4)),
     )
     hidden: str = layers("10", "units of each hidden layer")
-    rate: float = number(0.01, "learning rate", above=0)
+    rate: float = number(0.001, "learning rate", above=0)
     decay: str = choice(
         "constant", 'whether the rate is divided by the epoch\'s square root: "root"',
         ("constant", "root"),

@@ -1,6 +1,7 @@
 """Train a network on samples, and stop when it no longer gets better on others."""
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -120,7 +121,7 @@ def _order(ends: Floats, rng: np.random.Generator) -> Integers:
 def _first_weights(sizes: Integers, rng: np.random.Generator) -> Floats:
     """Random weights, small enough that no unit is saturated (Glorot and Bengio, 2010)."""
     layers = []
-    for below, above in zip(sizes[:-1], sizes[1:], strict=True):
+    for below, above in pairwise(sizes.tolist()):
         limit = math.sqrt(6 / (below + above))
         layers += [rng.uniform(-limit, limit, below * above), np.zeros(above)]
     return np.concatenate(layers)

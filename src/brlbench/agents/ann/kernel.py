@@ -7,11 +7,11 @@ import math
 from typing import NamedTuple
 
 from ...kernels.choice import greedy
+from ...kernels.jit import inlined
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
 from ...kernels.types import Floats, Integers, Words
-from ...kernels.jit import inlined
 from ..formula.kernel import pick
 from .network import Network, first_output, forward
 

@@ -74,9 +74,8 @@ class Ann(PolicySearch):
     sweeps: ClassVar[tuple[Sweep, ...]] = (
         Sweep("hidden", ("10", "50", "10-10")),
         Sweep("rate", (1e-6, 1e-4, 1e-3, 1e-2)),
-        Sweep("mdps", (10, 100, 500, 2500)),
-        Sweep("labels", ("action", "advantage")),
-        Sweep("rounds", (0, 1, 2, 4)),
+        Sweep("mdps", (20, 100, 500, 2500)),
+        Sweep("rounds", (0, 1, 2, 4), {"labels": "advantage"}),
     )
     hidden: str = layers("10", "units of each hidden layer")
     rate: float = number(0.001, "learning rate", above=0)

@@ -13,7 +13,8 @@ from typing import Any
 
 import brlbench as bb
 from brlbench.agents.base import CompiledAgent
-from brlbench.agents.policy_search import PolicySearch
+from brlbench.agents.opps_cs import OppsCs
+from brlbench.agents.opps_ds import OppsDs
 from brlbench.arguments import parse_parameters
 from brlbench.protocol.training import train
 
@@ -33,7 +34,7 @@ def cases(agents: list[str] | None, priors: list[str] | None, quick: bool) -> It
     """All agents in all experiments, or some of them."""
     original, published = _table(_ORIGINAL), _table(_PUBLISHED)
     for name in agents or bb.AGENTS:
-        if issubclass(bb.AGENTS[name], PolicySearch):  # these play as others
+        if issubclass(bb.AGENTS[name], OppsDs | OppsCs):  # these play as others
             continue
         for prior in priors or PRIORS:
             key = (name, prior)

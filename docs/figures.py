@@ -15,12 +15,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import brlbench as bb
+from brlbench.agents.ann import Ann
 from brlbench.agents.parameters import Sweep
 from brlbench.agents.policy_search import PolicySearch
 from brlbench.analysis.bayes_bound.shipped import shipped_bound
 from brlbench.analysis.scores import normalised
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol import machine
+from brlbench.protocol.training import train
 from brlbench.report.axes import LogAxis
 from brlbench.report.drawings import MOST_DRAWN, transitions
 from brlbench.report.figures import PLAIN, drawing, settle, styles_of_agents
@@ -121,6 +123,33 @@ def _problem(name: str, num_mdps: int) -> tuple[bb.Experiment, tuple[float, floa
     bound = shipped_bound(experiment.test.digest, experiment.discount)
     assert bound is not None
     return experiment, (bb.evaluate(bb.make_agent("random"), experiment).mean, bound.upper)
+
+
+# How a network is trained.
+
+
+def ann_training() -> Figure:
+    """The errors of a network on the samples that it learns from, and on others."""
+    looks = {name: look.points for name, look in series(["learning", "validation"]).items()}
+    with drawing():
+        figure = Figure(figsize=(6.5, 2.8), layout="constrained")
+        panels = figure.subplots(1, 2)
+        for panel, problem in zip(panels, ("GC", "Grid"), strict=True):
+            experiment, agent = bb.Experiment(problem), Ann()
+            train(agent, experiment.prior, experiment.task, experiment.seed)
+            found = agent.found
+            for part, look in looks.items():
+                panel.plot(found["epoch"], found[part], **look, markersize=3, label=part)
+            panel.axhline(
+                found["test_error"][-1], color=PLAIN, linestyle=":", label="test, at the end"
+            )
+            falls = found["epoch"][1:][np.diff(found["rate"]) < 0]
+            panel.plot(falls, np.full(len(falls), 0.04), "v", color=PLAIN, label="the rate falls")
+            panel.set(xlabel="epoch", title=problem, ylim=(0, None))
+            panel.grid(alpha=0.25)
+        panels[0].set_ylabel("mean squared error")
+        panels[1].legend()
+    return figure
 
 
 # The protocol and its statistics, on GC.
@@ -268,7 +297,7 @@ def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
     for algorithm, agent in bb.AGENTS.items():
         if agent.sweeps:
             yield algorithm, partial(effects, algorithm)
-    for draw in (learning, scores, best_map, paired, selection):
+    for draw in (ann_training, learning, scores, best_map, paired, selection):
         yield draw.__name__.replace("_", "-"), draw
     for name in re.findall(r"figures/(gallery-[\w-]+)\.svg", _GALLERY.read_text()):
         yield name, partial(_picture, name)

@@ -279,6 +279,21 @@ def test_the_papers_studies_are_complete() -> None:
     assert all("uniform" in name for name in inaccurate.experiments)
 
 
+def test_the_study_of_networks_is_complete() -> None:
+    """The original library's grid, which lets the rate fall, in three experiments."""
+    jobs = [job for job in read_study(STUDIES / "ann.toml").jobs if job.agent.algorithm == "ann"]
+    original = [job.agent.parameters for job in jobs if "decay" in job.agent.parameters]
+    assert len(original) == 3 * 6 * 4 * 4 * 4
+    for name, values in {
+        "hidden": {"10", "25", "50", "10-10", "25-25", "10-10-10"},
+        "rate": {1e-2, 1e-4, 1e-6, 1e-8},
+        "patience": {5, 10, 25, 50},
+        "mdps": {500, 1000, 2500, 5000},
+        "decay": {"root"},
+    }.items():
+        assert {parameters[name] for parameters in original} == values
+
+
 def test_the_quick_study_can_be_read() -> None:
     assert len({job.agent.algorithm for job in read_study(STUDIES / "quick.toml").jobs}) > 10
 

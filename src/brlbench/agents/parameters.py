@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -110,6 +111,17 @@ def text(
         return isinstance(value, str)
 
     return _field(default, Rule(meaning, allowed, is_usable, str, False, locate=locate))
+
+
+def layers(default: str, meaning: str) -> Any:
+    """Sizes of layers: a text such as "10-10", or one number."""
+
+    def check(value: Any) -> bool:
+        given = isinstance(value, int | str) and not isinstance(value, bool)
+        return given and re.fullmatch(r"[1-9]\d{0,3}(-[1-9]\d{0,3})*", str(value)) is not None
+
+    allowed = 'whole numbers from 1 to 9999 joined by hyphens, as in "10-10"'
+    return _field(default, Rule(meaning, allowed, check, str, False))
 
 
 def intervals(meaning: str) -> Any:

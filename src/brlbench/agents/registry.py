@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arguments import import_named
 from ..errors import InvalidInput, did_you_mean, reason, said, short
+from .ann import Ann
 from .bamcp import Bamcp
 from .base import Agent, CompiledAgent
 from .beb import Beb
@@ -55,6 +56,7 @@ CLASSES: list[type[CompiledAgent]] = [
     FormulaAgent,
     OppsDs,
     OppsCs,
+    Ann,
     Bamcp,
     Bfs3,
     Lookahead,

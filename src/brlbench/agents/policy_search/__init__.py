@@ -1,4 +1,4 @@
-"""What OPPS-DS and OPPS-CS share: a search on MDPs of the prior, and what is saved of it."""
+"""What OPPS-DS, OPPS-CS and ANN share: a search on MDPs of the prior, and what is saved of it."""
 
 from collections.abc import Callable
 from copy import copy as shallow_copy

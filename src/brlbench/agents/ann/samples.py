@@ -1,0 +1,133 @@
+"""Samples to learn from: the steps of trajectories on MDPs of the prior, labelled by a teacher."""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...kernels.loop import trajectory
+from ...kernels.loop.trajectory import Record
+from ...kernels.types import Floats
+from ...mdps.dirichlet import FlatDirichlet
+from ..arrays.model import build_environment
+from ..base import Task
+from . import teaching
+from .kernel import Ann
+
+_MDPS_AT_ONCE = 100
+_LEAST_WEIGHT = 1e-6  # of the first step's; later steps are left out
+_SHARES = (0.5, 0.75)  # of the MDPs: where the learning part ends, and where validation does
+_DIGITS = 9  # standardised inputs that agree in as many decimals are equal
+
+
+class Samples(NamedTuple):
+    """Samples with their weights."""
+
+    inputs: Floats  # [n, I]
+    labels: Floats  # [n, A]
+    weights: Floats  # [n]
+
+
+class Parts(NamedTuple):
+    """Samples of different MDPs."""
+
+    learning: Samples
+    validation: Samples
+    test: Samples
+
+
+class School(NamedTuple):
+    """Whatever it takes to make samples."""
+
+    prior: FlatDirichlet
+    task: Task
+    observer: Ann  # its inputs are not standardised
+    teacher: Any  # the arrays of an agent
+    advantages: bool  # whether labels are the teacher's advantages
+
+    @property
+    def steps(self) -> int:
+        """The number of steps of a trajectory that matter."""
+        matter = math.log(_LEAST_WEIGHT) / math.log(self.task.discount)
+        return min(self.task.horizon, math.ceil(matter))
+
+    def visit(
+        self, guide: Any, mdps: int, rng: np.random.Generator, tell: Callable[[int], None]
+    ) -> Parts:
+        """Let a guide play fresh MDPs; return its steps, labelled and split by MDP."""
+        shape = (mdps, self.steps)
+        inputs = np.empty((*shape, len(self.observer.center)))
+        labels = np.empty((*shape, self.prior.num_actions))
+        for first in range(0, mdps, _MDPS_AT_ONCE):
+            part = slice(first, min(first + _MDPS_AT_ONCE, mdps))
+            self._visit_some(guide, inputs[part], labels[part], rng)
+            tell(part.stop)
+        weights = self.task.discount ** np.arange(self.steps)
+        weights = np.broadcast_to(weights / weights.mean(), shape)
+        ends = [math.ceil(share * mdps) for share in _SHARES]
+        numbers = np.split(rng.permutation(mdps), ends)
+        flat = [
+            [array[some].reshape(-1, *array.shape[2:]) for array in (inputs, labels, weights)]
+            for some in numbers
+        ]
+        return Parts(*(Samples(*arrays) for arrays in flat))
+
+    def _visit_some(
+        self, guide: Any, inputs: Floats, labels: Floats, rng: np.random.Generator
+    ) -> None:
+        """Fill in the inputs [n, T, I] and the labels [n, T, A] of n trajectories."""
+        mdps = len(inputs)
+        env = build_environment(self.prior)
+        record = Record.empty(mdps, self.steps, 0)
+        probabilities = self.prior.sample_many([rng] * mdps)
+        guided, taught = rng.integers(0, 2**64, size=(2, mdps, 4), dtype=np.uint64)
+        noise = rng.integers(0, 2**64, size=mdps, dtype=np.uint64)
+        trajectory.play(guide, env, probabilities, np.arange(mdps), guided, noise, record)
+        teaching.watch(self.observer, record, inputs)
+        teach = teaching.teach_advantages if self.advantages else teaching.teach_actions
+        teach(self.teacher, env, probabilities, taught, record, labels)
+
+
+def joined(one: Parts, other: Parts) -> Parts:
+    """All samples of two rounds, part by part."""
+    return Parts(
+        *(
+            Samples(*(np.concatenate(pair) for pair in zip(*parts, strict=True)))
+            for parts in zip(one, other, strict=True)
+        )
+    )
+
+
+class Standard(NamedTuple):
+    """How inputs are standardised; an input that never varies becomes 0."""
+
+    center: Floats  # [I]
+    gain: Floats  # [I]
+
+
+def standard_of(samples: Samples) -> Standard:
+    """What gives the inputs mean 0 and variance 1, in these samples with their weights."""
+    center = np.average(samples.inputs, axis=0, weights=samples.weights)
+    squares = np.average((samples.inputs - center) ** 2, axis=0, weights=samples.weights)
+    deviation = np.sqrt(squares)
+    # Less than this is rounding.
+    varies = deviation > 1e-9 * np.abs(samples.inputs).max(axis=0)
+    return Standard(center, np.where(varies, 1 / np.where(varies, deviation, 1.0), 0.0))
+
+
+def merged(samples: Samples, standard: Standard) -> Samples:
+    """Standardise the inputs, and merge samples whose inputs are equal.
+
+    The merged sample has the mean of their labels, by weight, and the sum of their weights.
+    """
+    inputs = (samples.inputs - standard.center) * standard.gain
+    keys = np.round(inputs, _DIGITS) + 0.0  # no negative zeros
+    order = np.lexsort(keys.T)
+    keys = keys[order]
+    differs = np.any(keys[1:] != keys[:-1], axis=1)
+    first = np.flatnonzero(np.concatenate([[True], differs]))
+    weights = np.add.reduceat(samples.weights[order], first)
+    weighted = samples.labels[order] * samples.weights[order, None]
+    labels = np.add.reduceat(weighted, first, axis=0) / weights[:, None]
+    return Samples(inputs[order[first]], labels, weights)

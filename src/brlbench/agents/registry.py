@@ -34,6 +34,7 @@ from .psrl import Psrl
 from .random import Random
 from .sboss import Sboss
 from .soft_max import SoftMax
+from .spread import Spread
 from .vbrb import Vbrb
 from .vdbe import Vdbe
 
@@ -49,6 +50,7 @@ CLASSES: list[type[CompiledAgent]] = [
     MbieEb,
     Bonus,
     Eubrl,
+    Spread,
     FormulaAgent,
     OppsDs,
     OppsCs,

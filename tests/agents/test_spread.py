@@ -10,7 +10,7 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.streams import generator
-from helpers.optimism import GAMBLE, STAY, gamble, random_prior, value_iteration
+from helpers.optimism import GAMBLE, STAY, gamble, random_prior, with_spread
 from helpers.reference import best, walk
 
 CASES = [
@@ -22,24 +22,10 @@ CASES = [
 ]
 
 
-def with_bonus(posterior: FlatDirichlet, discount: float, kappa: float, decay: float) -> Floats:
-    """Q = mean of x + kappa * deviation of x * (n + 1)^-decay, for x = r + discount * V."""
-    counts = posterior.counts.to_dense()
-    total: Floats = counts.sum(axis=2)
-    p = counts / total[:, :, None]
-
-    def operator(x: Floats) -> Floats:
-        mean: Floats = (p * x).sum(axis=2)
-        variance: Floats = (p * (x - mean[:, :, None]) ** 2).sum(axis=2)
-        return mean + kappa * np.sqrt(variance) * (total + 1) ** -decay
-
-    return value_iteration(posterior.rewards.mean.to_dense(), discount, operator)
-
-
 @pytest.mark.parametrize(("prior", "kappa", "decay"), CASES)
 def test_values_and_bonuses_agree(prior: FlatDirichlet, kappa: float, decay: float) -> None:
     def solve(posterior: FlatDirichlet, discount: float) -> Floats:
-        return with_bonus(posterior, discount, kappa, decay)
+        return with_spread(posterior, discount, kappa, decay)
 
     for step in walk(Spread(kappa, decay), prior, discount=0.9, steps=40, solve=solve):
         assert step.action in best(step.q_before[step.state])
@@ -89,7 +75,7 @@ def test_many_states_are_solved_by_sweeps(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(model, "MAX_INVERSE_STATES", 0)
 
     def solve(posterior: FlatDirichlet, discount: float) -> Floats:
-        return with_bonus(posterior, discount, 0.3, 0.5)
+        return with_spread(posterior, discount, 0.3, 0.5)
 
     for step in walk(Spread(0.3), prior, discount=0.9, steps=20, solve=solve, tolerance=1e-7):
         assert step.action in best(step.q_before[step.state])

@@ -34,6 +34,7 @@ from .psrl import Psrl
 from .random import Random
 from .sboss import Sboss
 from .soft_max import SoftMax
+from .sparse_prior import SparsePrior
 from .spread import Spread
 from .vbrb import Vbrb
 from .vdbe import Vdbe
@@ -51,6 +52,7 @@ CLASSES: list[type[CompiledAgent]] = [
     Bonus,
     Eubrl,
     Spread,
+    SparsePrior,
     FormulaAgent,
     OppsDs,
     OppsCs,

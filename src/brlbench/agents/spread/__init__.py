@@ -7,13 +7,18 @@ x = r + discount * V(y). Values include the bonuses of what follows, so both are
 At a decay of 1/2, s / sqrt(n + 1) is the posterior standard deviation of the pair's expected worth:
 its mean probabilities are uncertain, and only as much as it matters. So an action whose outcomes
 are all worth the same gets no bonus, however seldom it was taken. The bonus is also the most that
-a change of p to q can add, if the chi-square distance sum (q - p)^2 / p is at most kappa^2 / (n + 1).
+replacing p by q can add if the chi-square distance, the sum of (q - p)^2 / p, is at most
+kappa^2 / (n + 1).
 
-What is guaranteed: for a decay of 1/2, if no positive count of the prior is below kappa^2, a larger
-V(y) never makes a pair worth less. Adding a constant to all values adds discount times as much to
-every pair. So values and bonuses have exactly one solution. It is found by corrections with the
-inverse of the mean model, and if these do not arrive, by sweeps, which then do. For other
-parameters the sweeps end after a fixed number of rounds, and what they have found is used.
+What is guaranteed: for a decay of 1/2 or more, if no positive count is below kappa^2, a larger V(y)
+never makes a pair worth less. Adding a constant to all values adds discount times as much to every
+pair. So the equation is a contraction, and values and bonuses have exactly one solution. It is
+found by corrections with the inverse of the mean model, and if these do not arrive, by sweeps,
+which then do. For other parameters the sweeps end after a fixed number of rounds, and what they
+have found is used.
+
+Tried and left out: a factor, the relative expected improvement, for actions far below the best. It
+made scores on GC lower and changed nothing elsewhere.
 
 The nearest relatives are VBRB, whose bonus is the same for all values (see `vbrb`), and the
 uncertainty Bellman equation (O'Donoghue et al., 2018), which adds variances along the way.

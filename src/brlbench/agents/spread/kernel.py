@@ -19,7 +19,7 @@ from ...kernels.solving.model_agent import act
 from ...kernels.types import Floats, Words
 
 SETTLED = 1e-11  # greatest residual of settled values, relative to their scale
-_ROUNDS = 100  # of corrections, before sweeps take over
+_ROUNDS = 50  # of corrections with one inverse
 _MAX_SWEEPS = 10_000
 
 
@@ -54,19 +54,37 @@ def set_size(agent: Spread, pair: int) -> None:
 @inlined
 def settle(agent: Spread) -> None:
     """Make values and bonuses agree, from values that nearly do."""
+    if len(agent.model.inverse) == 0:
+        sweep(agent)
+    elif not correct(agent):
+        solve_afresh(agent)
+
+
+@inlined
+def correct(agent: Spread) -> bool:
+    """Correct the values until they agree with the bonuses; return whether they do."""
     model = agent.model
-    if len(model.inverse) > 0:
-        for _ in range(_ROUNDS):
-            models.measure(model)
-            set_bonuses(agent)
-            residual, better = models.look(model)
-            if better:
-                switch(model)
-            elif residual > SETTLED * models.scale(model):
-                models.correct_values(model)
-            else:
-                return
-    sweep(agent)
+    for _ in range(_ROUNDS):
+        models.measure(model)
+        set_bonuses(agent)
+        residual, better = models.look(model)
+        if better:
+            switch(model)
+        elif residual > SETTLED * models.scale(model):
+            models.correct_values(model)
+        else:
+            return True
+    return False
+
+
+@cold
+def solve_afresh(agent: Spread) -> None:
+    """Correct with a fresh inverse; if that does not help either, sweep."""
+    models.invert(agent.model)
+    if not correct(agent):
+        agent.model.value[:] = 0.0  # the corrections may have led anywhere
+        sweep(agent)
+        models.invert(agent.model)
 
 
 @inlined
@@ -109,17 +127,6 @@ def switch(model: Model) -> None:
 
 @cold
 def sweep(agent: Spread) -> None:
-    """Solve by sweeps, whose result then becomes the start of further corrections."""
-    model = agent.model
-    if len(model.inverse) > 0:
-        model.value[:] = 0.0  # corrections that do not arrive may have led anywhere
-    sweep_values(agent)
-    if len(model.inverse) > 0:
-        models.invert(model)
-
-
-@inlined
-def sweep_values(agent: Spread) -> None:
     """Gauss-Seidel sweeps over all states, until none changes much."""
     model = agent.model
     actions = model.counts.num_actions
@@ -145,7 +152,8 @@ def reset(agent: Spread, x: int) -> None:
     copy_vector(agent.size, agent.initial_size)
 
 
-def observe(agent: Spread, x: int, u: int, y: int, r: float) -> None:
+@inlined
+def learn(agent: Spread, x: int, u: int, y: int) -> None:
     """Count the transition, and solve again."""
     model = agent.model
     pair = x * model.counts.num_actions + u
@@ -154,6 +162,11 @@ def observe(agent: Spread, x: int, u: int, y: int, r: float) -> None:
     if len(model.inverse) > 0 and model.policy[x] == u:
         models.observed_row(model, x, y)
     settle(agent)
+
+
+def observe(agent: Spread, x: int, u: int, y: int, r: float) -> None:
+    """Learn from the transition."""
+    learn(agent, x, u, y)
 
 
 register(Spread, reset=reset, act=act, observe=observe)

@@ -4,9 +4,9 @@
 |---|---|
 | all | two intervals between readings of the clock, which every recorded time contains |
 | random | one random word |
-| epsilon-greedy, soft-max, vdbe, beb, bolt, vbrb, mbie-eb, bonus, eubrl, formula, ann | for each
-  model, S^2 products and sums: the rank-one update of the inverse; above `MAX_INVERSE_STATES`, one
-  look at every count instead |
+| epsilon-greedy, soft-max, vdbe, beb, bolt, vbrb, mbie-eb, bonus, eubrl, spread, sparse-prior,
+  formula, ann | for each model, S^2 products and sums: the rank-one update of the inverse; above
+  `MAX_INVERSE_STATES`, one look at every count instead |
 | lookahead | the same for the real transition, and nothing for those that it looks at |
 | bamcp | simulations * depth steps, each with one random word and the scan of one row of counts |
 | bfs3 | the same for the steps of the roll-outs that were made in one trajectory |
@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 _STEPS = 1000
 _MODEL_AGENTS = (
     "epsilon-greedy", "soft-max", "vdbe", "beb", "bolt", "vbrb", "mbie-eb", "bonus", "eubrl",
-    "formula", "lookahead", "ann",
+    "spread", "sparse-prior", "formula", "lookahead", "ann",
 )  # fmt: skip
 
 

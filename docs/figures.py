@@ -32,19 +32,22 @@ FOLDER = Path(__file__).parent / "figures"
 
 # Effects of parameters: score and time for a few values of each, all others at their defaults.
 
-_LOOKS = {name: look.points for name, look in series(["GC", "Grid"]).items()}
+_PROBLEMS = ("GC", "Grid")
+_WITH_UNIFORM_PRIORS = ("sparse-prior",)
 
 
 def effects(algorithm: str) -> Figure:
     """Score above, time below, one column per parameter."""
     sweeps = bb.AGENTS[algorithm].sweeps
+    prefix = "uniform:" if algorithm in _WITH_UNIFORM_PRIORS else ""
+    looks = series(prefix + problem for problem in _PROBLEMS)
     with drawing():
         figure = Figure(figsize=(1.0 + 2.3 * len(sweeps), 4.4), layout="constrained")
         panels = figure.subplots(2, len(sweeps), squeeze=False, sharey="row")
         times = []
         for column, sweep in zip(panels.T, sweeps, strict=True):
-            for problem, look in _LOOKS.items():
-                times += _draw_sweep(column, algorithm, sweep, problem, look)
+            for problem, look in looks.items():
+                times += _draw_sweep(column, algorithm, sweep, problem, look.points)
         what = "training" if _searches(algorithm) else "a decision"
         panels[0, 0].set_ylabel("score\n(0: random, 1: bound)")
         panels[1, 0].set_ylabel(f"time of {what}\n(log scale)")
@@ -119,7 +122,7 @@ def _num_mdps(algorithm: str) -> int:
 @cache
 def _problem(name: str, num_mdps: int) -> tuple[bb.Experiment, tuple[float, float]]:
     """An experiment, the score of the random agent in it, and the bound that no agent can pass."""
-    experiment = bb.Experiment(name, name, num_mdps=num_mdps)
+    experiment = bb.Experiment(name, name.removeprefix("uniform:"), num_mdps=num_mdps)
     bound = shipped_bound(experiment.test.digest, experiment.discount)
     assert bound is not None
     return experiment, (bb.evaluate(bb.make_agent("random"), experiment).mean, bound.upper)

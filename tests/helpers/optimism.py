@@ -46,6 +46,20 @@ def value_iteration(rewards: Floats, discount: float, operator: Operator) -> Flo
     return q
 
 
+def with_spread(posterior: FlatDirichlet, discount: float, kappa: float, decay: float) -> Floats:
+    """Q = mean of x + kappa * deviation of x * (n + 1)^-decay, for x = r + discount * V."""
+    counts = posterior.counts.to_dense()
+    total: Floats = counts.sum(axis=2)
+    p = counts / total[:, :, None]
+
+    def operator(x: Floats) -> Floats:
+        mean: Floats = (p * x).sum(axis=2)
+        variance: Floats = (p * (x - mean[:, :, None]) ** 2).sum(axis=2)
+        return mean + kappa * np.sqrt(variance) * (total + 1) ** -decay
+
+    return value_iteration(posterior.rewards.mean.to_dense(), discount, operator)
+
+
 CASES = [
     (random_prior(1), 0.3),
     (random_prior(2), 5.0),

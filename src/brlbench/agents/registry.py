@@ -37,6 +37,8 @@ from .random import Random
 from .random_mix import RandomMix
 from .sboss import Sboss
 from .soft_max import SoftMax
+from .sparse_prior import SparsePrior
+from .spread import Spread
 from .vbrb import Vbrb
 from .vdbe import Vdbe
 from .vpi import Vpi
@@ -53,6 +55,8 @@ CLASSES: list[type[CompiledAgent]] = [
     MbieEb,
     Bonus,
     Eubrl,
+    Spread,
+    SparsePrior,
     FormulaAgent,
     OppsDs,
     OppsCs,

@@ -1,0 +1,120 @@
+"""Is an agent of our own above every agent of the paper, with the same parameters everywhere?
+
+python -m reproduction.own     prints the tables of docs/algorithms/sparse-prior.md; takes minutes
+
+The parameter is chosen on MDPs of one seed, and tested on those of another. The paper's agents play
+at the paper's best parameters. Those that are slow have played the frozen sets already
+(`results.parquet`); our agent meets them there.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import brlbench as bb
+from brlbench.agents.sparse_prior import SparsePrior
+from brlbench.analysis.significance import holm, paired_z_test
+from brlbench.mdps.sparse import Floats
+from brlbench.protocol.score import Score
+from brlbench.protocol.summary import Summary
+from brlbench.storage.compact import read_summaries
+
+from .published import PublishedRow, published_rows
+
+CHOOSING, TESTING = 1001, 2002  # seeds
+KAPPAS = (0.15, 0.3, 0.45, 0.6)
+NUM_CHOOSING, NUM_TESTING, NUM_SLOW = 1000, 5000, 1000  # MDPs; NUM_SLOW for sboss
+FROZEN = ("bamcp", "bfs3")  # met on the frozen sets
+PRIORS = [prior + name for prior in ("", "uniform:") for name in ("GC", "GDL", "Grid")]
+
+
+class Meeting(NamedTuple):
+    """Our agent and one of the paper's on the same MDPs."""
+
+    experiment: str
+    opponent: str
+    num_mdps: int
+    ours: Score
+    theirs: Score
+    p_value: float
+
+
+def choose() -> float:
+    """Print scores for all values of kappa, and return the value with the best relative scores."""
+    scores = np.array([[_choosing_score(prior, kappa) for prior in PRIORS] for kappa in KAPPAS])
+    relative = (scores / scores.max(axis=0)).mean(axis=1)
+    print(f"| kappa | {' | '.join(PRIORS)} | relative |")
+    print("|---" * (len(PRIORS) + 2) + "|")
+    for kappa, row, mean in zip(KAPPAS, scores, relative, strict=True):
+        print(f"| {kappa} | {' | '.join(f'{score:.3f}' for score in row)} | {mean:.4f} |")
+    return KAPPAS[int(relative.argmax())]
+
+
+def _choosing_score(prior: str, kappa: float) -> float:
+    experiment = _experiment(prior, NUM_CHOOSING, CHOOSING)
+    return bb.evaluate(SparsePrior(kappa), experiment, progress=False).adjusted.mean
+
+
+def _experiment(prior: str, num_mdps: int, seed: int) -> bb.Experiment:
+    return bb.Experiment(prior, prior.removeprefix("uniform:"), num_mdps=num_mdps, seed=seed)
+
+
+def meet_all(prior: str, kappa: float) -> Iterator[Meeting]:
+    """Our agent meets all agents of the paper in one experiment."""
+    rows = [row for row in published_rows() if row.prior == prior and row.algorithm != "random"]
+    fresh = bb.evaluate(
+        SparsePrior(kappa), _experiment(prior, NUM_TESTING, TESTING), progress=False
+    )
+    name = f"{prior.removeprefix('uniform:')}/{'in' * prior.startswith('u')}accurate/v1"
+    frozen = bb.evaluate(SparsePrior(kappa), bb.frozen_set(name), progress=False)
+    for row in rows:
+        if row.algorithm in FROZEN:
+            theirs = _stored(row)
+            ours = frozen.returns if theirs.adjusted is None else frozen.adjusted.returns
+            yield _meeting(row, ours, theirs.scored_returns)
+        else:
+            number = NUM_SLOW if row.algorithm == "sboss" else NUM_TESTING
+            agent = bb.make_agent(row.agent, **row.parameters)
+            played = bb.evaluate(agent, _experiment(prior, number, TESTING), progress=False)
+            yield _meeting(row, fresh.adjusted.returns[:number], played.adjusted.returns)
+
+
+def _stored(row: PublishedRow) -> Summary:
+    """The stored result of one of the paper's agents on a frozen set."""
+    path = Path(__file__).parent / "results.parquet"
+    found = (
+        summary
+        for header, summary in read_summaries(path)
+        if (header.settings["prior"], header.settings["test"]) == (row.prior, row.test)
+    )
+    stored = row.find(found)
+    assert stored is not None
+    return stored
+
+
+def _meeting(row: PublishedRow, ours: Floats, theirs: Floats) -> Meeting:
+    test = paired_z_test(ours, theirs)
+    opponent = f"{row.algorithm}: {row.label}" if row.algorithm != row.agent else row.label
+    return Meeting(row.prior, opponent, len(ours), Score.of(ours), Score.of(theirs), test.p_value)
+
+
+def main() -> None:
+    """Choose, test and print."""
+    kappa = choose()
+    print(f"\nkappa = {kappa}\n")
+    print("| prior | agent of the paper | MDPs | its score | sparse-prior | p, Holm |")
+    print("|---|---|---|---|---|---|", flush=True)
+    for prior in PRIORS:
+        meetings = list(meet_all(prior, kappa))
+        for meeting, p_value in zip(meetings, holm([m.p_value for m in meetings]), strict=True):
+            print(
+                f"| {prior} | {meeting.opponent} | {meeting.num_mdps} | {meeting.theirs} | "
+                f"{meeting.ours} | {p_value:.2g} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Sparse prior: learned supports for rows about which the prior says nothing. Our own.
+
+A prior that allows every next state with equal counts is rarely meant: most pairs lead to few
+states. This agent believes a row of the prior unless all states are possible with equal counts. It
+models the others itself, from what it sees:
+
+- A row has k possible next states and a Dirichlet(1, ..., 1) distribution on them, where k is
+  unknown. After n transitions to m different states, the likelihood of k is proportional to
+  k! / (k - m)! * Gamma(k) / Gamma(n + k) (Friedman and Singer, 1999; Strens, 2000, and Dearden et
+  al., 1999, use similar priors in reinforcement learning).
+- P(k) is shared by all rows. It begins proportional to 1/k, with the weight of one row. After each
+  transition follows one step of EM over the rows with data.
+- Given k, a next state that was seen c times has probability (c + 1) / (n + k). What remains goes
+  to unseen states, by how they relate to the present state x: x itself, states that other actions
+  in x led to, states that led to x, those that did both, and all others. How often a novelty comes
+  from each of these five groups is learned, per state in the group.
+- Each action may have habits of its own. Both hypotheses, shared and own habits, predict every
+  novelty. Their mixture is weighted by how well they did, and begins with prior odds `odds`.
+
+A modelled row enters as the Dirichlet distribution with the same mean and the same summed variance
+of the probabilities. With these counts the agent plays as `spread` does. So it is `spread` where
+the prior is informative. All of this is a modelling choice of the agent, not part of any prior; it
+uses the given prior's support and what it sees.
+
+Not exact: habits and P(k) are estimates that are treated as known; the likelihood of k ignores that
+habits make some supports likelier than others, and moment matching replaces a mixture by one
+distribution. The numbering of states is never used.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...kernels.types import Integers
+from ...mdps.dirichlet import FlatDirichlet
+from ..base import CompiledAgent, Task, new_rng
+from ..parameters import Sweep, number
+
+
+@dataclass
+class SparsePrior(CompiledAgent):
+    """Plays as `spread`, but learns which next states are possible where the prior says nothing."""
+
+    name: ClassVar[str] = "sparse-prior"
+    sweeps: ClassVar[tuple[Sweep, ...]] = (
+        Sweep("kappa", (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0)),
+        Sweep("odds", (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)),
+    )
+    kappa: float = number(0.45, "size of the bonus, in posterior standard deviations", least=0)
+    odds: float = number(
+        0.03, "prior odds that each action has habits of its own", least=0, most=1e6
+    )
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Model the rows about which the prior says nothing, and solve the mean MDP."""
+        from ..arrays.model import build_model, copy, entry_rewards
+        from . import kernel as kernels
+
+        model = build_model(prior, task, background=False)
+        pairs, pool, states = len(model.q), len(model.counts.entry_next), prior.num_states
+        rows = _uninformative(prior)
+        shares = 1 / np.arange(1.0, states + 1)
+        agent = kernels.SparsePrior(
+            rng=new_rng(),
+            model=model,
+            initial=model,
+            entry_reward=entry_rewards(prior, model.counts),
+            size=np.zeros(pairs),
+            initial_size=np.zeros(pairs),
+            kappa=self.kappa,
+            decay=0.5,
+            supports=kernels.Supports(
+                rows=rows,
+                is_modelled=np.isin(np.arange(pairs), rows),
+                seen=np.zeros(pool),
+                tries=np.zeros(pairs),
+                distinct=np.zeros(pairs),
+                likelihood=np.ones(pool),
+                share=shares / shares.sum(),
+                initial_share=shares / shares.sum(),
+                responsibility=np.zeros(states),
+            ),
+            novelty=kernels.build_novelty(states, prior.num_actions, self.odds),
+        )
+        kernels.solve(agent)
+        return agent._replace(
+            model=copy(model), size=agent.size.copy(), initial_size=agent.size.copy()
+        )
+
+
+def _uninformative(prior: FlatDirichlet) -> Integers:
+    """The pairs for which every next state is possible, all with the same count."""
+    table = prior.counts
+    first = table.row_start[:-1]
+    alike = np.minimum.reduceat(table.values, first) == np.maximum.reduceat(table.values, first)
+    return np.flatnonzero(alike & (np.diff(table.row_start) == prior.num_states))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from .storage import frozen_set
     from .study.start import run
+    from .testing import check_rules
 
 __version__ = "0.1.0"
 
@@ -50,6 +51,7 @@ _MODULES = {
     "Task": "agents",
     "bayes_optimal_bound": "analysis.bayes_bound",
     "bayes_optimal_value": "mdps.bayes_optimal",
+    "check_rules": "testing",
     "compare": "report.compare",
     "distribution": "problems",
     "evaluate": "protocol.evaluate",
@@ -82,6 +84,7 @@ __all__ = [
     "Task",
     "bayes_optimal_bound",
     "bayes_optimal_value",
+    "check_rules",
     "compare",
     "distribution",
     "evaluate",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 KEPT, BROKEN, DOUBTFUL, UNKNOWN = "kept", "broken", "doubtful", "unknown"
 _SHORTEST_DEADLINE = 1_000_000  # nanoseconds
-_LATE = 1.5  # times the deadline; what is late by less may be the machine's fault
+_LATE = 1.5  # times the deadline; what computes for less may be the clock's fault
 _FEW = 0.05  # the share of late decisions that a busy machine excuses
 
 
@@ -126,10 +126,8 @@ def needs_no_single_process(exam: "Examination") -> Finding:
     """The number of workers does not matter."""
     trial = exam.trial
     played = evaluate(copy_agent(trial.agent), trial.experiment, workers=2, progress=False)
-    assert played.actions is not None
-    assert played.states is not None
-    rows = [played.actions, played.states, played.rewards, played.nanoseconds]
-    other = Play(*(each.reshape(-1, each.shape[-1]) for each in rows))
+    number = len(trial.first.actions)
+    other = Play(*(getattr(played, name).reshape(number, -1) for name in Play._fields))
     difference = trial.first.difference(other)
     if not difference:
         return Finding(KEPT, "two workers play like one")
@@ -236,25 +234,29 @@ def draws_from_its_generator(exam: "Examination") -> Finding:
 def keeps_deadlines(exam: "Examination") -> Finding:
     """Decisions end before the deadline, if the agent says so.
 
-    Only decisions that are all far too late break the rule: a busy machine delays some.
+    A busy machine makes decisions late, too: only those that compute for too long break the rule.
     """
     trial = exam.trial
     if not getattr(trial.agent, "anytime", False):
         return Finding(KEPT, "it promises none; anytime = True would")
-    free = np.quantile(trial.first.nanoseconds, 0.25)
-    deadline = max(_SHORTEST_DEADLINE, free / 2)
+    deadline = max(_SHORTEST_DEADLINE, _computing(trial.first) / 2)
     limited = trial.experiment.replace(deadline=deadline * 1e-9)
-    taken = play_part(trial.new(limited).agent, limited).nanoseconds
-    late = float((taken > deadline).mean())
+    played = play_part(trial.new(limited).agent, limited)
+    late = float((played.nanoseconds > deadline).mean())
     shown = format_seconds(deadline * 1e-9)
     seen = f"{late:.0%} of its decisions end after a deadline of {shown}"
     remedy = "look at the clock in act, and stop in time for observe"
-    if np.quantile(taken, 0.25) > _LATE * deadline:
-        usual = format_seconds(float(np.median(taken)) * 1e-9)
-        return Finding(BROKEN, f"{seen}: they usually take {usual}", remedy)
+    if _computing(played) > _LATE * deadline:
+        usual = format_seconds(_computing(played) * 1e-9)
+        return Finding(BROKEN, f"{seen}: they compute for {usual}", remedy)
     if late > _FEW:
-        return Finding(DOUBTFUL, f"{seen}, maybe because the machine is busy", remedy)
+        return Finding(DOUBTFUL, f"{seen}, because it waits or the machine is busy", remedy)
     return Finding(KEPT, seen)
+
+
+def _computing(played: Play) -> float:
+    """How many nanoseconds of processor time a decision takes, in the usual trajectory."""
+    return float(np.median(played.cpu_nanoseconds) / played.actions.shape[1])
 
 
 class Rule(NamedTuple):
@@ -270,16 +272,16 @@ RULES: dict[str, Rule] = {
     "parameters": Rule("Its parameters are visible", has_visible_parameters),
     "repeats": Rule("One seed, one play", repeats),
     "independent": Rule("MDPs do not affect each other", plays_independently, ("plays", "repeats")),
-    "workers": Rule(
-        "The number of workers does not matter",
-        needs_no_single_process,
-        ("plays", "repeats", "independent"),
-    ),
     "copies": Rule("Copies play alike and share nothing", can_be_copied, ("repeats",)),
     "saves": Rule(
         "Saved and loaded, it plays alike",
         can_be_saved,
         ("plays", "parameters", "repeats", "independent"),
+    ),
+    "workers": Rule(
+        "The number of workers does not matter",
+        needs_no_single_process,
+        ("plays", "repeats", "independent", "saves"),
     ),
     "odd problems": Rule("It plays odd problems", plays_odd_problems),
     "given": Rule("It changes nothing that it is given", changes_nothing_given),

@@ -1,7 +1,6 @@
 """An agent on trial: it is trained and played in several ways, each once."""
 
 import multiprocessing
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property
 from typing import NamedTuple
@@ -27,6 +26,7 @@ class Play(NamedTuple):
     states: Integers  # [n, T + 1]
     rewards: Floats  # [n, T]
     nanoseconds: Integers  # [n, T]
+    cpu_nanoseconds: Integers  # [n]
 
     def difference(self, other: "Play") -> str:
         """Where another play of the same trajectories first differs; empty if it does not."""
@@ -108,22 +108,20 @@ class Trial:
     @cached_property
     def is_random(self) -> bool:
         """Whether plays in two new processes differ, where nothing is left of earlier plays."""
-        one, other = (_in_new_process(train_and_play, self) for _ in range(2))
-        return one.difference(other) != ""
+        given = (copy_agent(self.agent), self.experiment)
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(2, context, max_tasks_per_child=1) as executor:
+            one, other = (executor.submit(train_and_play, *given) for _ in range(2))
+            return one.result().difference(other.result()) != ""
 
 
 def play_part(agent: Agent, experiment: Experiment, part: Part | None = None) -> Play:
     """Play some trajectories, or all, with a trained agent."""
     record = play(agent, experiment, part or Part(0, experiment.num_trajectories))
-    return Play(record.actions, record.states, record.rewards, record.nanoseconds)
+    return Play(*(getattr(record, name) for name in Play._fields))
 
 
 def train_and_play(agent: Agent, experiment: Experiment) -> Play:
     """Train an agent and play the whole experiment."""
     train(agent, experiment.prior, experiment.task, experiment.seed)
     return play_part(agent, experiment)
-
-
-def _in_new_process(function: Callable[[Agent, Experiment], Play], trial: Trial) -> Play:
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as executor:
-        return executor.submit(function, copy_agent(trial.agent), trial.experiment).result()

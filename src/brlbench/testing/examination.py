@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from ..agents import default_parameters, describe
 from ..agents.base import Agent
 from ..arguments import format_seconds
@@ -50,7 +52,7 @@ class Examination:
         """How long training takes, and the median and the 95% quantile of a decision's time."""
         if self["plays"].verdict != KEPT:
             return {}
-        decisions = self.trial.first.nanoseconds * 1e-9
+        decisions = self.trial.first.nanoseconds.astype(np.float64) * 1e-9
         features = {name: ONLINE_FEATURES[name](decisions) for name in ("median", "p95")}
         return {"offline": self.trial.trained.training.seconds, **features}
 

@@ -40,7 +40,8 @@ class Play(NamedTuple):
 
     def of(self, part: Part) -> "Play":
         """Some of the trajectories."""
-        return Play(*(array[part.first : part.end] for array in self))
+        rows = slice(*part)
+        return self._make(array[rows] for array in self)
 
 
 class Trial:

@@ -40,13 +40,13 @@ class Finding(NamedTuple):
 
 
 def plays(exam: "Examination") -> Finding:
-    """Training and playing raise nothing, and the actions are valid."""
+    """It is trained and plays: nothing may be raised, and every action must exist."""
     played = exam.trial.first
     return Finding(KEPT, f"{played.actions.size} decisions in {len(played.actions)} MDPs")
 
 
 def has_visible_parameters(exam: "Examination") -> Finding:
-    """Results show the constructor's parameters, and files can make the agent from them."""
+    """Results show all parameters of the constructor, which makes the same agent from them."""
     agent = exam.trial.agent
     name, parameters = describe(agent)
     hidden = [each for each in _constructor(type(agent)) if each not in parameters]
@@ -88,7 +88,7 @@ def _constructor(kind: type) -> list[str]:
 
 
 def repeats(exam: "Examination") -> Finding:
-    """The same seed gives the same play."""
+    """Two agents are trained and play with the same seed."""
     difference = exam.trial.first.difference(exam.trial.second)
     if not difference:
         return Finding(KEPT, "two agents with one seed play alike")
@@ -109,7 +109,7 @@ def repeats(exam: "Examination") -> Finding:
 
 
 def plays_independently(exam: "Examination") -> Finding:
-    """What is played in an MDP depends on no other MDP."""
+    """The MDPs are played together, then one by one, the last one first."""
     difference = exam.trial.first.difference(exam.trial.backwards)
     if not difference:
         return Finding(KEPT, "MDPs played alone and backwards: all alike")
@@ -123,7 +123,7 @@ def plays_independently(exam: "Examination") -> Finding:
 
 
 def needs_no_single_process(exam: "Examination") -> Finding:
-    """The number of workers does not matter."""
+    """Two workers play what one has played."""
     trial = exam.trial
     played = evaluate(copy_agent(trial.agent), trial.experiment, workers=2, progress=False)
     number = len(trial.first.actions)
@@ -139,7 +139,7 @@ def needs_no_single_process(exam: "Examination") -> Finding:
 
 
 def can_be_copied(exam: "Examination") -> Finding:
-    """A copy plays like the agent and shares nothing with it that changes."""
+    """A copy and the agent itself play an MDP; they may share nothing that playing changes."""
     trial = exam.trial
     if trial.copy_error:
         return Finding(BROKEN, trial.copy_error, "keep what can't be copied out of the object")
@@ -169,7 +169,7 @@ def _not_itself(exam: "Examination", difference: str) -> tuple[str, str]:
 
 
 def can_be_saved(exam: "Examination") -> Finding:
-    """An agent that is saved and loaded plays alike."""
+    """What `save` returns goes to a file and back to `load`."""
     trial = exam.trial
     has = [name for name in ("save", "load") if hasattr(trial.agent, name)]
     if not has:
@@ -192,7 +192,7 @@ def can_be_saved(exam: "Examination") -> Finding:
 
 
 def plays_odd_problems(exam: "Examination") -> Finding:
-    """It can play any problem."""
+    """One state, one action, unreachable states, Gaussian or negative rewards and more."""
     failed = {}
     problems = odd_problems()
     for name, experiment in problems.items():
@@ -211,7 +211,7 @@ def plays_odd_problems(exam: "Examination") -> Finding:
 
 
 def changes_nothing_given(exam: "Examination") -> Finding:
-    """The prior, the task and the MDP stay as they are given."""
+    """The prior and the task are compared with what they were, after every call."""
     changed = exam.trial.watch.changed
     if not changed:
         return Finding(KEPT, "the prior and the task are as before")
@@ -219,7 +219,7 @@ def changes_nothing_given(exam: "Examination") -> Finding:
 
 
 def draws_from_its_generator(exam: "Examination") -> Finding:
-    """Random numbers come from the generator that it is given."""
+    """The states of `random` and `numpy.random` are compared before and after every call."""
     used = exam.trial.watch.uses_global
     if not used:
         return Finding(KEPT, "global random states are as before")
@@ -232,7 +232,7 @@ def draws_from_its_generator(exam: "Examination") -> Finding:
 
 
 def keeps_deadlines(exam: "Examination") -> Finding:
-    """Decisions end before the deadline, if the agent says so.
+    """If it has `anytime = True`, it plays within half of the time that it usually takes.
 
     A busy machine makes decisions late, too: only those that compute for too long break the rule.
     """

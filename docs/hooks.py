@@ -25,8 +25,10 @@ import brlbench as bb
 from brlbench.agents.parameters import rules
 from brlbench.analysis.bayes_bound.shipped import shipped_bound
 from brlbench.cli import app
+from brlbench.problems.frozen import HASHES
 from brlbench.protocol.score import ci95
 from brlbench.report.words import format_bound, format_score
+from brlbench.testing.rules import RULES, Rule
 
 _MDPS = 100  # for the values of a problem
 _NOTEBOOK = "tutorials/notebook.md"
@@ -231,6 +233,31 @@ def bounds() -> str:
     return table(names, rows)
 
 
+def frozen_sets() -> str:
+    """The frozen sets, with what is known of each and their hashes."""
+    rows = []
+    for name, digest in HASHES.items():
+        made = bb.frozen_set(name)
+        sizes = (str(made.test.num_states), str(made.test.num_actions), str(made.num_mdps))
+        numbers = (str(made.discount), str(made.horizon), str(made.seed))
+        names = (f"`{name}`", f"`{made.test.name}`", f"`{made.prior.name}`")
+        rows.append((*names, *sizes, *numbers, f"`{digest}`"))
+    sizes = ("states", "actions", "MDPs stored")
+    return table(
+        ("set", "MDPs from", "prior", *sizes, "discount", "horizon", "seed", "SHA-256"), rows
+    )
+
+
+def rules_of_agents() -> str:
+    """The rules that `brlbench check` checks."""
+    rows = [(f"`{name}`", rule.statement, _statement(rule)) for name, rule in RULES.items()]
+    return table(("name", "rule", "what is checked"), rows)
+
+
+def _statement(rule: Rule) -> str:
+    return (inspect.getdoc(rule.check) or "").partition("\n")[0]
+
+
 def _docstring(made: Any) -> str:
     """The docstring of the module that defines something."""
     return inspect.getdoc(sys.modules[made.__module__]) or ""
@@ -238,5 +265,17 @@ def _docstring(made: Any) -> str:
 
 _GENERATED: dict[str, Callable[..., str]] = {
     made.__name__: made
-    for made in (agents, parameters, notes, problems, problem, api, commands, ratios, bounds)
+    for made in (
+        agents,
+        parameters,
+        notes,
+        problems,
+        problem,
+        api,
+        commands,
+        ratios,
+        bounds,
+        frozen_sets,
+        rules_of_agents,
+    )
 }

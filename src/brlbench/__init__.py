@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from .storage import frozen_set
     from .study.start import run
+    from .testing import check_rules
 
 __version__ = "0.1.0"
 
@@ -52,6 +53,7 @@ _MODULES = {
     "Task": "agents",
     "bayes_optimal_bound": "analysis.bayes_bound",
     "bayes_optimal_value": "mdps.bayes_optimal",
+    "check_rules": "testing",
     "compare": "report.compare",
     "distribution": "problems",
     "evaluate": "protocol.evaluate",
@@ -86,6 +88,7 @@ __all__ = [
     "Task",
     "bayes_optimal_bound",
     "bayes_optimal_value",
+    "check_rules",
     "compare",
     "distribution",
     "evaluate",

@@ -14,8 +14,8 @@ from brlbench.agents.base import Task
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
+from brlbench.testing import step_by_step
 from helpers.quick import make_quick
-from helpers.stepwise import step_by_step
 
 MANY: dict[str, dict[str, Any]] = {
     "bamcp": {"simulations": 10**7, "depth": 15},

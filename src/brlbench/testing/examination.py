@@ -1,0 +1,114 @@
+"""Checks whether an agent keeps the rules."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..agents import default_parameters, describe
+from ..agents.base import Agent
+from ..arguments import format_seconds
+from ..errors import BrlbenchError, InvalidInput, did_you_mean, reason
+from ..protocol.experiment import Experiment
+from ..protocol.labels import label_of
+from ..protocol.times import ONLINE_FEATURES
+from .rules import BROKEN, KEPT, RULES, UNKNOWN, Finding
+from .trial import Trial
+
+_NUM_MDPS, _HORIZON = 4, 25
+
+
+class Examination:
+    """Finds out whether one agent keeps the rules; each is checked once, when it is asked for."""
+
+    def __init__(self, agent: Agent, experiment: Experiment | None = None) -> None:
+        chosen = experiment or Experiment("GC", num_mdps=_NUM_MDPS, horizon=_HORIZON)
+        self.trial = Trial(agent, chosen)
+        self._found: dict[str, Finding] = {}
+
+    def __getitem__(self, rule: str) -> Finding:
+        if rule not in RULES:
+            raise InvalidInput(
+                f"there is no rule {rule!r}{did_you_mean(rule, RULES)}: must be one of "
+                f"{', '.join(RULES)}"
+            )
+        if rule not in self._found:
+            self._found[rule] = self._check(rule)
+        return self._found[rule]
+
+    def _check(self, rule: str) -> Finding:
+        for other in RULES[rule].needs:
+            if self[other].verdict != KEPT and not (rule == "copies" and self.trial.copy_error):
+                return Finding(UNKNOWN, f'can\'t be judged: look at "{other}" first')
+        if rule == "plays" and self.trial.copy_error:
+            return Finding(UNKNOWN, 'can\'t be judged: look at "copies" first')
+        try:
+            return RULES[rule].check(self)
+        except BrlbenchError as error:
+            return Finding(BROKEN, reason(error), "let it raise no error, and return valid actions")
+
+    def seconds(self) -> dict[str, float]:
+        """How long training takes, and the median and the 95% quantile of a decision's time."""
+        if self["plays"].verdict != KEPT:
+            return {}
+        decisions = self.trial.first.nanoseconds.astype(np.float64) * 1e-9
+        features = {name: ONLINE_FEATURES[name](decisions) for name in ("median", "p95")}
+        return {"offline": self.trial.trained.training.seconds, **features}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found out about an agent, rule by rule."""
+
+    agent: str
+    """The agent's label."""
+    findings: dict[str, Finding]
+    """What was seen, by rule."""
+    seconds: dict[str, float]
+    """The time of training and of decisions: `offline`, `median`, `p95`."""
+
+    @property
+    def broken(self) -> list[str]:
+        """The rules that the agent breaks."""
+        return [rule for rule, found in self.findings.items() if found.verdict == BROKEN]
+
+    @property
+    def times(self) -> str:
+        """How long it takes, in words."""
+        if not self.seconds:
+            return ""
+        shown = {name: format_seconds(value) for name, value in self.seconds.items()}
+        return (
+            f"training takes {shown['offline']}; half of the decisions take less than "
+            f"{shown['median']}, 95% less than {shown['p95']}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        findings = {rule: found._asdict() for rule, found in self.findings.items()}
+        return {**asdict(self), "findings": findings, "broken": self.broken}
+
+    def __str__(self) -> str:
+        lines = [f"{self.agent}:"]
+        for rule, (verdict, seen, remedy) in self.findings.items():
+            lines.append(f"  {rule}: {verdict}: {seen}{f': {remedy}' if remedy else ''}")
+        return "\n".join(filter(None, [*lines, self.times and f"  {self.times}"]))
+
+
+def check_rules(
+    agent: Agent, experiment: Experiment | None = None, rules: Iterable[str] | None = None
+) -> Checked:
+    """Check whether an agent keeps the rules of the protocol.
+
+    It is trained and played several times, in this process and in two others.
+
+    Args:
+        agent: an untrained agent: any object with the methods of `Agent`.
+        experiment: where it is played; by default four MDPs of GC, 25 decisions each.
+        rules: which rules to check; all by default.
+    """
+    exam = Examination(agent, experiment)
+    label = label_of(*describe(agent), defaults=default_parameters(agent))
+    findings = {rule: exam[rule] for rule in (RULES if rules is None else rules)}
+    return Checked(label, findings, exam.seconds())

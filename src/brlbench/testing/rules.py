@@ -1,0 +1,291 @@
+"""The rules that agents must keep, and how each is checked.
+
+A rule that can't be judged, because another one is broken, is unknown. What is not quite right, but
+changes no result, is doubtful.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..agents import AGENTS, describe, make_agent
+from ..agents.base import CompiledAgent
+from ..arguments import format_seconds
+from ..errors import BrlbenchError, reason, short
+from ..protocol.evaluate import evaluate
+from ..protocol.playing import Part, copy_agent
+from ..protocol.training import load, save
+from ..storage.agents import pack_agent, unpack_agent
+from .odd_problems import odd_problems
+from .sharing import fingerprint, shared
+from .trial import Play, play_part, train_and_play
+
+if TYPE_CHECKING:
+    from .examination import Examination
+
+KEPT, BROKEN, DOUBTFUL, UNKNOWN = "kept", "broken", "doubtful", "unknown"
+_SHORTEST_DEADLINE = 1_000_000  # nanoseconds
+_LATE = 1.5  # times the deadline; what computes for less may be the clock's fault
+_FEW = 0.05  # the share of late decisions that a busy machine excuses
+
+
+class Finding(NamedTuple):
+    """What was seen of one rule, and what to do about it."""
+
+    verdict: str  # kept, broken, doubtful or unknown
+    seen: str
+    remedy: str = ""
+
+
+def plays(exam: "Examination") -> Finding:
+    """It is trained and plays: nothing may be raised, and every action must exist."""
+    played = exam.trial.first
+    return Finding(KEPT, f"{played.actions.size} decisions in {len(played.actions)} MDPs")
+
+
+def has_visible_parameters(exam: "Examination") -> Finding:
+    """Results show all parameters of the constructor, which makes the same agent from them."""
+    agent = exam.trial.agent
+    name, parameters = describe(agent)
+    hidden = [each for each in _constructor(type(agent)) if each not in parameters]
+    if hidden and not hasattr(agent, "parameters"):
+        return Finding(
+            BROKEN,
+            f"its constructor takes {hidden[0]}, which results don't show",
+            f"keep it as self.{hidden[0]}, or list what it stands for in self.parameters",
+        )
+    kind = type(agent)
+    path = name if AGENTS.get(name) is kind else f"{kind.__module__}:{kind.__qualname__}"
+    if "<" not in path:  # a class within a function can't be found by name
+        again = describe(make_agent(path, **parameters))
+        if again != (name, parameters):
+            return Finding(
+                BROKEN,
+                f"made from {short(parameters)}, it shows {again[0]} with {short(again[1])}",
+                "keep parameters as they are given, and the name the same",
+            )
+    now = describe(exam.trial.watch.inner)
+    if now != (name, parameters):
+        return Finding(
+            BROKEN,
+            f"it shows {short(parameters)} before it plays and {short(now[1])} afterwards",
+            "leave parameters as they are given; use other attributes for what it learns",
+        )
+    listed = ", ".join(f"{key}={short(value)}" for key, value in parameters.items())
+    return Finding(KEPT, listed or "it has none")
+
+
+def _constructor(kind: type) -> list[str]:
+    """The parameters of a class's constructor, without * and **."""
+    try:
+        given = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):  # a class that is not written in Python may have no signature
+        return []
+    named = [each for each in given if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+    return [each.name for each in named]
+
+
+def repeats(exam: "Examination") -> Finding:
+    """Two agents are trained and play with the same seed."""
+    difference = exam.trial.first.difference(exam.trial.second)
+    if not difference:
+        return Finding(KEPT, "two agents with one seed play alike")
+    if exam.trial.is_random:
+        return Finding(
+            BROKEN,
+            f"two agents with one seed play differently ({difference})",
+            "draw random numbers only from the generators that train and start are given, and use "
+            "no clock",
+        )
+    if exam.trial.first.difference(exam.trial.backwards):
+        return Finding(KEPT, "in new processes; in one process, MDPs are not independent")
+    return Finding(
+        BROKEN,
+        f"trained a second time in one process, it plays differently ({difference})",
+        "let train replace all that it learned, also what class attributes and globals hold",
+    )
+
+
+def plays_independently(exam: "Examination") -> Finding:
+    """The MDPs are played together, then one by one, the last one first."""
+    difference = exam.trial.first.difference(exam.trial.backwards)
+    if not difference:
+        return Finding(KEPT, "MDPs played alone and backwards: all alike")
+    if isinstance(exam.trial.agent, CompiledAgent):
+        remedy = "set back every array in reset"
+    else:
+        remedy = "keep what it learns in the object, not in class attributes, globals or files"
+    return Finding(
+        BROKEN, f"an MDP is played differently alone than after others ({difference})", remedy
+    )
+
+
+def needs_no_single_process(exam: "Examination") -> Finding:
+    """Two workers play what one has played."""
+    trial = exam.trial
+    played = evaluate(copy_agent(trial.agent), trial.experiment, workers=2, progress=False)
+    number = len(trial.first.actions)
+    other = Play(*(getattr(played, name).reshape(number, -1) for name in Play._fields))
+    difference = trial.first.difference(other)
+    if not difference:
+        return Finding(KEPT, "two workers play like one")
+    return Finding(
+        BROKEN,
+        f"two workers play differently than one ({difference})",
+        "use nothing that differs between processes: hash(), the order of sets, ids, files",
+    )
+
+
+def can_be_copied(exam: "Examination") -> Finding:
+    """A copy and the agent itself play an MDP; they may share nothing that playing changes."""
+    trial = exam.trial
+    if trial.copy_error:
+        return Finding(BROKEN, trial.copy_error, "keep what can't be copied out of the object")
+    common = shared(trial.trained.agent, copy_agent(trial.trained.agent))
+    before = {name: fingerprint(thing) for name, thing in common.items()}
+    play_part(trial.trained.agent, trial.experiment, Part(0, 1))
+    remedy = "copy it in __deepcopy__, or leave __deepcopy__ out"
+    for name, thing in common.items():
+        if fingerprint(thing) != before[name]:
+            return Finding(BROKEN, f"copies share {name}, which playing changes", remedy)
+    if exam["independent"].verdict == KEPT:
+        difference = trial.first.of(Part(0, 1)).difference(trial.itself)
+        if difference:
+            return Finding(BROKEN, *_not_itself(exam, difference))
+    if common:
+        seen = f"copies share {', '.join(common)}, which playing did not change here"
+        return Finding(DOUBTFUL, seen, remedy)
+    return Finding(KEPT, "a copy plays like the agent itself and shares nothing with it")
+
+
+def _not_itself(exam: "Examination", difference: str) -> tuple[str, str]:
+    if isinstance(exam.trial.agent, CompiledAgent):
+        seen = f"step by step it plays differently than in the compiled loop ({difference})"
+        return seen, "keep all that it remembers in arrays, and set them back in reset"
+    seen = f"a copy plays differently than the agent itself ({difference})"
+    return seen, "copy everything in __deepcopy__, or leave __deepcopy__ out"
+
+
+def can_be_saved(exam: "Examination") -> Finding:
+    """What `save` returns goes to a file and back to `load`."""
+    trial = exam.trial
+    has = [name for name in ("save", "load") if hasattr(trial.agent, name)]
+    if not has:
+        return Finding(KEPT, "it has neither save nor load: each process trains it again")
+    if len(has) == 1:
+        [other] = {"save", "load"} - set(has)
+        return Finding(
+            BROKEN, f"it has {has[0]} but no {other}", f"add {other}, or leave {has[0]} out"
+        )
+    stored = pack_agent(save(trial.trained))
+    loaded = load(unpack_agent(stored, "what it saved"))
+    difference = trial.first.difference(play_part(loaded.agent, trial.experiment))
+    if not difference:
+        return Finding(KEPT, f"loaded from {len(stored):,} bytes, it plays alike")
+    return Finding(
+        BROKEN,
+        f"saved and loaded, it plays differently ({difference})",
+        "save all that training makes, and take it over in load",
+    )
+
+
+def plays_odd_problems(exam: "Examination") -> Finding:
+    """One state, one action, unreachable states, Gaussian or negative rewards and more."""
+    failed = {}
+    problems = odd_problems()
+    for name, experiment in problems.items():
+        try:
+            train_and_play(copy_agent(exam.trial.agent), experiment)
+        except BrlbenchError as error:
+            failed[name] = reason(error)
+    if not failed:
+        return Finding(KEPT, f"{len(problems)} problems: {', '.join(problems)}")
+    first, why = next(iter(failed.items()))
+    return Finding(
+        BROKEN,
+        f"it can't play problems with {', '.join(failed)}; with {first}: {why}",
+        "use num_states, num_actions and the counts of the prior that train is given",
+    )
+
+
+def changes_nothing_given(exam: "Examination") -> Finding:
+    """The prior and the task are compared with what they were, after every call."""
+    changed = exam.trial.watch.changed
+    if not changed:
+        return Finding(KEPT, "the prior and the task are as before")
+    return Finding(BROKEN, f"it changes {' and '.join(changed)}", "change a copy instead")
+
+
+def draws_from_its_generator(exam: "Examination") -> Finding:
+    """The states of `random` and `numpy.random` are compared before and after every call."""
+    used = exam.trial.watch.uses_global
+    if not used:
+        return Finding(KEPT, "global random states are as before")
+    listed = " and ".join(f"{name} in {method}" for name, method in used.items())
+    return Finding(
+        DOUBTFUL,
+        f"it uses {listed}; results repeat only because brlbench seeds it",
+        "draw from the generators that train and start are given",
+    )
+
+
+def keeps_deadlines(exam: "Examination") -> Finding:
+    """If it has `anytime = True`, it plays within half of the time that it usually takes.
+
+    A busy machine makes decisions late, too: only those that compute for too long break the rule.
+    """
+    trial = exam.trial
+    if not getattr(trial.agent, "anytime", False):
+        return Finding(KEPT, "it promises none; anytime = True would")
+    deadline = max(_SHORTEST_DEADLINE, _computing(trial.first) / 2)
+    limited = trial.experiment.replace(deadline=deadline * 1e-9)
+    played = play_part(trial.new(limited).agent, limited)
+    late = float((played.nanoseconds > deadline).mean())
+    shown = format_seconds(deadline * 1e-9)
+    seen = f"{late:.0%} of its decisions end after a deadline of {shown}"
+    remedy = "look at the clock in act, and stop in time for observe"
+    if _computing(played) > _LATE * deadline:
+        usual = format_seconds(_computing(played) * 1e-9)
+        return Finding(BROKEN, f"{seen}: they compute for {usual}", remedy)
+    if late > _FEW:
+        return Finding(DOUBTFUL, f"{seen}, because it waits or the machine is busy", remedy)
+    return Finding(KEPT, seen)
+
+
+def _computing(played: Play) -> float:
+    """How many nanoseconds of processor time a decision takes, in the usual trajectory."""
+    return float(np.median(played.cpu_nanoseconds) / played.actions.shape[1])
+
+
+class Rule(NamedTuple):
+    """A rule: its statement, how it is checked, and which rules must be kept to judge it."""
+
+    statement: str
+    check: Callable[["Examination"], Finding]
+    needs: tuple[str, ...] = ("plays",)
+
+
+RULES: dict[str, Rule] = {
+    "plays": Rule("It plays: no errors, valid actions", plays, ()),
+    "parameters": Rule("Its parameters are visible", has_visible_parameters),
+    "repeats": Rule("One seed, one play", repeats),
+    "independent": Rule("MDPs do not affect each other", plays_independently, ("plays", "repeats")),
+    "copies": Rule("Copies play alike and share nothing", can_be_copied, ("repeats",)),
+    "saves": Rule(
+        "Saved and loaded, it plays alike",
+        can_be_saved,
+        ("plays", "parameters", "repeats", "independent"),
+    ),
+    "workers": Rule(
+        "The number of workers does not matter",
+        needs_no_single_process,
+        ("plays", "repeats", "independent", "saves"),
+    ),
+    "odd problems": Rule("It plays odd problems", plays_odd_problems),
+    "given": Rule("It changes nothing that it is given", changes_nothing_given),
+    "random": Rule("Random numbers come from its generator", draws_from_its_generator),
+    "deadlines": Rule("It keeps deadlines that it promises to keep", keeps_deadlines),
+}
+"""The rules by name, in the order in which they are checked."""

@@ -1,0 +1,92 @@
+"""Finds what two objects share and could change."""
+
+import enum
+import logging
+import pickle
+import random
+import types
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..mdps.dirichlet import FlatDirichlet
+from ..mdps.mdp import MDP, Rewards
+from ..mdps.sparse import SparseTable
+
+_GENERATORS = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)
+_MUTABLE = (list, dict, set, deque, bytearray, np.ndarray, *_GENERATORS)
+# Never changed by playing, or on purpose the same object in all copies.
+_COMMON = (
+    type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, enum.Enum,
+    logging.Logger, FlatDirichlet, MDP, Rewards, SparseTable, str, bytes, int, float, complex,
+)  # fmt: skip
+
+
+def shared(one: object, other: object) -> dict[str, Any]:
+    """The outermost mutable things that can be reached from both objects, by name."""
+    theirs = dict(_mutable_parts(other))  # held, so that no identity is used again
+    known = set(map(id, theirs.values()))
+    both = {name: thing for name, thing in _mutable_parts(one) if id(thing) in known}
+    return {name: thing for name, thing in both.items() if not _is_within(name, both)}
+
+
+def fingerprint(thing: object) -> bytes | None:
+    """A text that differs once a thing has changed; None if it can't be read."""
+    try:
+        return pickle.dumps(thing)
+    except Exception:
+        return None
+
+
+def _mutable_parts(root: object) -> Iterator[tuple[str, Any]]:
+    """Everything below an object that can be changed, with how the object reaches it."""
+    seen: dict[int, object] = {}
+    waiting = deque([("self", root)])
+    while waiting:
+        name, thing = waiting.popleft()
+        if id(thing) not in seen and not isinstance(thing, _COMMON):
+            seen[id(thing)] = thing
+            if _is_mutable(thing):
+                yield name, thing
+            waiting += _parts(name, thing)
+
+
+def _is_within(name: str, others: Iterable[str]) -> bool:
+    return any(name.startswith((f"{other}.", f"{other}[")) for other in others)
+
+
+def _is_mutable(thing: object) -> bool:
+    if isinstance(thing, np.ndarray):
+        return bool(thing.flags.writeable)
+    if isinstance(thing, _MUTABLE):
+        return True
+    # Compiled functions have attributes, too, but are the same object in all copies.
+    return bool(getattr(thing, "__dict__", None)) and not callable(thing)
+
+
+def _parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
+    """What can be reached in one step."""
+    if isinstance(thing, dict):
+        yield from ((f"{name}[{key!r}]", part) for key, part in thing.items())
+    elif isinstance(thing, list | tuple | deque):
+        yield from ((f"{name}[{i}]", part) for i, part in enumerate(thing))
+    elif isinstance(thing, np.ndarray):
+        if thing.dtype == object:
+            yield from ((f"{name}[{i}]", part) for i, part in enumerate(thing.flat))
+        if thing.base is not None:
+            yield name, thing.base
+    else:
+        held = getattr(thing, "__dict__", None)
+        if isinstance(held, dict):
+            yield from ((f"{name}.{key}", part) for key, part in held.items())
+        for kind in type(thing).__mro__:
+            for slot in _slots(kind):
+                if hasattr(thing, slot):
+                    yield f"{name}.{slot}", getattr(thing, slot)
+
+
+def _slots(kind: type) -> list[str]:
+    slots = kind.__dict__.get("__slots__", ())
+    return [slots] if isinstance(slots, str) else list(slots)

@@ -1,0 +1,128 @@
+"""An agent on trial: it is trained and played in several ways, each once."""
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..agents import check_agent
+from ..agents.base import Agent
+from ..errors import AgentError, InvalidInput
+from ..mdps.sparse import Floats, Integers
+from ..protocol.experiment import Experiment
+from ..protocol.playing import Part, copy_agent, play
+from ..protocol.training import TrainedAgent, train
+from .stepwise import Watched, watched
+
+_FIRST = Part(0, 1)
+
+
+class Play(NamedTuple):
+    """What happened in some trajectories, and how long it took."""
+
+    actions: Integers  # [n, T]
+    states: Integers  # [n, T + 1]
+    rewards: Floats  # [n, T]
+    nanoseconds: Integers  # [n, T]
+    cpu_nanoseconds: Integers  # [n]
+
+    def difference(self, other: "Play") -> str:
+        """Where another play of the same trajectories first differs; empty if it does not."""
+        differs = (self.actions != other.actions) | (self.rewards != other.rewards)
+        differs |= self.states[:, 1:] != other.states[:, 1:]
+        if not differs.any():
+            return ""
+        mdp, step = np.argwhere(differs)[0]
+        actions = f"action {self.actions[mdp, step]}, then {other.actions[mdp, step]}"
+        return f"MDP {mdp}, step {step}: {actions}"
+
+    def of(self, part: Part) -> "Play":
+        """Some of the trajectories."""
+        rows = slice(*part)
+        return self._make(array[rows] for array in self)
+
+
+class Trial:
+    """An untrained agent, and what it does in an experiment."""
+
+    def __init__(self, agent: Agent, experiment: Experiment) -> None:
+        check_agent(agent)
+        self.agent, self.experiment = agent, experiment
+
+    def new(self, experiment: Experiment | None = None) -> TrainedAgent:
+        """A copy of the untrained agent, trained."""
+        chosen = experiment or self.experiment
+        return train(copy_agent(self.agent), chosen.prior, chosen.task, chosen.seed)
+
+    @cached_property
+    def trained(self) -> TrainedAgent:
+        """The agent that was trained first."""
+        return self.new()
+
+    @cached_property
+    def copy_error(self) -> str:
+        """Why the agent can't be copied; empty if it can."""
+        try:
+            copy_agent(self.agent)
+            copy_agent(self.trained.agent)
+        except InvalidInput as error:
+            return str(error)
+        except AgentError:  # training failed, which is another matter
+            pass
+        return ""
+
+    @cached_property
+    def first(self) -> Play:
+        """How the agent that was trained first plays."""
+        return play_part(self.trained.agent, self.experiment)
+
+    @cached_property
+    def second(self) -> Play:
+        """How an agent that is trained anew plays."""
+        return play_part(self.new().agent, self.experiment)
+
+    @cached_property
+    def backwards(self) -> Play:
+        """How the agent that was trained first plays the MDPs one by one, the last one first."""
+        parts = list(Part(0, self.experiment.num_trajectories).divide(1))
+        plays = [play_part(self.trained.agent, self.experiment, part) for part in parts[::-1]]
+        return Play(*map(np.concatenate, zip(*plays[::-1], strict=True)))
+
+    @cached_property
+    def watch(self) -> Watched:
+        """The agent itself, not a copy, after the first trajectory; with what it changed."""
+        return self._watched[0]
+
+    @cached_property
+    def itself(self) -> Play:
+        """How the agent itself, not a copy, plays the first trajectory step by step."""
+        return self._watched[1]
+
+    @cached_property
+    def _watched(self) -> tuple[Watched, Play]:
+        agent = watched(copy_agent(self.agent))
+        train(agent, self.experiment.prior, self.experiment.task, self.experiment.seed)
+        return agent, play_part(agent, self.experiment, _FIRST)
+
+    @cached_property
+    def is_random(self) -> bool:
+        """Whether plays in two new processes differ, where nothing is left of earlier plays."""
+        given = (copy_agent(self.agent), self.experiment)
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(2, context, max_tasks_per_child=1) as executor:
+            one, other = (executor.submit(train_and_play, *given) for _ in range(2))
+            return one.result().difference(other.result()) != ""
+
+
+def play_part(agent: Agent, experiment: Experiment, part: Part | None = None) -> Play:
+    """Play some trajectories, or all, with a trained agent."""
+    record = play(agent, experiment, part or Part(0, experiment.num_trajectories))
+    return Play(*(getattr(record, name) for name in Play._fields))
+
+
+def train_and_play(agent: Agent, experiment: Experiment) -> Play:
+    """Train an agent and play the whole experiment."""
+    train(agent, experiment.prior, experiment.task, experiment.seed)
+    return play_part(agent, experiment)

@@ -40,6 +40,10 @@ def print_status(status: Status, is_over: bool = False) -> None:
     say(", ".join(parts))
     if not is_over:
         _print_details(status)
+    if is_over and status.stopped:
+        say(f"{len(status.stopped)} of them stopped early; brlbench status says why")
+    for job in [] if is_over else status.stopped:
+        say(f"{job.agent} on {job.experiment}: {job.reason}")
     for failure in status.failures:
         say(f"failed: {failure.agent} on {failure.experiment}: {failure.reason}")
     if status.failures:

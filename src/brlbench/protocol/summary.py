@@ -54,6 +54,11 @@ class Summary:
         return label_of(self.algorithm, self.parameters, self.deadline, defaults={})
 
     @property
+    def marked_label(self) -> str:
+        """The label, with the number of MDPs if it is smaller than that of others."""
+        return self.label if self.stopped is None else f"{self.label} [{len(self.returns)} MDPs]"
+
+    @property
     def is_dropped(self) -> bool:
         """Whether it left a race: within its bounds on time, another agent is better."""
         return self.stopped is not None and self.stopped.rule == RACE

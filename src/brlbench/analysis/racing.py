@@ -25,6 +25,11 @@ from .significance import z_against
 ERROR = 0.05
 """The chance that a study stops any class's best agent."""
 
+OFFLINE_BOUNDS = tuple(10.0**power for power in range(7))
+"""Seconds; within the first, training takes next to no time."""
+
+ONLINE_BOUNDS = tuple(10.0**power for power in range(-6, 3))
+
 _FIRST_LOOKS = (10, 25, 50, 75, 100, 150)
 _LEAST_FREEDOM = 3.0
 
@@ -37,12 +42,19 @@ def looks_before(num_mdps: int) -> list[int]:
     return [look for look in looks if look < num_mdps]
 
 
-def bound_numbers(seconds: Floats, bounds: Sequence[float] | None) -> Integers:
-    """The number [n] of the least bound that each time is within; by default powers of ten."""
-    if bounds is None:
-        # Rounding must not put 1e-5 above the bound of 10 µs.
-        return np.ceil(np.log10(np.maximum(seconds, 1e-12)) - 1e-9).astype(np.int64)
-    return np.searchsorted(np.sort(np.asarray(bounds, dtype=np.float64)), seconds)
+def classes_within(
+    offline: Sequence[float],
+    online: Sequence[float],
+    offline_bounds: Sequence[float] = OFFLINE_BOUNDS,
+    online_bounds: Sequence[float] = ONLINE_BOUNDS,
+) -> Integers:
+    """The numbers [n, 2] of the least bounds that each agent's times are within."""
+    return np.column_stack(
+        [
+            np.searchsorted(np.sort(np.asarray(bounds, dtype=np.float64)), seconds)
+            for seconds, bounds in ((offline, offline_bounds), (online, online_bounds))
+        ]
+    )
 
 
 class Drop(NamedTuple):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..executors import Executor
-from ..executors.base import Done, Failed, Limits, Outcome
+from ..executors.base import Done, Failed, Outcome
 from ..protocol.adjusted import can_adjust
 from ..protocol.experiment import Experiment
 from ..protocol.futures import LOOK_SECONDS
@@ -25,17 +25,18 @@ from ..protocol.playing import Part
 from ..protocol.start_values import find_start_values
 from .folder import Folder
 from .plan import Job
-from .schema import LimitsTable, RacingTable
+from .schema import RacingTable
 from .stopping import Stopping, Verdict
 from .tally import Running, Tally
 from .units import (
-    PREPARATION_SECONDS,
     ExperimentRequest,
     Played,
     PlayRequest,
     TrainRequest,
     WrongValue,
     intact,
+    playing_limits,
+    training_limits,
 )
 
 _MOST_DEATHS = 3  # of a unit; then its jobs are left to the next run
@@ -136,7 +137,7 @@ class Run:
     ) -> None:
         self.jobs, self.folder, self.executor, self.show = jobs, folder, executor, show
         self.part_seconds = part_seconds
-        self.stopping_rules = Stopping(folder, jobs, racing)
+        self.rules = Stopping(folder, jobs, racing)
         outlook = look(folder, jobs)
         for job in outlook.done:  # a run that was killed after joining leaves parts
             if folder.result(job).exists():
@@ -214,7 +215,7 @@ class Run:
     def _begin(self) -> None:
         """Line up the trainings, and the parts that can be played already."""
         find_expected_luck(open_job.job.experiment for open_job in self.open_jobs)
-        self.stopping_rules.begin(self._open_job_of)
+        self.rules.begin(self._open_job_of)
         groups: dict[str, list[OpenJob]] = {}
         for open_job in self.open_jobs:
             groups.setdefault(open_job.job.training_key, []).append(open_job)
@@ -226,7 +227,7 @@ class Run:
                 self.ready.append(Unit(open_jobs))
 
     def _line_up(self, open_job: OpenJob) -> None:
-        gaps = self.folder.gaps(open_job.job, self.stopping_rules.end(open_job.job))
+        gaps = self.folder.gaps(open_job.job, self.rules.end(open_job.job))
         if gaps:
             self.ready.extend(Unit([open_job], gap) for gap in gaps)
         open_job.left_now = sum(gap.size for gap in gaps)
@@ -236,10 +237,10 @@ class Run:
     def _reach(self, open_job: OpenJob) -> None:
         """All is played before the job's next look, or all of it."""
         job = open_job.job
-        if self.stopping_rules.end(job) == job.experiment.num_trajectories:
+        if self.rules.end(job) == job.experiment.num_trajectories:
             self._complete(open_job)
         else:
-            self._judge(self.stopping_rules.reached(job))
+            self._judge(self.rules.reached(job))
 
     def _judge(self, verdicts: list[Verdict]) -> None:
         """End jobs that stop early, and line up the others, the cheapest first."""
@@ -270,7 +271,7 @@ class Run:
         if unit.part is None:
             train = TrainRequest(job.agent.algorithm, job.agent.parameters, experiment)
             name = "brlbench.study.units:train_unit"
-            return self.executor.submit(name, train, _training_limits(limits), job.agent.guest)
+            return self.executor.submit(name, train, training_limits(limits), job.agent.guest)
         seconds = limits.trajectory_seconds(job.experiment.horizon)
         play = PlayRequest(
             agent=self.folder.agent(job).read_bytes(),
@@ -282,7 +283,7 @@ class Run:
             keep_paths=job.keep_paths,
         )
         name = "brlbench.study.units:play_unit"
-        return self.executor.submit(name, play, _playing_limits(limits, seconds), job.agent.guest)
+        return self.executor.submit(name, play, playing_limits(limits, seconds), job.agent.guest)
 
     def _finish(self, unit: Unit, outcome: Outcome) -> None:
         """Write the outcome of a unit to the folder, and line up what follows."""
@@ -354,7 +355,7 @@ class Run:
                 open_job.given_up = True
                 self.failed += not is_interruption
                 self.folder.write_failure(open_job.job, where + reason, is_interruption, traceback)
-                self._judge(self.stopping_rules.leave(open_job.job))
+                self._judge(self.rules.leave(open_job.job))
 
     def _tell(self, at_once: bool = False) -> None:
         if not at_once and time.monotonic() - self._told < LOOK_SECONDS:
@@ -391,16 +392,6 @@ class Run:
             if not open_job.given_up
         )
         return left / self.executor.num_workers
-
-
-def _training_limits(limits: LimitsTable) -> Limits:
-    return Limits(total=limits.training, memory=limits.memories[0], preparation=PREPARATION_SECONDS)
-
-
-def _playing_limits(limits: LimitsTable, seconds: float | None) -> Limits:
-    """The limits of a part; before its first message, an agent may have to be retrained."""
-    retraining = math.inf if limits.training is None else limits.training
-    return Limits(seconds, limits.playing, limits.memories[1], PREPARATION_SECONDS + retraining)
 
 
 def _left(limit: float | None, open_job: OpenJob) -> float:

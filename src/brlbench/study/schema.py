@@ -31,7 +31,7 @@ from pydantic import (
     model_validator,
 )
 
-from ..analysis.racing import ERROR
+from ..analysis.racing import ERROR, OFFLINE_BOUNDS, ONLINE_BOUNDS
 from ..arguments import parse_seconds
 from ..errors import InvalidInput, StoreError, did_you_mean, short
 from ..files import read_bytes
@@ -174,8 +174,8 @@ class RacingTable(_Table):
     """Agents that are surely not the best of their class stop early; see `analysis.racing`."""
 
     error: Annotated[float, Field(gt=0, lt=1)] = ERROR  # of the whole study
-    offline: Bounds | None = None  # bounds on time that make classes; powers of ten if not given
-    online: Bounds | None = None
+    offline: Bounds = list(OFFLINE_BOUNDS)  # bounds on time that make classes
+    online: Bounds = list(ONLINE_BOUNDS)
 
 
 class OutputTable(_Table):

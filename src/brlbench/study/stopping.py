@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..analysis.racing import Drop, Race, bound_numbers, looks_before
+from ..analysis.racing import Drop, Race, classes_within, looks_before
 from ..errors import StoreError
 from ..mdps.sparse import Floats
 from ..protocol.adjusted import LEAST_MDPS, adjust, can_adjust
@@ -193,11 +193,11 @@ class Stopping:
 
     def _new_race(self, group: _Group) -> Race:
         assert self._racing is not None
-        seconds = np.array([each or (_UNKNOWN, _UNKNOWN) for each in group.seconds])
-        bounds = (self._racing.offline, self._racing.online)
-        classes = [bound_numbers(seconds[:, i], bounds[i]) for i in (0, 1)]
+        known = [each or (_UNKNOWN, _UNKNOWN) for each in group.seconds]
+        offline, online = zip(*known, strict=True)
+        classes = classes_within(offline, online, self._racing.offline, self._racing.online)
         error = self._racing.error / self._num_races
-        return Race(np.column_stack(classes), error, group.jobs[0].experiment.num_mdps)
+        return Race(classes, error, group.jobs[0].experiment.num_mdps)
 
     def _dropped(self, job: Job) -> Stopped | None:
         """Why a race has dropped a job; None if it has not."""

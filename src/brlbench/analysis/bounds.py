@@ -213,7 +213,7 @@ class Comparison:
         if not np.isnan(self.choosing).any():
             return np.asarray(times_drawn @ self.choosing.T)  # sums order them as means do
         played = ~np.isnan(self.choosing)
-        sums = times_drawn @ np.where(played, self.choosing, 0.0).T
+        sums = times_drawn @ np.where(played, self.choosing - _typical(self.choosing), 0.0).T
         numbers = np.maximum(times_drawn @ played.T, 1.0)
         dropped = [summary.is_dropped for summary in self.summaries]
         return np.asarray(sums / numbers - np.where(dropped, _FAR_BELOW, 0.0))
@@ -256,10 +256,20 @@ def _edges(times: Floats, able: list[int]) -> Floats:
 
 
 def _means(returns: Floats) -> Floats:
-    """The mean [n] of each row, without NaN."""
-    if np.isnan(returns).any():
-        return np.array([row[~np.isnan(row)].mean() for row in returns])
-    return returns.mean(axis=1) if len(returns) else np.zeros(0)
+    """The mean [n] of each row; of those with NaN, what it would be without.
+
+    They have done as well beside the complete rows, on average, as where they have numbers.
+    """
+    if not np.isnan(returns).any():
+        return returns.mean(axis=1) if len(returns) else np.zeros(0)
+    typical = _typical(returns)
+    rest = [row[~np.isnan(row)].mean() for row in returns - typical]
+    return np.asarray(typical.mean() + rest)
+
+
+def _typical(returns: Floats) -> Floats:
+    """The mean [N] of all complete rows; there is at least one."""
+    return np.asarray(returns[~np.isnan(returns[:, -1])].mean(axis=0))
 
 
 def _resamples(returns: Floats, rng: np.random.Generator, resamples: int) -> Integers:

@@ -116,8 +116,8 @@ class Race:
     @cached_property
     def _includes(self) -> list[list[bool]]:
         """Whether the class of each agent has each agent."""
-        within: NDArray[np.bool_] = (self.classes <= self.classes[:, None]).all(axis=2)
-        return within.tolist()
+        within = np.all(self.classes <= self.classes[:, None], axis=2)
+        return [list(map(bool, row)) for row in within]
 
     def _class_of(self, agent: int, agents: list[int]) -> list[int]:
         """Those of some agents that are in an agent's class."""

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -118,16 +120,16 @@ def test_workers_do_not_change_decisions(raced: Path, tmp_path: Path) -> None:
         np.testing.assert_array_equal(result.rewards, played(raced)[label].rewards)
 
 
+def _has_ended_or_written(process: "subprocess.Popen[str]", out: Path, parts: int) -> bool:
+    return process.poll() is not None or len(list(out.glob("parts/*/*"))) >= parts
+
+
 @pytest.mark.slow
 def test_killed_and_resumed_it_decides_the_same(raced: Path, tmp_path: Path) -> None:
     path, out = write_study(tmp_path, RACE + '\n[execution]\npart = "1us"\n'), tmp_path / "out"
     for written in (3, 60):
         with command("run", path, "-r", out, "--workers", "1") as process:
-            wait_for(
-                lambda number=written: (
-                    process.poll() is not None or len(list(out.glob("parts/*/*"))) >= number
-                )
-            )
+            wait_for(partial(_has_ended_or_written, process, out, written))
             workers = children_of(process.pid)
             os.kill(process.pid, signal.SIGKILL)
             process.communicate()

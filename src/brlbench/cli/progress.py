@@ -85,8 +85,9 @@ def print_estimates(
     if estimates:
         total = sum(found.seconds for found in estimates)
         unknown = sum(found.playing_seconds is None for found in estimates)
+        about = "At most about" if any(job.rules for job in study.jobs) else "About"
         say(
-            f"About {_long(total)} of one core, {_long(total / workers)} with {workers} workers"
+            f"{about} {_long(total)} of one core, {_long(total / workers)} with {workers} workers"
             + (f", not counting {unknown} jobs whose probe failed." if unknown else ".")
         )
     for found in [found for found in estimates if found.failure][:_MOST_FAILURES]:

@@ -78,19 +78,19 @@ def read_so_far(folder: Folder, job: Job) -> SoFar | None:
         by_mdp([returns_of(record, experiment) for record in records]),
         by_mdp([record.noise for record in records]),
         by_mdp([record.start_values for record in records]),
-        (parts[0].training.seconds, _mean_seconds(records)),
+        (parts[0].training.seconds, _typical_seconds(records)),
     )
 
 
-def _mean_seconds(records: Sequence[Any]) -> float:
-    """The mean time of a decision."""
-    totals = [
-        (each.times.nanoseconds, each.times.decisions)
+def _typical_seconds(records: Sequence[Any]) -> float:
+    """The mean time of a decision in a trajectory that was not held up: the median of all."""
+    means = [
+        [1e9 * each.times.features()["mean"]]
         if isinstance(each, PartTotals)
-        else (int(each.nanoseconds.sum()), each.nanoseconds.size)
+        else each.nanoseconds.mean(axis=1)
         for each in records
     ]
-    return 1e-9 * sum(total for total, _ in totals) / sum(number for _, number in totals)
+    return 1e-9 * float(np.median(np.concatenate(means)))
 
 
 @dataclass(eq=False)

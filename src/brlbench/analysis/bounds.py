@@ -28,6 +28,7 @@ from .significance import z_against
 from .times import ONLINE
 
 LEVEL = 0.95
+_FAR_BELOW = 1e200  # any return
 
 
 class Best(NamedTuple):
@@ -76,12 +77,12 @@ class Comparison:
         """Rank the agents.
 
         Args:
-            summaries: one per agent, all on the same MDPs.
+            summaries: one per agent, all on the same MDPs; those that stopped early on the first.
             level: how sure a test must be to call an agent worse, between 0 and 1.
             honest: whether one half of the MDPs chooses agents and the other half tests them.
             online: the time feature that online bounds apply to.
         """
-        lengths = {len(summary.returns) for summary in summaries}
+        lengths = {len(each.returns) for each in summaries if each.stopped is None}
         if len(lengths) > 1:
             raise InvalidInput(
                 f"agents that played {sorted(lengths)} MDPs can't be compared: the MDPs must be "
@@ -91,16 +92,19 @@ class Comparison:
         self.summaries = list(summaries)
         self._offline = np.array([each.seconds["offline"] for each in self.summaries])  # [n]
         self._online = np.array([each.seconds[online] for each in self.summaries])  # [n]
-        returns = np.zeros((len(self.summaries), max(lengths, default=0)))  # [n, N]
+        most = max((len(each.returns) for each in self.summaries), default=0)
+        returns = np.full((len(self.summaries), most), np.nan)  # [n, N]; NaN: not played
         for row, summary in zip(returns, self.summaries, strict=True):
-            row[:] = summary.scored_returns
+            row[: len(summary.returns)] = summary.scored_returns
         self.honest = honest
         self.choosing = returns[:, ::2] if honest else returns  # [n, N']; rank the agents
         self.testing = returns[:, 1::2] if honest else returns  # [n, N"]; find the winners
-        self.means = self.choosing.mean(axis=1) if len(returns) else np.zeros(0)
+        self.means = _means(self.choosing)
         self._limit = NormalDist().inv_cdf(level)
-        # Rank 0 is the lowest mean; of equal means, the agent given first ranks higher.
-        order = sorted(range(len(self.means)), key=lambda i: (self.means[i], -i))
+        # Rank 0 is the lowest mean; of equal means, the agent given first ranks higher. Agents that
+        # a race has dropped rank below all others: their fewer MDPs may have been lucky.
+        dropped = [summary.is_dropped for summary in self.summaries]
+        order = sorted(range(len(self.means)), key=lambda i: (not dropped[i], self.means[i], -i))
         self._by_rank = np.array(order, dtype=np.int64)
 
     @property
@@ -196,13 +200,23 @@ class Comparison:
         """In how many resamples of the MDPs each group of agents has a winner."""
         chosen = _resamples(self.choosing, rng, resamples)
         tested = _resamples(self.testing, rng, resamples) if self.honest else chosen
-        sums = _times_drawn(chosen) @ self.choosing.T  # [resamples, n]
-        best = np.stack([np.array(g)[sums[:, g].argmax(axis=1)] for g in groups], axis=1)
+        means = self._resampled_means(_times_drawn(chosen))
+        best = np.stack([np.array(g)[means[:, g].argmax(axis=1)] for g in groups], axis=1)
         wins = np.zeros(len(groups))
         for row in range(resamples):
             again = self.testing[np.ix_(best[row], tested[row])]
-            wins += _not_worse(again, int(sums[row, best[row]].argmax()), self._limit)
+            wins += _not_worse(again, int(means[row, best[row]].argmax()), self._limit)
         return wins
+
+    def _resampled_means(self, times_drawn: Floats) -> Floats:
+        """What orders agents [resamples, n]; far lower for those that a race has dropped."""
+        if not np.isnan(self.choosing).any():
+            return np.asarray(times_drawn @ self.choosing.T)  # sums order them as means do
+        played = ~np.isnan(self.choosing)
+        sums = times_drawn @ np.where(played, self.choosing - _typical(self.choosing), 0.0).T
+        numbers = np.maximum(times_drawn @ played.T, 1.0)
+        dropped = [summary.is_dropped for summary in self.summaries]
+        return np.asarray(sums / numbers - np.where(dropped, _FAR_BELOW, 0.0))
 
 
 def contenders(
@@ -239,6 +253,23 @@ def contenders(
 def _edges(times: Floats, able: list[int]) -> Floats:
     """The times at which the winners can change, and the least and the greatest of all agents."""
     return np.unique(np.concatenate([times[able], [times.min(), times.max()]]))
+
+
+def _means(returns: Floats) -> Floats:
+    """The mean [n] of each row; of those with NaN, what it would be without.
+
+    They have done as well beside the complete rows, on average, as where they have numbers.
+    """
+    if not np.isnan(returns).any():
+        return returns.mean(axis=1) if len(returns) else np.zeros(0)
+    typical = _typical(returns)
+    rest = [row[~np.isnan(row)].mean() for row in returns - typical]
+    return np.asarray(typical.mean() + rest)
+
+
+def _typical(returns: Floats) -> Floats:
+    """The mean [N] of all complete rows; there is at least one."""
+    return np.asarray(returns[~np.isnan(returns[:, -1])].mean(axis=0))
 
 
 def _resamples(returns: Floats, rng: np.random.Generator, resamples: int) -> Integers:

@@ -85,6 +85,7 @@ def summarise(result: Result, features: Mapping[str, Feature] = FEATURES) -> Sum
         overruns=result.overruns,
         adjusted=result.adjusted if result.can_be_adjusted else None,
         deadline=result.deadline,
+        stopped=result.stopped,
     )
 
 

@@ -40,6 +40,10 @@ def print_status(status: Status, is_over: bool = False) -> None:
     say(", ".join(parts))
     if not is_over:
         _print_details(status)
+    if is_over and status.stopped:
+        say(f"{len(status.stopped)} of them stopped early; brlbench status says why")
+    for job in [] if is_over else status.stopped:
+        say(f"{job.agent} on {job.experiment}: {job.reason}")
     for failure in status.failures:
         say(f"failed: {failure.agent} on {failure.experiment}: {failure.reason}")
     if status.failures:
@@ -81,8 +85,9 @@ def print_estimates(
     if estimates:
         total = sum(found.seconds for found in estimates)
         unknown = sum(found.playing_seconds is None for found in estimates)
+        about = "At most about" if any(job.rules for job in study.jobs) else "About"
         say(
-            f"About {_long(total)} of one core, {_long(total / workers)} with {workers} workers"
+            f"{about} {_long(total)} of one core, {_long(total / workers)} with {workers} workers"
             + (f", not counting {unknown} jobs whose probe failed." if unknown else ".")
         )
     for found in [found for found in estimates if found.failure][:_MOST_FAILURES]:

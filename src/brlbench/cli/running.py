@@ -42,7 +42,7 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
                 make_executor(execution) as executor,
                 study_bar(console, len(study.jobs)) as show,
             ):
-                finished = Run(study.jobs, folder, executor, execution.part, show)()
+                finished = Run(study.jobs, folder, executor, execution.part, show, study.racing)()
             if not finished:
                 say("stopped; the same command resumes it")
     status = read_status(results)
@@ -53,7 +53,7 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
 def load_scores(study: Study, results: Path) -> ReportData | None:
     """What the results of a study say, without those of others in its folder; None without any."""
     folder = Folder(results)
-    files = [path for job in study.jobs if (path := folder.result(job)).exists()]
+    files = [path for job in study.jobs for path in folder.results(job)]
     return load(*files) if files else None
 
 

@@ -58,6 +58,9 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Retry jobs that failed before.")
     ] = False,
+    race: Annotated[
+        bool, typer.Option("--race", help="Stop agents early that are surely not the best.")
+    ] = False,
     detach: Annotated[
         bool, typer.Option("--detach", help="Run in the background; see brlbench status.")
     ] = False,
@@ -79,9 +82,9 @@ def run(
     if detach and not dry:
         running.detach(study, folder, [each for each in sys.argv[1:] if each != "--detach"])
     elif dry:
-        running.dry_run(*prepare(study, options, profile), folder, probes)
+        running.dry_run(*prepare(study, options, profile, race), folder, probes)
     else:
-        planned, execution = prepare(study, options, profile)
+        planned, execution = prepare(study, options, profile, race)
         is_complete = running.run(planned, execution, folder, retry_failed)
         running.print_scores(planned, folder)
         if not is_complete:

@@ -89,13 +89,13 @@ def score_table(
 ) -> ScoreTable:
     """The agents of one experiment, best first, at most so many; and what none of them can pass."""
     table = ScoreTable(
-        f"{experiment}, {len(summaries[0].returns)} MDPs",
+        f"{experiment}, {max(len(each.returns) for each in summaries)} MDPs",
         "agent",
         [_score_title(summaries), "offline", "online"],
         caption=bound_sentence(bound),
     )
     for summary in sorted(summaries, key=lambda each: -each.score.mean)[:most]:
-        table.rows.append((mark(summary), summary.label, _line(summary)))
+        table.rows.append((mark(summary), summary.marked_label, _line(summary)))
     return table
 
 
@@ -106,7 +106,7 @@ def best_table(found: Answer) -> ScoreTable:
     for row in found.rows:
         p_value = format_p(row.test.holm) if row.test else ""
         cells = [*_cells(row, found), p_value, f"{100 * row.stability:.0f}%"]
-        table.rows.append((mark(row.summary, row.winner), row.summary.label, cells))
+        table.rows.append((mark(row.summary, row.winner), row.summary.marked_label, cells))
     _add_references(table, found)
     return table
 
@@ -119,7 +119,7 @@ def everyone_table(found: Answer) -> ScoreTable:
     for place, (each, p_value) in enumerate(zip(found.standings, found.p_values, strict=True)):
         shown = format_p(p_value) if place and found.num_tested > 1 else ""
         marked = mark(each.summary, each.summary.label in winners)
-        table.rows.append((marked, each.summary.label, [*_cells(each, found), shown]))
+        table.rows.append((marked, each.summary.marked_label, [*_cells(each, found), shown]))
     _add_references(table, found)
     return table
 
@@ -130,7 +130,7 @@ def pair_table(pair: Pair, feature: str) -> ScoreTable:
     columns = [_score_title(agents), "offline", "online"]
     table = ScoreTable(f"{pair.experiment}, {pair.num_mdps} MDPs", "agents", columns)
     for summary in agents:
-        table.rows.append((mark(summary), summary.label, _line(summary, feature)))
+        table.rows.append((mark(summary), summary.marked_label, _line(summary, feature)))
     return table
 
 
@@ -159,7 +159,7 @@ def _add_references(table: ScoreTable, found: Answer) -> None:
             score, *times = _line(summary, found.question.feature)
             cells = [score, "", *times]
             empty = [""] * (len(table.columns) - len(cells))
-            table.rows.append(("", f"{summary.label} (reference)", [*cells, *empty]))
+            table.rows.append(("", f"{summary.marked_label} (reference)", [*cells, *empty]))
             table.references += 1
 
 

@@ -20,6 +20,7 @@ from .labels import label_of
 from .luck import StartValues
 from .score import Score
 from .start_values import find_start_values, known_start_values
+from .summary import Stopped
 from .times import TimeCounts, online_features
 from .totals import MOST_DECISIONS, PartTotals, Totals, discounted, totals_of
 
@@ -84,6 +85,7 @@ class Result:
     start_values: Floats | None = None  # [N, K, F]
     expected: StartValues | None = None  # what start values are on average
     defaults: dict[str, Any] | None = None  # of the parameters; None for built-in agents
+    stopped: Stopped | None = None  # why there are fewer MDPs than the experiment has
     experiment: Experiment | None = field(default=None, repr=False)  # None if read from a file
 
     @property
@@ -214,18 +216,25 @@ def join_records(
     training: "Training",
     records: "Sequence[Record | PartTotals]",
     made_on: dict[str, Any],
+    stopped: Stopped | None = None,
 ) -> Result:
-    """Join the records of all parts, or their totals, to a result; they are given in order."""
+    """Join the records of all parts, or their totals, to a result; they are given in order.
+
+    If playing was stopped, MDPs whose trajectories are not all there are left out.
+    """
     algorithm, parameters = describe(agent)
-    shape = (experiment.num_mdps, experiment.trajectories_per_mdp)
     parts = _alike(records, experiment)
+    per_mdp = experiment.trajectories_per_mdp
+    num_mdps = experiment.num_mdps
+    if stopped is not None:
+        num_mdps = sum(len(part.cpu_nanoseconds) for part in parts) // per_mdp
 
     def joined(name: str) -> Any:
         arrays: list[Any] = [getattr(part, name, None) for part in parts]
         if any(array is None for array in arrays):  # not kept
             return None
         rows: NDArray[Any] = np.concatenate(arrays)
-        return rows.reshape(*shape, *rows.shape[1:])
+        return rows[: num_mdps * per_mdp].reshape(num_mdps, per_mdp, *rows.shape[1:])
 
     names = ("rewards", "nanoseconds", "cpu_nanoseconds", "states", "actions")
     noise, start_values = joined("noise"), joined("start_values")
@@ -243,6 +252,7 @@ def join_records(
         start_values=start_values if has_luck else None,
         expected=known_start_values(experiment) if can_adjust(experiment) else None,
         defaults=None if algorithm in AGENTS else default_parameters(agent),
+        stopped=stopped,
         experiment=experiment,
         **{name: joined(name) for name in names},
     )

@@ -21,6 +21,20 @@ class Learning(NamedTuple):
     ci95: Floats  # [P]; NaN for a single MDP
 
 
+REFERENCE = "optimal"
+"""The algorithm that knows the MDP: a bound to compare with, never a competitor."""
+
+RACE = "race"
+"""The rule by which agents leave a race."""
+
+
+class Stopped(NamedTuple):
+    """Why an agent played fewer MDPs than its experiment has."""
+
+    rule: str  # RACE, or `until` with its number
+    reason: str
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """One agent in one experiment."""
@@ -35,11 +49,22 @@ class Summary:
     adjusted: Adjusted | None = None  # with the luck taken out
     deadline: float | None = None  # seconds that a decision was allowed to take
     learning: Learning | None = None  # if it was asked for and decisions are kept
+    stopped: Stopped | None = None  # None if it played all MDPs
 
     @property
     def full_label(self) -> str:
         """The agent with all its parameters; no two agents of an experiment share it."""
         return label_of(self.algorithm, self.parameters, self.deadline, defaults={})
+
+    @property
+    def marked_label(self) -> str:
+        """The label, with the number of MDPs if it is smaller than that of others."""
+        return self.label if self.stopped is None else f"{self.label} [{len(self.returns)} MDPs]"
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether it left a race: within its bounds on time, another agent is better."""
+        return self.stopped is not None and self.stopped.rule == RACE
 
     @property
     def is_own(self) -> bool:
@@ -63,7 +88,7 @@ class Summary:
 
     def first(self, num_mdps: int) -> "Summary":
         """The summary on the first MDPs only; times stay those of all."""
-        if num_mdps == len(self.returns):
+        if num_mdps >= len(self.returns):
             return self
         adjusted = self.adjusted and self.adjusted.first(num_mdps)
         return replace(self, returns=self.returns[:num_mdps], adjusted=adjusted, learning=None)

@@ -18,6 +18,7 @@ from ..analysis.significance import effect_size, holm, paired_z_test, permutatio
 from ..analysis.times import ONLINE
 from ..arguments import parse_seconds
 from ..errors import InvalidInput, did_you_mean
+from ..mdps.sparse import Floats
 from ..protocol.score import Score
 from ..protocol.summary import Summary
 from .data import REFERENCE, ExperimentData, ReportData
@@ -249,21 +250,30 @@ def _tests(
     if comparison.testing.shape[1] < 2:
         return [None] * len(chosen)
     first, *others = (comparison.testing[i] for i in chosen)
-    z_tests = [paired_z_test(first, other, level) for other in others]
+    pairs = [_in_common(first, other) for other in others]
+    if any(len(one) < 2 for one, _ in pairs):
+        return [None] * len(chosen)
+    z_tests = [paired_z_test(one, other, level) for one, other in pairs]
     corrected = holm([test.p_value for test in z_tests])
     tests = [
         Test(
-            difference=float((first - other).mean()),
-            interval=bootstrap_interval(first, other, rng),
+            difference=float((one - other).mean()),
+            interval=bootstrap_interval(one, other, rng),
             z=test.z,
             p_value=test.p_value,
             holm=float(p_value),
-            permutation=permutation_test(first, other, rng),
-            effect=effect_size(first, other),
+            permutation=permutation_test(one, other, rng),
+            effect=effect_size(one, other),
         )
-        for other, test, p_value in zip(others, z_tests, corrected, strict=True)
+        for (one, other), test, p_value in zip(pairs, z_tests, corrected, strict=True)
     ]
     return [None, *tests]
+
+
+def _in_common(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """The returns of two agents in the MDPs that both have played."""
+    both = ~np.isnan(one - other)
+    return one[both], other[both]
 
 
 def standings_on(

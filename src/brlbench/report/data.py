@@ -9,11 +9,10 @@ from typing import Any
 
 from ..analysis.bayes_bound.known import KnownBound, known_bound
 from ..analysis.scores import normalised
+from ..protocol.summary import REFERENCE as REFERENCE
 from ..protocol.summary import Summary
 from ..storage.compact import ExperimentHeader
 from .notes import Note, quality_notes
-
-REFERENCE = "optimal"  # knows the MDP: to compare with, never a competitor
 
 
 @dataclass(frozen=True, eq=False)

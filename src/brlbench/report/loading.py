@@ -56,11 +56,13 @@ def load(
         for header, summary in read:
             name = headers.setdefault(header.hash, header).name
             first = found.setdefault(header.hash, {}).setdefault(summary.full_label, summary)
+            sources[summary] = source
             if first is not summary:
                 _check_repeated(summary, first, f"{source} and {sources[first]}", name)
-                text = f"left out: {source} repeats {summary.label} on {name}"
+                longer, shorter = sorted((first, summary), key=lambda each: -len(each.returns))
+                found[header.hash][summary.full_label] = longer
+                text = f"left out: {sources[shorter]} repeats {summary.label} on {name}"
                 notes.append(Note(text, experiment=name))
-            sources[summary] = source
     if not found:
         read_none = f"no results that can be read ({some([note.text for note in notes])})"
         what = read_none if notes else "no results"
@@ -173,7 +175,9 @@ def _header(result: Result) -> ExperimentHeader:
 def _check_repeated(summary: Summary, first: Summary, both: str, experiment: str) -> None:
     """Raise if two agents share a label: they differ in something that the label does not show."""
     is_timed = summary.overruns is not None  # under a deadline, another run of the agent can differ
-    if not is_timed and not np.allclose(summary.returns, first.returns, rtol=1e-9):
+    common = min(len(summary.returns), len(first.returns))
+    one, other = summary.returns[:common], first.returns[:common]
+    if not is_timed and not np.allclose(one, other, rtol=1e-9):
         raise InvalidInput(
             f"{both} hold different results of {summary.label} on {experiment}: give one agent "
             "another name, or keep what they differ in as an attribute named like its parameter, "
@@ -196,8 +200,8 @@ def _check_returns(path: Path | Result, summary: Summary, others: Iterable[Summa
     largest = np.abs([returns, summary.scored_returns]).max()
     if not largest < _LARGEST_RETURN:  # written so that NaN is refused too
         raise StoreError(f"{path} has a return of {largest}: must be less than {_LARGEST_RETURN}")
-    other = next(iter(others), summary)
-    if len(other.returns) != len(returns):
+    other = next((each for each in others if each.stopped is None), summary)
+    if summary.stopped is None and len(other.returns) != len(returns):
         raise StoreError(
             f"{path} has {len(returns)} MDPs, and {other.label} played {len(other.returns)} in the "
             "same experiment: make it again"

@@ -49,11 +49,26 @@ def quality_notes(
 ) -> list[Note]:
     """Notes on the times and on missing agents of the experiments that are shown, of all."""
     return [
+        *_stopping_notes(shown),
         *_machine_notes(shown),
         *_import_notes(shown),
         *_deadline_notes(shown),
         *_gaps(experiments, shown),
     ]
+
+
+def _stopping_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
+    """Notes on agents that played fewer MDPs, and why."""
+    for experiment in experiments:
+        stopped = [each for each in experiment.summaries if each.stopped is not None]
+        if stopped:
+            yield Note(
+                f"{len(stopped)} of {len(experiment.summaries)} agents on {experiment.name} "
+                f"stopped before they had played all {experiment.num_mdps} MDPs, and are compared "
+                "with others on the MDPs that both have played",
+                [f"{each.label} {each.stopped.reason}" for each in stopped if each.stopped],
+                experiment.name,
+            )
 
 
 def _machine_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:

@@ -64,7 +64,9 @@ def make_pair(found: Answer, first: str | Result, second: str | Result) -> Pair:
     if one is other:
         raise InvalidInput(f"both agents are {one.label}: name two different ones")
     question, mdps = found.question, found.comparison.tested
-    a, b = one.scored_returns[mdps], other.scored_returns[mdps]
+    common = min(len(one.returns), len(other.returns))  # one may have stopped early
+    one_common, other_common = one.first(common), other.first(common)
+    a, b = one_common.scored_returns[mdps], other_common.scored_returns[mdps]
     rng = streams.generator("pair", found.experiment.hash, one.full_label, other.full_label)
     test = paired_z_test(a, b, question.level)
     upwards = permutation_test(*((a, b) if test.z >= 0 else (b, a)), rng)
@@ -80,7 +82,7 @@ def make_pair(found: Answer, first: str | Result, second: str | Result) -> Pair:
         p_value=2 * min(test.p_value, 1 - test.p_value),
         permutation=min(1.0, 2 * upwards),
         effect=effect_size(a, b),
-        probability=probability_better(one.returns[mdps], other.returns[mdps]),
+        probability=probability_better(one_common.returns[mdps], other_common.returns[mdps]),
     )
 
 

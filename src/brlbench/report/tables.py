@@ -51,6 +51,8 @@ def agents_table(answers: Iterable[Answer]) -> pl.DataFrame:
                     "algorithm": summary.algorithm,
                     "agent": summary.label,
                     "parameters": json.dumps(summary.parameters, default=str),
+                    "played_mdps": len(summary.returns),
+                    "stopped": summary.stopped.reason if summary.stopped else None,
                     "score": score,
                     "ci95": ci95,
                     "mean_return": mean_return,

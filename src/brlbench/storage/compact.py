@@ -26,7 +26,7 @@ from .checks import (
     optional,
     reading,
 )
-from .results import renamed_settings
+from .results import renamed_settings, stopped_of
 from .tables import pack_table, read_table
 
 
@@ -56,6 +56,7 @@ def write_summaries(
             "overruns": summary.overruns,
             "adjusted": np.zeros(0) if summary.adjusted is None else summary.adjusted.returns,
             "adjusted_ci95": None if summary.adjusted is None else summary.adjusted.ci95,
+            "stopped": "" if summary.stopped is None else json.dumps(summary.stopped),
         }
         for index, (_, summaries) in enumerate(experiments)
         for summary in summaries
@@ -78,7 +79,8 @@ def read_summaries(path: Path) -> Iterator[tuple[ExperimentHeader, Summary]]:
         rows = table.iter_rows(named=True)
         summaries = [_summary(row, head) for row, head in zip(rows, found, strict=True)]
         for header, summary in zip(found, summaries, strict=True):
-            if len(summary.returns) != header.settings["num_mdps"]:
+            missing = header.settings["num_mdps"] - len(summary.returns)
+            if missing < 0 or (missing and summary.stopped is None):
                 raise ValueError(f"{len(summary.returns)} returns")
     yield from zip(found, summaries, strict=True)
 
@@ -99,6 +101,7 @@ def _summary(row: dict[str, Any], header: ExperimentHeader) -> Summary:
         overruns=row["overruns"],
         adjusted=_adjusted(row),
         deadline=header.settings.get("deadline"),
+        stopped=stopped_of(parse_json(row["stopped"])) if row.get("stopped") else None,
         **parsed,
     )
     check(vars(summary), _SUMMARY)

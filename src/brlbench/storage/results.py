@@ -13,6 +13,7 @@ from ..protocol import start_values
 from ..protocol.display import columns_of
 from ..protocol.luck import NUM_BASELINES
 from ..protocol.result import Result
+from ..protocol.summary import Stopped
 from ..protocol.times import TimeCounts
 from ..protocol.totals import PartTotals, Totals
 from ..protocol.training import Training
@@ -68,6 +69,8 @@ def pack_result(result: Result, keep_paths: bool = False) -> bytes:
     }
     if result.defaults is not None:
         metadata["defaults"] = result.defaults
+    if result.stopped is not None:
+        metadata["stopped"] = result.stopped
     if (expected := result.expected_start_values) is not None:
         metadata["expected_start_values"] = start_values.pack(expected)
     return pack_table("result", columns_of(result, keep_paths), metadata)
@@ -80,7 +83,8 @@ def read_result(path: Path, decisions: bool = True) -> Result:
         metadata["settings"] = renamed_settings(metadata.pop("experiment"))
         check(metadata, _METADATA)
         check({"defaults": metadata.get("defaults")}, {"defaults": optional(is_table)})
-        mdps = _check_rows(table, metadata["settings"])
+        stopped = stopped_of(metadata.get("stopped"))
+        mdps = _check_rows(table, metadata["settings"], stopped is not None)
 
         def array(name: str) -> Any:
             if name not in table.columns:
@@ -100,13 +104,32 @@ def read_result(path: Path, decisions: bool = True) -> Result:
             totals=totals,
             expected=expected,
             defaults=metadata.get("defaults"),
+            stopped=stopped,
         )
 
 
-def _check_rows(table: pl.DataFrame, settings: dict[str, Any]) -> int:
+def read_stopped(path: Path) -> Stopped | None:
+    """Why the result in a file has fewer MDPs than its experiment; None if it has all."""
+    _, metadata = read_table(path, "result", lambda metadata: ["mdp"])
+    with reading(path):
+        return stopped_of(metadata.get("stopped"))
+
+
+def stopped_of(content: Any) -> Stopped | None:
+    """Why playing was stopped, as a file has it."""
+    if content is None:
+        return None
+    stopped = Stopped(*content)
+    check(stopped._asdict(), {"rule": is_text, "reason": is_text})
+    return stopped
+
+
+def _check_rows(table: pl.DataFrame, settings: dict[str, Any], is_stopped: bool) -> int:
     """The number of MDPs, if rows are complete and in order."""
     _check_record(table)
     mdps, per_mdp = settings["num_mdps"], settings["trajectories_per_mdp"]
+    if is_stopped:
+        mdps = min(mdps, max(1, len(table) // per_mdp))
     if mdps * per_mdp != len(table) or not np.array_equal(
         table["mdp"].to_numpy(), np.repeat(np.arange(mdps), per_mdp)
     ):

@@ -6,7 +6,8 @@ now.json        what is running
 experiments/    the MDPs of every experiment
 agents/         trained agents, by what their training depends on
 parts/          parts of results that are not complete yet
-results/        results
+results/        results; NAME.race.parquet and NAME.until-….parquet have fewer MDPs
+races/          what races have decided
 failures/       why a job has no result
 """
 
@@ -27,9 +28,10 @@ from ..errors import StoreError
 from ..files import atomic_write, read_bytes
 from ..protocol.playing import Part
 from ..protocol.result import join_records
+from ..protocol.summary import Stopped
 from ..protocol.totals import returns_of
 from ..storage import write_experiment
-from ..storage.results import pack_result, read_part
+from ..storage.results import StoredPart, pack_result, read_part
 from ..storage.tables import is_intact
 from .failures import Failure, is_failure, read_failure, write_failure
 from .plan import Job, Study
@@ -67,6 +69,16 @@ class Folder:
         """The result of a job."""
         name = f"{_slug(job.agent.algorithm)}-{_versioned(job)}.parquet"
         return self.path / "results" / _slug(job.experiment.name) / name
+
+    def stopped(self, job: Job, rule: str) -> Path:
+        """The result of a job that a rule has stopped early; its parts stay."""
+        path = self.result(job)
+        return path.with_name(f"{path.stem}.{rule}.parquet")
+
+    def race(self, job: Job) -> Path:
+        """What the race of a job has decided."""
+        name = f"{_slug(job.experiment_name)}-{job.experiment.hash[:16]}.json"
+        return self.path / "races" / name
 
     def agent(self, job: Job) -> Path:
         """The trained agent of a job."""
@@ -110,7 +122,11 @@ class Folder:
             path
             for job in study.jobs
             if job.agent.code is not None
-            for path in (self.result(job), self.failure(job))
+            for path in (
+                self.result(job),
+                self.failure(job),
+                *(self.stopped(job, rule) for rule in job.rules),
+            )
         }
         keys = {_without_version(path) for path in current}
         outdated = [
@@ -126,15 +142,30 @@ class Folder:
             for path in outdated
         ]
 
-    def gaps(self, job: Job) -> list[Part]:
-        """The trajectories of a job that have no file yet."""
+    def results(self, job: Job) -> list[Path]:
+        """The result of a job, also if it was stopped by a rule that it still has."""
+        paths = [self.result(job), *(self.stopped(job, rule) for rule in job.rules)]
+        return [path for path in paths if path.exists()][:1]
+
+    def gaps(self, job: Job, end: int | None = None) -> list[Part]:
+        """The trajectories of a job that have no file yet; only those before an end, if given."""
         at, gaps = 0, []
-        for first, end in map(part_of, self._part_files(job)):
-            if at < first:
-                gaps.append(Part(at, first))
-            at = max(at, end)
-        total = job.experiment.num_trajectories
+        total = job.experiment.num_trajectories if end is None else end
+        for first, after in map(part_of, self._part_files(job)):
+            if at < min(first, total):
+                gaps.append(Part(at, min(first, total)))
+            at = max(at, after)
         return [*gaps, Part(at, total)] if at < total else gaps
+
+    def played(self, job: Job) -> list[StoredPart]:
+        """The parts of a job from its first trajectory up to the first gap."""
+        at, parts = 0, []
+        for path in self._part_files(job):
+            part = part_of(path)
+            if part.first == at:
+                parts.append(read_part(path))
+                at = part.end
+        return parts
 
     def tally(self, job: Job) -> Tally:
         """What the files of a job's parts add up to."""
@@ -164,6 +195,9 @@ class Folder:
                     "result": str(self.result(job).relative_to(self.path)),
                     "failure": str(self.failure(job).relative_to(self.path)),
                     "parts": str(self._parts(job).relative_to(self.path)),
+                    "stopped": [
+                        str(self.stopped(job, rule).relative_to(self.path)) for rule in job.rules
+                    ],
                 }
                 for job in study.jobs
             ],
@@ -189,16 +223,34 @@ class Folder:
         path = self.result(job)
         path.parent.mkdir(exist_ok=True)
         atomic_write(path, data)
+        self.forget_stopped(job)
         self.drop_parts(job)
 
-    def join_parts(self, job: Job) -> None:
-        """Join all parts of a job, which have no gaps, to its result."""
-        parts = [read_part(path) for path in self._part_files(job)]
+    def write_race(self, job: Job, content: dict[str, Any]) -> None:
+        """Write down what the race of a job has decided."""
+        self.race(job).parent.mkdir(exist_ok=True)
+        atomic_write(self.race(job), json.dumps(content).encode(), overwrite=True)
+
+    def forget_stopped(self, job: Job) -> None:
+        """Remove results of a job that was stopped early."""
+        path = self.result(job)
+        for stopped in path.parent.glob(f"{path.stem}.*.parquet"):
+            stopped.unlink()
+
+    def join_parts(self, job: Job, stopped: Stopped | None = None) -> None:
+        """Join the parts of a job to its result: all, or those it has if it is stopped."""
+        parts = self.played(job)
         made_on = _one_machine(part.machine for part in parts)
         records = [part.record for part in parts]
         agent, experiment = job.agent.agent, job.experiment
-        result = join_records(agent, experiment, parts[0].training, records, made_on)
-        self.write_result(job, pack_result(result, result.states is not None))
+        result = join_records(agent, experiment, parts[0].training, records, made_on, stopped)
+        data = pack_result(result, result.states is not None)
+        if stopped is None:
+            self.write_result(job, data)
+        else:
+            path = self.stopped(job, stopped.rule)
+            path.parent.mkdir(exist_ok=True)
+            atomic_write(path, data, overwrite=True)
 
     def drop_parts(self, job: Job) -> None:
         """Remove the parts of a job."""

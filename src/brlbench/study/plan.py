@@ -22,10 +22,12 @@ from ..protocol import needs
 from ..protocol.experiment import Experiment
 from ..protocol.labels import label_of
 from ..protocol.playing import identity
+from ..protocol.summary import RACE, REFERENCE
 from ..storage import frozen_set
 from .schema import (
     ExperimentTable,
     LimitsTable,
+    RacingTable,
     StudyTable,
     place_of,
     read_tables,
@@ -42,6 +44,7 @@ class PlannedAgent:
     agent: Agent  # untrained
     limits: LimitsTable
     code: str | None  # digest of the source file of a user's own agent
+    until: float | None = None  # instead of the experiment's
 
     @property
     def guest(self) -> str | None:
@@ -64,6 +67,8 @@ class Job:
     experiment: Experiment
     experiment_name: str
     keep_paths: bool = False  # states and actions too
+    races: bool = False  # it can be dropped
+    until: float | None = None  # the half-width of its interval at which it stops
 
     @cached_property
     def training_key(self) -> str:
@@ -77,6 +82,12 @@ class Job:
         return _digest(self.agent.identity, self.experiment.hash, self.experiment.task)
 
     @property
+    def rules(self) -> list[str]:
+        """The names of the rules by which it may stop early."""
+        narrow = [] if self.until is None else [until_rule(self.until)]
+        return [RACE, *narrow] if self.races else narrow
+
+    @property
     def label(self) -> str:
         """The agent in a few words."""
         agent, deadline = self.agent.agent, self.experiment.deadline
@@ -84,6 +95,11 @@ class Job:
 
     def __str__(self) -> str:
         return f"{self.label} on {self.experiment_name}"
+
+
+def until_rule(half_width: float) -> str:
+    """The name of the rule that stops an agent with so narrow an interval."""
+    return f"until-{half_width:g}"
 
 
 @dataclass(frozen=True)
@@ -106,24 +122,39 @@ class Study:
     changes: dict[str, Any]  # defaults that replace the file's own
 
     @property
+    def racing(self) -> RacingTable | None:
+        """How agents race; None if they all play all MDPs."""
+        return self.table.racing
+
+    @property
     def agents(self) -> list[PlannedAgent]:
         """All agents that have a job."""
         return list(dict.fromkeys(job.agent for job in self.jobs))
 
 
-def read_study(path: str | Path, **defaults: Any) -> Study:
-    """Read a study file, check all of it and expand it; `defaults` replace the file's own."""
+def read_study(path: str | Path, race: bool = False, **defaults: Any) -> Study:
+    """Read a study file, check all of it and expand it; `defaults` replace the file's own.
+
+    If `race`, agents race even if the file does not say so.
+    """
     path = Path(path)
     table = with_defaults(read_tables(path), defaults)
+    if race and table.racing is None:
+        table = table.model_copy(update={"racing": RacingTable()})
+        defaults = {**defaults, "racing": True}
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)  # for a user's own agents beside the study
     experiments = _experiments(path, table)
     agents, skipped = _agents(path, table, experiments)
     jobs: dict[str, Job] = {}
+    entries = dict(zip(experiments, table.experiments, strict=True))
+    races, keep_paths = table.racing is not None, table.output.keep_paths
     for agent, names in agents:
         for name in names:
-            job = Job(agent, experiments[name], name, table.output.keep_paths)
+            until = agent.until or entries[name].until or table.defaults.until
+            can_race = races and agent.algorithm != REFERENCE
+            job = Job(agent, experiments[name], name, keep_paths, can_race, until)
             jobs.setdefault(job.key, job)
     if not jobs:
         raise InvalidInput(f"{path}: every agent is skipped: {skipped[0].reason}")
@@ -161,8 +192,8 @@ def _experiment(path: Path, table: StudyTable, entry: ExperimentTable) -> Experi
         num_mdps = entry.num_mdps or table.defaults.num_mdps or NUM_MDPS
         deadline = entry.deadline or table.defaults.deadline
         return frozen_set(entry.frozen, num_mdps).replace(deadline=deadline)
-    settings = table.defaults.model_dump(exclude_none=True)
-    own = entry.model_dump(exclude={"test", "prior", "name", "frozen"}, exclude_none=True)
+    settings = table.defaults.model_dump(exclude={"until"}, exclude_none=True)
+    own = entry.model_dump(exclude={"test", "prior", "name", "frozen", "until"}, exclude_none=True)
     if "horizon" in own:
         settings.pop("accuracy", None)
     elif "accuracy" in own:
@@ -210,7 +241,8 @@ def _agents(
             except InvalidInput as error:
                 raise InvalidInput(f"{path}: {place}: {error}") from None
             code = None if entry.algorithm in AGENTS else code_of(agent)
-            found.append((PlannedAgent(entry.algorithm, parameters, agent, limits, code), names))
+            planned = PlannedAgent(entry.algorithm, parameters, agent, limits, code, entry.until)
+            found.append((planned, names))
     return found, skipped
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..executors import Executor
-from ..executors.base import Done, Failed, Limits, Outcome
+from ..executors.base import Done, Failed, Outcome
 from ..protocol.adjusted import can_adjust
 from ..protocol.experiment import Experiment
 from ..protocol.futures import LOOK_SECONDS
@@ -25,16 +25,18 @@ from ..protocol.playing import Part
 from ..protocol.start_values import find_start_values
 from .folder import Folder
 from .plan import Job
-from .schema import LimitsTable
+from .schema import RacingTable
+from .stopping import Stopping, Verdict
 from .tally import Running, Tally
 from .units import (
-    PREPARATION_SECONDS,
     ExperimentRequest,
     Played,
     PlayRequest,
     TrainRequest,
     WrongValue,
     intact,
+    playing_limits,
+    training_limits,
 )
 
 _MOST_DEATHS = 3  # of a unit; then its jobs are left to the next run
@@ -48,6 +50,7 @@ class OpenJob:
     job: Job
     left: int  # trajectories without a file
     tally: Tally
+    left_now: int = 0  # of those before its next look
     seconds_each: float | None = None
     given_up: bool = False  # in this run: it failed, or its processes were ended too often
 
@@ -100,7 +103,7 @@ def look(folder: Folder, jobs: Iterable[Job]) -> Outlook:
     """Sort jobs into done, failed and missing."""
     done, failed, missing = [], [], []
     for job in jobs:
-        if folder.result(job).exists():
+        if folder.results(job):
             done.append(job)
         elif folder.has_failed(job):
             failed.append(job)
@@ -130,12 +133,15 @@ class Run:
         executor: Executor,
         part_seconds: float,
         show: Callable[[Progress], None] = lambda progress: None,
+        racing: RacingTable | None = None,
     ) -> None:
         self.jobs, self.folder, self.executor, self.show = jobs, folder, executor, show
         self.part_seconds = part_seconds
+        self.rules = Stopping(folder, jobs, racing)
         outlook = look(folder, jobs)
         for job in outlook.done:  # a run that was killed after joining leaves parts
-            folder.drop_parts(job)
+            if folder.result(job).exists():
+                folder.drop_parts(job)
         for job in outlook.missing:  # the job may have failed under other limits
             folder.failure(job).unlink(missing_ok=True)
         self.done, self.failed = len(outlook.done), len(outlook.failed)
@@ -143,6 +149,7 @@ class Run:
             OpenJob(job, sum(gap.size for gap in folder.gaps(job)), folder.tally(job))
             for job in outlook.missing
         ]
+        self._open_job_of = {open_job.job: open_job for open_job in self.open_jobs}
         self.ready: deque[Unit] = deque()
         self.pending: dict[Future[Outcome], Unit] = {}
         self.stopping = self.interrupted = False
@@ -208,6 +215,7 @@ class Run:
     def _begin(self) -> None:
         """Line up the trainings, and the parts that can be played already."""
         find_expected_luck(open_job.job.experiment for open_job in self.open_jobs)
+        self.rules.begin(self._open_job_of)
         groups: dict[str, list[OpenJob]] = {}
         for open_job in self.open_jobs:
             groups.setdefault(open_job.job.training_key, []).append(open_job)
@@ -219,11 +227,34 @@ class Run:
                 self.ready.append(Unit(open_jobs))
 
     def _line_up(self, open_job: OpenJob) -> None:
-        gaps = self.folder.gaps(open_job.job)
+        gaps = self.folder.gaps(open_job.job, self.rules.end(open_job.job))
         if gaps:
             self.ready.extend(Unit([open_job], gap) for gap in gaps)
-        else:  # killed after the last part was written
+        open_job.left_now = sum(gap.size for gap in gaps)
+        if not gaps:  # killed after the last part was written
+            self._reach(open_job)
+
+    def _reach(self, open_job: OpenJob) -> None:
+        """All is played before the job's next look, or all of it."""
+        job = open_job.job
+        if self.rules.end(job) == job.experiment.num_trajectories:
             self._complete(open_job)
+        else:
+            self._judge(self.rules.reached(job))
+
+    def _judge(self, verdicts: list[Verdict]) -> None:
+        """End jobs that stop early, and line up the others, the cheapest first."""
+        going_on = []
+        for job, stopped in verdicts:
+            open_job = self._open_job_of[job]
+            if stopped is None:
+                going_on.append(open_job)
+            else:
+                self.folder.join_parts(job, stopped)
+                open_job.left = 0
+                self.done += 1
+        for open_job in sorted(going_on, key=lambda each: each.seconds_each or 0.0):
+            self._line_up(open_job)
 
     def _submit(self) -> None:
         most = 2 * self.executor.num_workers  # so that no worker waits for this process
@@ -240,7 +271,7 @@ class Run:
         if unit.part is None:
             train = TrainRequest(job.agent.algorithm, job.agent.parameters, experiment)
             name = "brlbench.study.units:train_unit"
-            return self.executor.submit(name, train, _training_limits(limits), job.agent.guest)
+            return self.executor.submit(name, train, training_limits(limits), job.agent.guest)
         seconds = limits.trajectory_seconds(job.experiment.horizon)
         play = PlayRequest(
             agent=self.folder.agent(job).read_bytes(),
@@ -252,7 +283,7 @@ class Run:
             keep_paths=job.keep_paths,
         )
         name = "brlbench.study.units:play_unit"
-        return self.executor.submit(name, play, _playing_limits(limits, seconds), job.agent.guest)
+        return self.executor.submit(name, play, playing_limits(limits, seconds), job.agent.guest)
 
     def _finish(self, unit: Unit, outcome: Outcome) -> None:
         """Write the outcome of a unit to the folder, and line up what follows."""
@@ -281,6 +312,7 @@ class Run:
         played = Played.read(value, unit.part)
         number = played.part.size
         open_job.left -= number
+        open_job.left_now -= number
         if number:
             open_job.seconds_each = played.seconds / number
         if played.is_whole_result:
@@ -297,8 +329,8 @@ class Run:
         # In parts of about equal time.
         rest = Part(played.part.end, unit.part.end).divide(self._size(open_job))
         self.ready.extendleft(reversed([Unit([open_job], part) for part in rest]))
-        if open_job.left == 0 and not open_job.given_up:
-            self._complete(open_job)
+        if open_job.left_now == 0 and not open_job.given_up:
+            self._reach(open_job)
 
     def _size(self, open_job: OpenJob) -> int:
         """The number of trajectories in a part that takes the study's `part` seconds."""
@@ -323,6 +355,7 @@ class Run:
                 open_job.given_up = True
                 self.failed += not is_interruption
                 self.folder.write_failure(open_job.job, where + reason, is_interruption, traceback)
+                self._judge(self.rules.leave(open_job.job))
 
     def _tell(self, at_once: bool = False) -> None:
         if not at_once and time.monotonic() - self._told < LOOK_SECONDS:
@@ -359,16 +392,6 @@ class Run:
             if not open_job.given_up
         )
         return left / self.executor.num_workers
-
-
-def _training_limits(limits: LimitsTable) -> Limits:
-    return Limits(total=limits.training, memory=limits.memories[0], preparation=PREPARATION_SECONDS)
-
-
-def _playing_limits(limits: LimitsTable, seconds: float | None) -> Limits:
-    """The limits of a part; before its first message, an agent may have to be retrained."""
-    retraining = math.inf if limits.training is None else limits.training
-    return Limits(seconds, limits.playing, limits.memories[1], PREPARATION_SECONDS + retraining)
 
 
 def _left(limit: float | None, open_job: OpenJob) -> float:

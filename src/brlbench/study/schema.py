@@ -31,6 +31,7 @@ from pydantic import (
     model_validator,
 )
 
+from ..analysis.racing import ERROR, OFFLINE_BOUNDS, ONLINE_BOUNDS
 from ..arguments import parse_seconds
 from ..errors import InvalidInput, StoreError, did_you_mean, short
 from ..files import read_bytes
@@ -62,8 +63,19 @@ def _bytes(value: Any) -> Any:
     return int(number)
 
 
+def _half_width(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return float(value.strip().removeprefix("±"))
+    except ValueError:
+        raise ValueError("must be half the width of an interval, as in ±0.5") from None
+
+
 Seconds = Annotated[float, AfterValidator(_positive), BeforeValidator(_seconds)]
 Bytes = Annotated[int, BeforeValidator(_bytes)]
+HalfWidth = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_half_width)]
+Bounds = Annotated[list[Seconds], Field(min_length=1)]
 
 
 class _Table(BaseModel):
@@ -127,6 +139,7 @@ class DefaultsTable(_Table):
     seed: int | None = None
     trajectories_per_mdp: int | None = None
     deadline: Seconds | None = None
+    until: HalfWidth | None = None  # of the score's 95% interval; then an agent stops
 
 
 class ExperimentTable(DefaultsTable):
@@ -139,7 +152,7 @@ class ExperimentTable(DefaultsTable):
 
     @model_validator(mode="after")
     def _test_or_frozen(self) -> "ExperimentTable":
-        given = self.model_fields_set - {"frozen", "name", "deadline", "num_mdps"}
+        given = self.model_fields_set - {"frozen", "name", "deadline", "num_mdps", "until"}
         if self.frozen is None and self.test is None:
             raise ValueError("must have test = …, or frozen = … with the name of a frozen set")
         if self.frozen is not None and given:
@@ -154,6 +167,15 @@ class AgentTable(_Table):
     parameters: dict[str, Any] = {}
     limits: LimitsTable = LimitsTable()
     experiments: list[str] | None = None
+    until: HalfWidth | None = None  # instead of the experiments' own
+
+
+class RacingTable(_Table):
+    """Agents that are surely not the best of their class stop early; see `analysis.racing`."""
+
+    error: Annotated[float, Field(gt=0, lt=1)] = ERROR  # of the whole study
+    offline: Bounds = list(OFFLINE_BOUNDS)  # bounds on time that make classes
+    online: Bounds = list(ONLINE_BOUNDS)
 
 
 class OutputTable(_Table):
@@ -180,6 +202,7 @@ class StudyTable(_Table):
     defaults: DefaultsTable = DefaultsTable()
     limits: LimitsTable = LimitsTable()
     output: OutputTable = OutputTable()
+    racing: RacingTable | None = None
     execution: ExecutionTable = ExecutionTable()
     experiments: Annotated[list[ExperimentTable], Field(min_length=1)]
     agents: Annotated[list[AgentTable], Field(min_length=1)]

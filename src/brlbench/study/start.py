@@ -15,6 +15,7 @@ from .plan import Study, read_study
 from .run import Run, look
 from .schema import ExecutionTable, explain, read_toml
 from .status import Status, read_status
+from .stopping import Stopping
 
 
 def run(
@@ -26,6 +27,7 @@ def run(
     scheduler: str | None = None,
     profile: str | Path | None = None,
     retry_failed: bool = False,
+    race: bool = False,
     progress: bool | None = None,
 ) -> Status:
     """Run what is missing of a study, and return what is done and what failed.
@@ -41,10 +43,12 @@ def run(
         scheduler: the address of a Dask scheduler; a new one by default.
         profile: a TOML file with the keys of a study's execution table.
         retry_failed: whether to try jobs again that failed before.
+        race: stop agents early that are surely not the best of their class.
         progress: show a bar with the time left; by default in notebooks and terminals.
     """
     options = {"executor": executor, "workers": workers, "scheduler": scheduler}
-    planned, execution = prepare(Path(study), options, None if profile is None else Path(profile))
+    given = None if profile is None else Path(profile)
+    planned, execution = prepare(Path(study), options, given, race)
     folder_path = default_folder(planned.path) if results is None else Path(results)
     with opened(planned, folder_path, retry_failed) as (folder, _):
         if look(folder, planned.jobs).missing:
@@ -57,6 +61,7 @@ def run(
                 Run(
                     planned.jobs, folder, workplace, execution.part,
                     lambda now: bar.show(now.done + now.failed, now.seconds_left),
+                    planned.racing,
                 )()  # fmt: skip
     return read_status(folder_path)
 
@@ -67,13 +72,17 @@ def default_folder(study: Path) -> Path:
 
 
 def prepare(
-    path: Path, options: Mapping[str, Any], profile: Path | None = None, **defaults: Any
+    path: Path,
+    options: Mapping[str, Any],
+    profile: Path | None = None,
+    race: bool = False,
+    **defaults: Any,
 ) -> tuple[Study, ExecutionTable]:
-    """Read a study, with other defaults where given, and decide where it runs.
+    """Read a study, with other defaults where given, and decide whether it races and where it runs.
 
     Options of the caller override the profile, which overrides the study.
     """
-    study = read_study(path, **defaults)
+    study = read_study(path, race, **defaults)
     chosen = study.table.execution.model_dump(exclude_unset=True)
     source = str(study.path)
     if profile is not None:
@@ -103,6 +112,7 @@ def opened(
         if retry_failed:
             for job in look(folder, study.jobs).failed:
                 folder.failure(job).unlink()
+        Stopping(folder, study.jobs, study.racing)  # forgets races of other terms
         folder.write_plan(study)
         yield folder, messages
     finally:

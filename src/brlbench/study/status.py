@@ -5,13 +5,22 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import InvalidInput
 from ..storage.checks import Rule, check, is_list, is_number, is_text, optional, whole
+from ..storage.results import read_stopped
 from .failures import Failure, read_failure, read_json, replaceable
 from .folder import owner_of, part_of
 from .tally import Running
+
+
+class StoppedJob(NamedTuple):
+    """A job that stopped early, and why."""
+
+    agent: str
+    experiment: str
+    reason: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,6 +31,7 @@ class Status:
     owner: str | None  # the process that runs it
     total: int
     done: int
+    stopped: list[StoppedJob]  # of those that are done
     begun: int  # with some trajectories played
     failures: list[Failure]
     interruptions: list[Failure]  # of jobs that the next run tries again
@@ -52,14 +62,16 @@ def read_status(folder: Path) -> Status:
     has_now = owner is not None and (folder / "now.json").exists()
     now = _read(folder / "now.json", _NOW) if has_now else {}
     jobs: list[dict[str, Any]] = plan["jobs"]
-    done = [job for job in jobs if (folder / job["result"]).exists()]
-    rest = [job for job in jobs if not (folder / job["result"]).exists()]
+    complete = [job for job in jobs if (folder / job["result"]).exists()]
+    stopped = [job for job in jobs if job not in complete and _stopped_file(folder, job)]
+    done = complete + stopped
+    rest = [job for job in jobs if job not in done]
     noted = [job for job in rest if (folder / job["failure"]).exists()]
     notes = [read_failure(folder / job["failure"]) for job in noted]
     failed = {
         job["failure"] for job, note in zip(noted, notes, strict=True) if not note.is_interruption
     }
-    played = {job["parts"]: _played(folder / job["parts"]) for job in rest}
+    played = {job["parts"]: _played(folder / job["parts"]) for job in rest + stopped}
     of_experiment = Counter(job["experiment"] for job in jobs)
     done_of_experiment = Counter(job["experiment"] for job in done)
     return Status(
@@ -67,17 +79,30 @@ def read_status(folder: Path) -> Status:
         owner=owner,
         total=len(jobs),
         done=len(done),
+        stopped=[_stopped_job(folder, job) for job in stopped],
         begun=sum(played[job["parts"]] > 0 for job in rest if job["failure"] not in failed),
         failures=[note for note in notes if not note.is_interruption],
         interruptions=[note for note in notes if note.is_interruption],
         skipped=[(label, reason) for label, reason in plan["skipped"]],
         num_trajectories=sum(job["trajectories"] for job in jobs),
-        num_played=sum(job["trajectories"] for job in done) + sum(played.values()),
+        num_played=sum(job["trajectories"] for job in complete) + sum(played.values()),
         running=[Running(*unit) for unit in now.get("running") or []],
         seconds_left=_seconds_left(now),
         by_experiment={name: (done_of_experiment[name], of_experiment[name])
                        for name in of_experiment},
     )  # fmt: skip
+
+
+def _stopped_file(folder: Path, job: dict[str, Any]) -> Path | None:
+    """The result of a job that was stopped early; older folders have none."""
+    paths = (folder / name for name in job.get("stopped", ()))
+    return next((path for path in paths if path.exists()), None)
+
+
+def _stopped_job(folder: Path, job: dict[str, Any]) -> StoppedJob:
+    path = _stopped_file(folder, job)
+    stopped = None if path is None else read_stopped(path)
+    return StoppedJob(job["agent"], job["experiment"], stopped.reason if stopped else "")
 
 
 def _read(path: Path, rules: dict[str, Rule]) -> dict[str, Any]:
@@ -115,6 +140,7 @@ _JOB: dict[str, Rule] = {
     **dict.fromkeys(("agent", "experiment"), is_text),
     **dict.fromkeys(("result", "failure", "parts"), _is_place),
     "trajectories": whole(1),
+    "stopped": optional(lambda value: is_list(value) and all(map(_is_place, value))),
 }
 _PLAN: dict[str, Rule] = {
     "title": is_text,

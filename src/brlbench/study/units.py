@@ -16,7 +16,7 @@ import numpy as np
 from ..agents import make_agent
 from ..agents.base import Agent, CompiledAgent
 from ..errors import AgentError
-from ..executors.base import Notify
+from ..executors.base import Limits, Notify
 from ..files import parse_json
 from ..mdps.sparse import Floats
 from ..problems import formats
@@ -32,6 +32,7 @@ from ..storage.tables import is_intact
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
+    from .schema import LimitsTable
 
 # Limits count from a unit's first message; until then it may import and compile for this long.
 PREPARATION_SECONDS = 600.0
@@ -147,6 +148,17 @@ class PlayRequest(NamedTuple):
         """The request in plain data."""
         agent, experiment, part, *others = data
         return cls(agent, ExperimentRequest.read(experiment), Part(*part), *others)
+
+
+def training_limits(limits: "LimitsTable") -> Limits:
+    """The limits of a training."""
+    return Limits(total=limits.training, memory=limits.memories[0], preparation=PREPARATION_SECONDS)
+
+
+def playing_limits(limits: "LimitsTable", seconds: float | None) -> Limits:
+    """The limits of a part; before its first message, an agent may have to be retrained."""
+    retraining = math.inf if limits.training is None else limits.training
+    return Limits(seconds, limits.playing, limits.memories[1], PREPARATION_SECONDS + retraining)
 
 
 def train_unit(data: list[Any], notify: Notify) -> bytes:

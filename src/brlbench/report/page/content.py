@@ -86,21 +86,21 @@ def _experiment(
 ) -> dict[str, Any]:
     summaries = experiment.summaries
     numbers = packed.numbers
-    num_mdps = len(summaries[0].returns)
+    num_mdps = max(len(summary.returns) for summary in summaries)
     features = [
         name
         for name in summaries[0].seconds
         if name != "offline" and all(name in summary.seconds for summary in summaries)
     ]
     comparisons = [Comparison(summaries, honest=honest) for honest in (False, True)]
-    ranked = [_ranked(summaries, features, comparison.means) for comparison in comparisons]
+    ranked = [_ranked(comparison, features) for comparison in comparisons]
     return {
         "name": experiment.name,
         "settings": {name: experiment.settings.get(name) for name in ("discount", "horizon")},
         "numMdps": num_mdps,
         **_bound(experiment.upper_bound),
         "warnings": [few_mdps_warning(num_mdps), few_mdps_warning(num_mdps // 2)],
-        "labels": [summary.label for summary in summaries],
+        "labels": [summary.marked_label for summary in summaries],
         "parameters": [
             [[name, str(value)] for name, value in summary.parameters.items() if value is not None]
             for summary in summaries
@@ -136,7 +136,7 @@ def _scores(experiment: ExperimentData, mdps: slice, numbers: Numbers) -> dict[s
     scores = [standing.score for standing in standings]
     scaled = [each.normalised for each in standings if each.normalised is not None]
     return {
-        "numMdps": len(summaries[0].returns[mdps]),
+        "numMdps": max(len(summary.returns[mdps]) for summary in summaries),
         "scores": numbers.add(score.mean for score in scores),
         "ci95": numbers.add(score.ci95 for score in scores),
         "unadjusted": (_unadjusted(summaries, mdps, numbers) if standings[0].unadjusted else None),
@@ -164,9 +164,9 @@ def _learning(
     }
 
 
-def _ranked(summaries: Sequence[Summary], features: list[str], means: Floats) -> list[int]:
+def _ranked(comparison: Comparison, features: list[str]) -> list[int]:
     """The agents that are the best of their algorithm within some bounds, best first."""
-    order = sorted(range(len(means)), key=lambda i: (-means[i], i))
+    summaries, order = comparison.summaries, comparison.allowed()
     algorithms = [summary.algorithm for summary in summaries]
     found: set[int] = set()
     for feature in features:
@@ -189,16 +189,27 @@ def z_steps(returns: Floats) -> Iterator[int]:
         yield from steps.astype(np.int64).tolist()
 
 
+def _variances(returns: Floats) -> Floats:
+    """The variance of the mean difference of each pair of rows, on the MDPs that both have."""
+    first, second = np.triu_indices(len(returns), 1)
+    numbers = (~np.isnan(returns)).sum(axis=1)  # of each row, its first ones
+    common = np.minimum(numbers[first], numbers[second])
+    variances = np.zeros(len(first))
+    for number in np.unique(common[common > 1]):
+        covariance = np.atleast_2d(np.cov(returns[:, :number]))  # NaN for those that have fewer
+        own = np.diag(covariance)
+        of_pairs = own[first] + own[second] - 2 * covariance[first, second]
+        chosen = common == number
+        variances[chosen] = of_pairs[chosen].clip(0) / number
+    return variances
+
+
 def _widths(returns: Floats, tests: Numbers) -> dict[str, Any]:
     """The half-widths of the 95% intervals of all differences, in the order of `z_steps`."""
     num_mdps = returns.shape[1]
     if num_mdps < 2:
         return {"widths": tests.add([]), "widest": 0.0}
-    covariance = np.atleast_2d(np.cov(returns))
-    own = np.diag(covariance)
-    first, second = np.triu_indices(len(returns), 1)
-    variance = own[first] + own[second] - 2 * covariance[first, second]
-    widths = 2 * np.sqrt(variance.clip(0) / num_mdps)
+    widths = 2 * np.sqrt(_variances(returns))
     widest = float(widths.max(initial=0.0))
     parts = np.rint(widths / (widest or 1.0) * _FAR)
     return {"widths": tests.add(parts.astype(np.int64)), "widest": widest / _FAR}

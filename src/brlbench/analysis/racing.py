@@ -1,0 +1,204 @@
+"""Races: agents stop playing once they are surely not the best of their class.
+
+All agents of a race play the same MDPs and are looked at after fixed numbers of them. At each look,
+every agent gets a rival: the agent of its class that has been most clearly better so far. The rival
+stays until the next look. An agent is tested by its differences to its rivals, on MDPs that were
+played after each rival was chosen. Choosing from earlier MDPs alone makes this one test per agent,
+however many others it could have been compared with.
+
+The class of an agent holds all agents whose bounds on offline and online time are no wider.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..mdps.sparse import Floats, Integers
+from .significance import z_against
+
+ERROR = 0.05
+"""The chance that a study stops any class's best agent."""
+
+OFFLINE_BOUNDS = tuple(10.0**power for power in range(7))
+"""Seconds; within the first, training takes next to no time."""
+
+ONLINE_BOUNDS = tuple(10.0**power for power in range(-6, 3))
+
+_FIRST_LOOKS = (10, 25, 50, 75, 100, 150)
+_LEAST_FREEDOM = 3.0
+
+
+def looks_before(num_mdps: int) -> list[int]:
+    """The numbers of MDPs after which a race is looked at."""
+    looks = list(_FIRST_LOOKS)
+    while looks[-1] < num_mdps:
+        looks.append(2 * looks[-2])  # 200, 300, 400, 600, 800, 1200 …
+    return [look for look in looks if look < num_mdps]
+
+
+def classes_within(
+    offline: Sequence[float],
+    online: Sequence[float],
+    offline_bounds: Sequence[float] = OFFLINE_BOUNDS,
+    online_bounds: Sequence[float] = ONLINE_BOUNDS,
+) -> Integers:
+    """The numbers [n, 2] of the least bounds that each agent's times are within."""
+    return np.column_stack(
+        [
+            np.searchsorted(np.sort(np.asarray(bounds, dtype=np.float64)), seconds)
+            for seconds, bounds in ((offline, offline_bounds), (online, online_bounds))
+        ]
+    )
+
+
+class Drop(NamedTuple):
+    """An agent that left a race."""
+
+    agent: int
+    at: int  # after this number of MDPs
+    rival: int  # the last one
+    difference: float  # mean of the rivals' scores minus its own
+    p_value: float
+
+
+@dataclass
+class Race:
+    """A race of n agents, numbered from 0."""
+
+    classes: Integers  # [n, 2]; the numbers of each agent's bounds, offline and online
+    error: float  # the chance that this race stops any class's best agent
+    num_mdps: int  # at most
+    rivals: dict[int, list[int]] = field(default_factory=dict)  # by look; -1: none
+    dropped: dict[int, Drop] = field(default_factory=dict)  # by agent
+
+    @cached_property
+    def looks(self) -> list[int]:
+        """When the race is looked at."""
+        return looks_before(self.num_mdps)
+
+    @cached_property
+    def limit(self) -> float:
+        """P-values below this stop an agent: one test per class and look, by Bonferroni."""
+        num_tests = len(np.unique(self.classes, axis=0)) * max(1, len(self.looks) - 1)
+        return self.error / num_tests
+
+    def look(self, at: int, scores: Sequence[Floats], playing: NDArray[np.bool_]) -> list[Drop]:
+        """Look at the race after `at` MDPs, then choose rivals; returns who is dropped now.
+
+        Args:
+            at: the number of MDPs; looks come in order.
+            scores: the returns of each agent in its first MDPs, `at` or, if it stopped, fewer.
+            playing: which agents [n] go on if they are not dropped now.
+        """
+        taking_part = playing & [len(each) >= at for each in scores]
+        agents = np.flatnonzero(taking_part).tolist()
+        means = np.array([each[:at].mean() if len(each) else -math.inf for each in scores])
+        found = []
+        for agent in agents:
+            leads = means[agent] >= max(means[i] for i in self._class_of(agent, agents))
+            if not leads and (drop := self._test(agent, at, scores)):
+                found.append(drop)
+        for drop in found:
+            self.dropped[drop.agent] = drop
+        left = [agent for agent in agents if agent not in self.dropped]
+        self.rivals[at] = [
+            self._rival(agent, at, scores, left) if agent in left else -1
+            for agent in range(len(scores))
+        ]
+        return found
+
+    @cached_property
+    def _includes(self) -> list[list[bool]]:
+        """Whether the class of each agent has each agent."""
+        within = np.all(self.classes <= self.classes[:, None], axis=2)
+        return [list(map(bool, row)) for row in within]
+
+    def _class_of(self, agent: int, agents: list[int]) -> list[int]:
+        """Those of some agents that are in an agent's class."""
+        return [i for i in agents if self._includes[agent][i]]
+
+    def _rival(self, agent: int, at: int, scores: Sequence[Floats], agents: list[int]) -> int:
+        """The agent of its class that has been most clearly better, or -1 if it is alone."""
+        others = [i for i in self._class_of(agent, agents) if i != agent]
+        if not others:
+            return -1
+        z = z_against(scores[agent][:at], np.array([scores[i][:at] for i in others]))
+        return others[int(z.argmin())]
+
+    def _test(self, agent: int, at: int, scores: Sequence[Floats]) -> Drop | None:
+        """Test an agent against its rivals so far."""
+        differences, rival = [np.zeros(0)], -1
+        for first, end in pairwise([*self.rivals, at]):
+            known = self.rivals[first][agent]
+            if known >= 0 and len(scores[known]) >= end:
+                rival = known
+                differences.append(scores[rival][first:end] - scores[agent][first:end])
+        difference = np.concatenate(differences)
+        p_value = mean_above_zero(difference) if len(difference) else 1.0
+        if p_value >= self.limit:
+            return None
+        return Drop(agent, at, rival, float(difference.mean()), p_value)
+
+
+def mean_above_zero(numbers: Floats) -> float:
+    """The p-value of "their mean is above 0", careful with skewed and heavy-tailed numbers.
+
+    It is Student's t-test with two changes. The degrees of freedom are fewer for heavy tails, as in
+    adjusted scores. Where skewness makes false alarms more likely, Hall's correction makes the
+    statistic smaller. Equal numbers prove nothing: what would make them differ may be rare.
+    """
+    from scipy.special import stdtr
+
+    number, mean = len(numbers), float(numbers.mean())
+    centred = numbers - mean
+    deviation = math.sqrt(float((centred**2).mean()))
+    if number < 2 or deviation <= 1e-12 * float(np.abs(numbers).max()):
+        return 1.0
+    t = mean / deviation * math.sqrt(number - 1)
+    skewness = float((centred**3).mean()) / deviation**3
+    t += min(skewness, 0.0) * (2 * t**2 + 1) / (6 * math.sqrt(number))
+    kurtosis = float((centred**4).mean()) / deviation**4
+    freedom = min(2 * number / max(kurtosis - 1, 1e-12), number - 1)
+    return float(stdtr(max(freedom, _LEAST_FREEDOM), -t))
+
+
+def run_race(returns: Floats, classes: Integers, error: float = ERROR) -> Integers:
+    """The number of MDPs [n] that each agent plays, if agents with returns [n, N] race."""
+    num_agents, num_mdps = returns.shape
+    race = Race(classes, error, num_mdps)
+    played = np.full(num_agents, num_mdps)
+    for at in race.looks:
+        scores = [row[: min(at, end)] for row, end in zip(returns, played, strict=True)]
+        for drop in race.look(at, scores, played == num_mdps):
+            played[drop.agent] = at
+    return played
+
+
+def false_drops(
+    studies: int, rng: np.random.Generator, num_agents: int = 12, num_mdps: int = 500
+) -> int:
+    """How many of some simulated studies stop the best agent of a class.
+
+    Each study has agents in three classes of online time, all with the same expected return: the
+    hardest case. Returns are skewed as Grid's are: most MDPs pay nothing, some a lognormal amount,
+    more in MDPs that are generous to all agents. Agents differ in how rare and large payments are.
+    The first agent of each class counts as its best.
+    """
+    return sum(_is_best_dropped(rng, num_agents, num_mdps) for _ in range(studies))
+
+
+def _is_best_dropped(rng: np.random.Generator, num_agents: int, num_mdps: int) -> bool:
+    online = np.arange(num_agents) % 3
+    generosity = rng.lognormal(-0.125, 0.5, num_mdps)  # of mean 1
+    chance = rng.uniform(0.1, 0.6, (num_agents, 1))
+    pays = rng.random((num_agents, num_mdps)) < chance
+    amounts = rng.lognormal(-0.125, 0.5, (num_agents, num_mdps))
+    returns = generosity * pays * amounts / chance
+    played = run_race(returns, np.column_stack([np.zeros(num_agents, np.int64), online]))
+    return bool((played[:3] < num_mdps).any())

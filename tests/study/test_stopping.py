@@ -1,0 +1,250 @@
+"""Studies that stop early: the same decisions however they are run, and nothing is lost."""
+
+import json
+import os
+import signal
+import subprocess
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brlbench as bb
+from brlbench.protocol.result import Result
+from brlbench.storage import read_result
+from brlbench.study.plan import read_study
+from brlbench.study.schema import read_tables
+from brlbench.study.status import read_status
+from helpers.made_studies import command, returns_in, run, write_study
+from helpers.processes import children_of, wait_for, wait_for_the_end_of
+from helpers.shell import Shell
+
+# All times are within the bounds, so that only returns decide.
+RACE = """
+[defaults]
+num_mdps = 60
+horizon = 40
+
+[racing]
+offline = ["1h"]
+online = ["1h"]
+
+[[experiments]]
+test = "GC"
+
+[[agents]]
+algorithm = "random"
+
+[[agents]]
+algorithm = "optimal"
+
+[[agents]]
+algorithm = "epsilon-greedy"
+parameters.epsilon = [0.0, 1.0]
+
+[[agents]]
+algorithm = "beb"
+"""
+FULL = RACE.replace('[racing]\noffline = ["1h"]\nonline = ["1h"]\n', "")
+UNTIL = """
+[defaults]
+num_mdps = 120
+horizon = 40
+
+[[experiments]]
+test = "GC"
+until = "±4"
+
+[[agents]]
+algorithm = "beb"
+
+[[agents]]
+algorithm = "random"
+until = 0.01
+"""
+
+
+def decisions(out: Path) -> dict[str, Any]:
+    """What the race of a study has decided; times may differ."""
+    [path] = out.glob("races/*.json")
+    record: dict[str, Any] = json.loads(path.read_text())
+    return {name: record[name] for name in ("terms", "rivals", "dropped")}
+
+
+def played(out: Path) -> dict[str, Result]:
+    results = [read_result(path) for path in out.glob("results/*/*.parquet")]
+    return {result.label: result for result in results}
+
+
+@pytest.fixture(scope="module")
+def raced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study that has raced with one worker."""
+    folder = tmp_path_factory.mktemp("raced")
+    bb.run(write_study(folder, RACE), folder / "out", workers=1)
+    return folder / "out"
+
+
+@pytest.mark.slow
+def test_the_worse_stop_early_and_the_others_do_not(raced: Path, tmp_path: Path) -> None:
+    found = played(raced)
+    numbers = {label: len(result.returns) for label, result in found.items()}
+    assert numbers["random"] < 60
+    assert numbers["epsilon-greedy(epsilon=1.0)"] < 60
+    assert numbers["beb"] == numbers["optimal"] == numbers["epsilon-greedy(epsilon=0.0)"] == 60
+    status = read_status(raced)
+    assert (status.done, status.total, status.left) == (5, 5, 0)
+    assert status.num_played == sum(numbers.values()) < status.num_trajectories
+    assert {job.agent for job in status.stopped} == {"random", "epsilon-greedy(epsilon=1.0)"}
+    assert "dropped after" in status.stopped[0].reason
+    # What was played is what is played without a race, which finds the same winners.
+    bb.run(write_study(tmp_path, FULL), tmp_path / "out", workers=1)
+    for label, result in played(tmp_path / "out").items():
+        assert result.stopped is None
+        np.testing.assert_array_equal(found[label].rewards, result.rewards[: numbers[label]])
+    answers = [bb.compare(out) for out in (raced, tmp_path / "out")]
+    assert [each.label for each in answers[0].winners] == [
+        each.label for each in answers[1].winners
+    ]
+    assert "3 of 5" not in str(answers[0].notes)
+    assert "2 of 5 agents on GC stopped before they had played all 60" in str(answers[0].notes)
+
+
+@pytest.mark.slow
+def test_workers_do_not_change_decisions(raced: Path, tmp_path: Path) -> None:
+    path = write_study(tmp_path, RACE + '\n[execution]\npart = "1us"\n')
+    bb.run(path, tmp_path / "out", workers=3)
+    assert decisions(tmp_path / "out") == decisions(raced)
+    for label, result in played(tmp_path / "out").items():
+        np.testing.assert_array_equal(result.rewards, played(raced)[label].rewards)
+
+
+def _has_ended_or_written(process: "subprocess.Popen[str]", out: Path, parts: int) -> bool:
+    return process.poll() is not None or len(list(out.glob("parts/*/*"))) >= parts
+
+
+@pytest.mark.slow
+def test_killed_and_resumed_it_decides_the_same(raced: Path, tmp_path: Path) -> None:
+    path, out = write_study(tmp_path, RACE + '\n[execution]\npart = "1us"\n'), tmp_path / "out"
+    for written in (3, 60):
+        with command("run", path, "-r", out, "--workers", "1") as process:
+            wait_for(partial(_has_ended_or_written, process, out, written))
+            workers = children_of(process.pid)
+            os.kill(process.pid, signal.SIGKILL)
+            process.communicate()
+        wait_for_the_end_of(workers)
+    code, output = run("run", path, "-r", out)
+    assert code == 0, output
+    assert "2 of them stopped early" in output
+    assert decisions(out) == decisions(raced)
+    assert returns_in(out).keys() == returns_in(raced).keys()
+
+
+@pytest.mark.slow
+def test_what_a_kill_or_damage_left_is_made_again(raced: Path, tmp_path: Path) -> None:
+    path, out = write_study(tmp_path, RACE), tmp_path / "out"
+    bb.run(path, out, workers=1)
+    before = decisions(out)
+    # Killed between the decision and the result that follows from it, and a part is damaged.
+    [lost, damaged] = sorted(out.glob("results/*/*.race.parquet"))
+    lost.unlink()
+    damaged.unlink()
+    last = max(out.glob(f"parts/{damaged.name.split('.')[0].rsplit('-', 1)[1]}/*"))
+    last.write_bytes(b"damaged")
+    bb.run(path, out, workers=1)
+    assert lost.exists() and damaged.exists()
+    assert decisions(out) == before
+    # A damaged record is replaced from what has been played.
+    [record] = out.glob("races/*.json")
+    record.write_text('{"terms": {}, "seconds": 3}')
+    lost.unlink()
+    bb.run(path, out, workers=1)
+    assert decisions(out)["dropped"] == before["dropped"]  # later looks had nobody to drop
+    assert returns_in(out).keys() == returns_in(raced).keys()
+
+
+@pytest.mark.slow
+def test_without_the_race_all_is_played_and_a_new_agent_begins_a_new_race(tmp_path: Path) -> None:
+    path, out = write_study(tmp_path, RACE), tmp_path / "out"
+    bb.run(path, out, workers=1)
+    before = decisions(out)
+    more = '\n[[agents]]\nalgorithm = "epsilon-greedy"\nparameters.epsilon = 0.2\n'
+    write_study(tmp_path, RACE + more)
+    bb.run(path, out, workers=1)
+    assert len(decisions(out)["terms"]["agents"]) == len(before["terms"]["agents"]) + 1
+    write_study(tmp_path, FULL)
+    status = bb.run(path, out, workers=1)
+    assert (status.done, status.stopped) == (5, [])
+    results = played(out)
+    assert all(len(results[job.label].returns) == 60 for job in read_study(path).jobs)
+    # A race among complete results has nothing left to stop.
+    assert bb.run(path, out, workers=1, race=True).stopped == []
+
+
+@pytest.mark.slow
+def test_failed_agents_hold_up_nobody(tmp_path: Path) -> None:
+    text = (
+        RACE + '\n[[agents]]\nalgorithm = "study_agents:Troubled"\nparameters.trouble = "raise"\n'
+    )
+    status = bb.run(write_study(tmp_path, text), tmp_path / "out", workers=1)
+    assert (status.done, len(status.failures), status.left) == (5, 1, 0)
+    assert len(status.stopped) == 2
+
+
+@pytest.mark.slow
+def test_agents_play_until_their_interval_is_narrow(tmp_path: Path) -> None:
+    path, out = write_study(tmp_path, UNTIL), tmp_path / "out"
+    status = bb.run(path, out, workers=1)
+    results = played(out)
+    beb, number = results["beb"], len(results["beb"].returns)
+    assert 50 <= number < 120
+    assert beb.adjusted.ci95 <= 4
+    assert len(results["random"].returns) == 120  # ±0.01 takes more
+    assert [(job.agent, job.experiment) for job in status.stopped] == [("beb", "GC")]
+    assert f"stopped after {number} MDPs: its interval of ±" in status.stopped[0].reason
+    # Narrower: it goes on from where it was.
+    write_study(tmp_path, UNTIL.replace("±4", "±0.02"))
+    assert bb.run(path, out, workers=1).stopped == []
+    more = played(out)["beb"]
+    assert len(more.returns) == 120
+    np.testing.assert_array_equal(more.rewards[:number], beb.rewards)
+
+
+@pytest.mark.slow
+def test_the_command_line_races_and_says_so(tmp_path: Path, shell: Shell) -> None:
+    path, out = write_study(tmp_path, FULL), tmp_path / "out"
+    done = shell("run", path, "-r", out, "--race", "--workers", 1)
+    assert done.code == 0, done
+    assert "5 of 5 jobs done" in done.out
+    assert (out / "study.toml").read_text().startswith("# run with racing = True\n")
+    status = shell("status", out).out
+    dropped = [line for line in status.splitlines() if "dropped after" in line]
+    assert len(dropped) == len(list(out.glob("results/*/*.race.parquet")))
+    if dropped:  # which classes agents are in depends on their times
+        assert " MDPs]" in shell("compare", out, "--all").out
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("[racing]\nerror = 1.5", "racing.error = 1.5: input should be less than 1"),
+        ('[racing]\nonline = ["soon"]', "racing.online[1] = 'soon': must be"),
+        ("[racing]\nonline = []", "racing.online must be"),
+        ("[racing]\nlooks = 3", "unknown key 'looks'"),
+        ('[defaults]\nuntil = "narrow"', "defaults.until = 'narrow': must be half the width"),
+        ("[defaults]\nuntil = -1.0", "defaults.until = -1.0: input should be greater than 0"),
+    ],
+)
+def test_wrong_values_are_refused(tmp_path: Path, line: str, said: str) -> None:
+    text = f'{line}\n[[experiments]]\ntest = "GC"\n[[agents]]\nalgorithm = "random"\n'
+    with pytest.raises(bb.InvalidInput, match=said.replace("[", r"\[").replace(".", r"\.")):
+        read_tables(write_study(tmp_path, text))
+
+
+def test_rules_of_jobs(tmp_path: Path) -> None:
+    text = UNTIL + "\n[racing]\n\n[[agents]]\nalgorithm = 'optimal'\n"
+    jobs = {job.label: job for job in read_study(write_study(tmp_path, text)).jobs}
+    assert jobs["beb"].rules == ["race", "until-4"]
+    assert jobs["random"].rules == ["race", "until-0.01"]
+    assert jobs["optimal"].rules == ["until-4"]  # the reference never races

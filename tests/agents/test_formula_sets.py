@@ -167,7 +167,7 @@ def test_a_changed_file_is_another_agent(tmp_path: Path) -> None:
     write(tmp_path / "mine.json", MINE[:3])
     assert identity(make_agent("opps-ds", formulas=path)) != identity(first)
     # A name with a digest means those formulas, and no others.
-    with pytest.raises(InvalidInput, match="at least 13, one for each formula of mine.json#"):
+    with pytest.raises(InvalidInput, match=r"at least 13, one for each formula of mine\.json#"):
         write(tmp_path / "mine.json", [f"Qmean + {i}*Qself" for i in range(13)])
         make_agent("opps-ds", formulas=path, draws=12)
 

@@ -13,12 +13,12 @@ from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
+from brlbench.testing import step_by_step
 from helpers.bamcp_searches import COLUMNS, plainly_searched, searched
 from helpers.beliefs import Beliefs, what_is_known
 from helpers.laws import LIMIT, assert_same_frequencies, assert_same_law
 from helpers.made_planners import show, started
 from helpers.planner_cases import OBSERVED, PRIORS
-from helpers.stepwise import step_by_step
 
 LEAVES = ["value", "updated-value"]
 DISCOUNT = 0.8

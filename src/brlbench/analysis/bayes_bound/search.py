@@ -87,7 +87,7 @@ class Search:
     @property
     def values(self) -> Floats:
         """The mean optimal value at the start [R], by each repetition's MDPs."""
-        return self._values.reshape(-1, BLOCK).mean(axis=1)
+        return np.asarray(self._values.reshape(-1, BLOCK).mean(axis=1))
 
     def losses(self) -> Floats:
         """The least expected loss [R]: that of the actions which are best by all MDPs.
@@ -103,7 +103,7 @@ class Search:
         graphs.divide_loss(
             graph, self._problem, self._facets.arrays, self._scratch, order, best, reach, loss
         )
-        return loss.reshape(-1, BLOCK).mean(axis=1)
+        return np.asarray(loss.reshape(-1, BLOCK).mean(axis=1))
 
     def is_full(self) -> bool:
         """Whether the search needs more room, and may not have twice as much."""

@@ -19,7 +19,7 @@ from brlbench.agents.formula import FormulaAgent
 from brlbench.agents.formulas import FEATURES, Formula, formula_set, make_formulas, parse, sets
 from brlbench.agents.formulas.sets import read_formulas
 from brlbench.agents.opps_ds import OppsDs
-from brlbench.errors import BrlbenchError, InvalidInput
+from brlbench.errors import BrlbenchError, InvalidInput, Pointless
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
@@ -167,8 +167,16 @@ def test_a_changed_file_is_another_agent(tmp_path: Path) -> None:
     write(tmp_path / "mine.json", MINE[:3])
     assert identity(make_agent("opps-ds", formulas=path)) != identity(first)
     # A name with a digest means those formulas, and no others.
-    with pytest.raises(InvalidInput, match=r"at least 13, one for each formula of mine\.json#"):
-        write(tmp_path / "mine.json", [f"Qmean + {i}*Qself" for i in range(13)])
+    named = str(tmp_path / name)
+    assert sets.find_set(named).formulas == tuple(map(parse, MINE))
+    sets._known.clear()
+    assert sets.find_set(named) == (name, None)
+    assert sets.find_set(path).formulas == tuple(map(parse, MINE[:3]))
+
+
+def test_fewer_draws_than_formulas(tmp_path: Path) -> None:
+    path = write(tmp_path / "mine.json", [f"Qmean + {i}*Qself" for i in range(13)])
+    with pytest.raises(Pointless, match=r"at least 13, one for each formula of mine\.json#"):
         make_agent("opps-ds", formulas=path, draws=12)
 
 

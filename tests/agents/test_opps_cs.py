@@ -154,7 +154,7 @@ def test_a_shallow_search_ends_early() -> None:
 
 
 def test_settings_of_the_search_reach_it() -> None:
-    given = {"k": 2, "branching": 5, "max_depth": 1, "delta": 0.5}
+    given: dict[str, Any] = {"k": 2, "branching": 5, "max_depth": 1, "delta": 0.5}
     agent = trained(evaluations=30, mdps_per_evaluation=1, **given)
     points = agent.found["points"].ravel()
     assert sorted(points) == pytest.approx(sorted([0.1, 0.3, 0.5, 0.7, 0.9] * 2))

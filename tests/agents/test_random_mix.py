@@ -193,8 +193,8 @@ def test_deadlines_reach_the_base() -> None:
 def test_parameters_of_the_base() -> None:
     agent = make_agent("random-mix", base="bamcp", epsilon=0.2, simulations=100)
     name, parameters = describe(agent)
-    assert parameters == {"base": "bamcp", "epsilon": 0.2, **describe(AGENTS["bamcp"](
-        simulations=100))[1]}  # fmt: skip
+    inner = describe(make_agent("bamcp", simulations=100))[1]
+    assert parameters == {"base": "bamcp", "epsilon": 0.2, **inner}
     assert label_of(name, parameters) == "random-mix(base=bamcp, epsilon=0.2, simulations=100)"
     assert describe(make_agent(name, **parameters)) == (name, parameters)
     assert repr(agent).startswith("RandomMix(base='bamcp', epsilon=0.2, simulations=100, depth=15")

@@ -2,7 +2,7 @@
 
 import tempfile
 import zlib
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ def used(content: bytes, kind: str) -> Any:
             if isinstance(each, Experiment):
                 each.mdp(0).solve(each.discount)
             else:
-                outcome(lambda target=target: load(target, learning=True))
+                outcome(partial(load, target, learning=True))
         return made
 
 

@@ -87,7 +87,7 @@ def _records(run: Run) -> list[str]:
     assert played.states is not None
     assert played.actions is not None
     parts = (played.states[..., :-1], played.actions, played.states[..., 1:], played.rewards)
-    rows = np.stack(parts, axis=-1).reshape(-1, run.horizon, 4)
+    rows = np.stack(parts, axis=-1).astype(np.float64).reshape(-1, run.horizon, 4)
     head = ("Serializable", 0, "SimulationRecord", 2 + 4 * run.horizon, run.discount, run.horizon)
     return [_lines(*head, _table(each)) for each in rows]
 

@@ -96,12 +96,16 @@ def test_a_result_has_the_rewards_and_times_as_they_were(tmp_path: Path, saves: 
 
 def test_what_is_not_known_is_not_invented(tmp_path: Path) -> None:
     made = imported(tmp_path, run_text(drawn_run(played=True)), GREEDY)
-    assert made.cpu_nanoseconds is None
-    assert made.offline_cpu_seconds is None
+    assert not made.is_measured
     assert not made.can_be_adjusted
     assert "cpu_nanoseconds" not in made.to_polars().columns
-    with pytest.raises(InvalidInput, match=r"no nanoseconds of single decisions: it was imported"):
-        made.decision_seconds  # noqa: B018
+    for read, name in [
+        (lambda: made.decision_seconds, "nanoseconds"),
+        (lambda: made.cpu_nanoseconds, "cpu_nanoseconds"),
+        (lambda: made.offline_cpu_seconds, "offline_cpu_seconds"),
+    ]:
+        with pytest.raises(InvalidInput, match=f"has no {name}: it was imported from the original"):
+            read()
 
 
 def test_provenance(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def columns_of(result: "Result", paths: bool) -> dict[str, Any]:
         "trajectory": np.tile(np.arange(per_mdp), mdps),
         "return": returns.ravel(),
     }
-    if result.cpu_nanoseconds is not None:
+    if result.is_measured:
         columns["cpu_nanoseconds"] = result.cpu_nanoseconds.ravel()
     names = ["rewards"] if result.keeps_rewards else []
     if result.totals is None:

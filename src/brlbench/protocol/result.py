@@ -35,7 +35,7 @@ Array = TypeVar("Array")
 
 
 class _Kept(Generic[Array]):
-    """A field of a result that is None if single decisions are not kept; then reading it raises."""
+    """A field of a result that is None if it is not kept or known; then reading it raises."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -45,10 +45,10 @@ class _Kept(Generic[Array]):
             raise AttributeError(self._name)  # the field has no default
         kept: Array | None = vars(result)[self._name]
         if kept is None:
-            if result.cpu_nanoseconds is None:
+            if not result.is_measured:
                 raise InvalidInput(
-                    f"this result has no {self._name} of single decisions: it was imported, and "
-                    "the original library does not store them"
+                    f"this result has no {self._name}: it was imported from the original library, "
+                    "which does not store them"
                 )
             raise InvalidInput(
                 f"this result has no {self._name} of single decisions, which are kept of at most "
@@ -73,8 +73,8 @@ class Result:
     settings: dict[str, Any]  # of the experiment
     experiment_hash: str
     offline_seconds: float
-    offline_cpu_seconds: float | None  # None if not known
-    cpu_nanoseconds: Integers | None  # [N, K]; of whole trajectories, environment included
+    offline_cpu_seconds: _Kept[float] = _Kept()
+    cpu_nanoseconds: _Kept[Integers] = _Kept()  # [N, K]; of whole trajectories, with environments
     rewards: _Kept[Floats] = _Kept()  # [N, K, T]
     nanoseconds: _Kept[Integers] = _Kept()  # [N, K, T]
     states: NDArray[np.int64] | None = None  # [N, K, T + 1]
@@ -106,6 +106,11 @@ class Result:
         if self.deadline is None:
             return None
         return float((self.nanoseconds > self.deadline * 1e9).mean())
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether processor time is known; the original library does not store it."""
+        return vars(self)["cpu_nanoseconds"] is not None
 
     @property
     def keeps_rewards(self) -> bool:

@@ -62,7 +62,7 @@ def pack_result(result: Result, keep_paths: bool = False) -> bytes:
         "experiment": result.settings,
         "experiment_hash": result.experiment_hash,
         "offline_seconds": result.offline_seconds,
-        "offline_cpu_seconds": result.offline_cpu_seconds,
+        "offline_cpu_seconds": result.offline_cpu_seconds if result.is_measured else None,
         "online_seconds": result.online_seconds,
         "overruns": result.overruns,
         "machine": result.machine,

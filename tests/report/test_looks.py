@@ -44,7 +44,7 @@ def test_colours_differ_for_any_vision(vision: str, ground: int) -> None:
 
 
 def test_built_in_algorithms_look_alike_whatever_else_is_shown() -> None:
-    names = list({*AGENTS, "hindsight", "ann", "mine:Agent"})
+    names = list(dict.fromkeys([*AGENTS, "hindsight", "ann", "mine:Agent"]))
     together = looks_of(reversed(names))
     assert all(looks_of([name])[name] == together[name] for name in names)
     assert len({(look.light, look.marker) for look in together.values()}) == len(names)

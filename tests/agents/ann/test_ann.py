@@ -106,8 +106,8 @@ class Losses:
 def test_no_more_is_lost_than_imitation_loses(problem: str) -> None:
     """The score against the teacher's, less what the network loses on the test part of its samples.
 
-    With rounds, most of these are from states that an agent like the trained one visits. In play
-    the same holds exactly, for the agent's own states, by the performance-difference lemma.
+    With rounds, these are from states that an agent like the trained one visits. In play the same
+    holds exactly, for the agent's own states, by the performance-difference lemma.
     """
     experiment = Experiment(problem, num_mdps=500)
     agent = Ann(labels="advantage", mdps=400, rounds=2)
@@ -119,7 +119,7 @@ def test_no_more_is_lost_than_imitation_loses(problem: str) -> None:
     assert (lost.losses <= lost.worst * lost.mistakes + 1e-9).all()
     floor = lost.values.mean() - agent.found["test_loss"][-1] / (1 - experiment.discount)
     error = math.hypot(
-        result.returns.std() / math.sqrt(500), lost.losses.std() / math.sqrt(3 * 400 / 4)
+        result.returns.std() / math.sqrt(500), lost.losses.std() / math.sqrt(400 / 4)
     )
     told = f"{result.mean:.2f}, at least {floor:.2f} ± {2 * error:.2f}"
     print(told)

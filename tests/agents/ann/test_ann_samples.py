@@ -32,7 +32,7 @@ class Visit:
         self.labels = np.empty((mdps, self.school.steps, prior.num_actions))
         guide = _build_guide(task, prior, mdps, rng)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(samples.trajectory, "play", self._play)
+            patch.setattr(trajectory, "play", self._play)
             self.school._visit_some(guide, self.inputs, self.labels, rng)
 
     def _play(self, guide: Any, env: Any, probabilities: Floats, *rest: Any) -> None:
@@ -119,10 +119,12 @@ def test_parts_have_different_mdps() -> None:
         weights = part.weights.reshape(-1, TASK.horizon)
         assert part.weights.mean() == pytest.approx(1)
         np.testing.assert_allclose(weights[:, 1:] / weights[:, :-1], TASK.discount)
-    both = joined(parts, parts)
-    for part, twice in zip(parts, both, strict=True):
-        for array, doubled in zip(part, twice, strict=True):
-            np.testing.assert_array_equal(doubled, np.concatenate([array, array]))
+    other = Parts(*(Samples(*(-array for array in part)) for part in parts))
+    both = joined(parts, other)
+    for one, two, all_of_them in zip(parts[:2], other[:2], both[:2], strict=True):
+        for arrays in zip(one, two, all_of_them, strict=True):
+            np.testing.assert_array_equal(arrays[2], np.concatenate(arrays[:2]))
+    assert both.test is other.test
 
 
 def test_equal_inputs_are_merged() -> None:
@@ -174,7 +176,7 @@ def test_further_rounds_follow_the_trained_agent(monkeypatch: pytest.MonkeyPatch
         known.append(len(made.learning.weights))
         return made
 
-    monkeypatch.setattr(samples.trajectory, "play", noted)
+    monkeypatch.setattr(trajectory, "play", noted)
     monkeypatch.setattr(samples, "joined", merging)
     agent = Ann(hidden="3", patience=2, mdps=8, rounds=2)
     agent.train(distribution("GC"), TASK, np.random.default_rng(0))

@@ -16,7 +16,8 @@ the action with the largest output; ties are broken at random.
 
 Beyond the paper: other `features`; `labels = "advantage"`, the teacher's Q-values less that of the
 best action; and `rounds` of DAgger (Ross et al., 2011), in which the trained agent is the guide on
-as many fresh MDPs and a new network learns from all samples so far.
+as many fresh MDPs and a new network learns from all samples so far. Its test is on the last
+round's samples alone: these are from states that an agent like it visits.
 
 Where this differs from the original library:
 
@@ -74,8 +75,8 @@ class Ann(PolicySearch):
     sweeps: ClassVar[tuple[Sweep, ...]] = (
         Sweep("hidden", ("10", "50", "10-10")),
         Sweep("rate", (1e-6, 1e-4, 1e-3, 1e-2)),
-        Sweep("mdps", (20, 100, 500, 2500)),
-        Sweep("rounds", (0, 1, 2, 4), {"labels": "advantage"}),
+        Sweep("mdps", (20, 100, 500, 1000)),
+        Sweep("rounds", (0, 1, 2), {"labels": "advantage"}),
     )
     hidden: str = layers("10", "units of each hidden layer")
     rate: float = number(0.001, "learning rate", above=0)

@@ -26,7 +26,7 @@ class Network(NamedTuple):
 @inlined
 def first_output(network: Network) -> int:
     """Where the units of the last layer begin."""
-    return len(network.units) - network.sizes[len(network.sizes) - 1]
+    return len(network.units) - int(network.sizes[len(network.sizes) - 1])
 
 
 @inlined

@@ -63,15 +63,19 @@ class School(NamedTuple):
             part = slice(first, min(first + _MDPS_AT_ONCE, mdps))
             self._visit_some(guide, inputs[part], labels[part], rng)
             tell(part.stop)
-        weights = self.task.discount ** np.arange(self.steps)
-        weights = np.broadcast_to(weights / weights.mean(), shape)
+        weights: Floats = self.task.discount ** np.arange(self.steps, dtype=np.float64)
+        weights /= weights.mean()
         ends = [math.ceil(share * mdps) for share in _SHARES]
-        numbers = np.split(rng.permutation(mdps), ends)
-        flat = [
-            [array[some].reshape(-1, *array.shape[2:]) for array in (inputs, labels, weights)]
-            for some in numbers
-        ]
-        return Parts(*(Samples(*arrays) for arrays in flat))
+        return Parts(
+            *(
+                Samples(
+                    inputs[some].reshape(-1, inputs.shape[2]),
+                    labels[some].reshape(-1, labels.shape[2]),
+                    np.tile(weights, len(some)),
+                )
+                for some in np.split(rng.permutation(mdps), ends)
+            )
+        )
 
     def _visit_some(
         self, guide: Any, inputs: Floats, labels: Floats, rng: np.random.Generator
@@ -89,13 +93,14 @@ class School(NamedTuple):
         teach(self.teacher, env, probabilities, taught, record, labels)
 
 
-def joined(one: Parts, other: Parts) -> Parts:
-    """All samples of two rounds, part by part."""
+def joined(earlier: Parts, last: Parts) -> Parts:
+    """The samples of all rounds to learn from, and those of the last round for the test."""
     return Parts(
         *(
-            Samples(*(np.concatenate(pair) for pair in zip(*parts, strict=True)))
-            for parts in zip(one, other, strict=True)
-        )
+            Samples(*(np.concatenate(pair) for pair in zip(one, other, strict=True)))
+            for one, other in zip(earlier[:2], last[:2], strict=True)
+        ),
+        test=last.test,
     )
 
 

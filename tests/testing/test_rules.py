@@ -92,6 +92,11 @@ def test_an_agent_that_other_processes_can_not_have() -> None:
     assert checked.broken == ["workers"]
     assert "can't be sent to other processes" in checked.findings["workers"].seen
 
+    class Random(agents.Unseeded):
+        """Nor can this one."""
+
+    assert check_rules(Random(), rules=["repeats", "workers"]).broken == ["repeats"]
+
 
 def test_what_changes_no_result_is_doubtful() -> None:
     found = check_rules(agents.SharesUnchanged(), rules=["copies"]).findings["copies"]
@@ -116,7 +121,10 @@ def test_rules_that_can_not_be_judged_name_the_one_to_look_at() -> None:
     checked = check_rules(agents.Fractional(), rules=IN_THIS_PROCESS)
     unknown = {rule for rule, found in checked.findings.items() if found.verdict == "unknown"}
     assert unknown == set(IN_THIS_PROCESS) - {"plays"}
-    assert checked.findings["given"].seen == 'can\'t be judged: look at "plays" first'
+    first = RULES["plays"].statement
+    assert checked.findings["given"].seen == f'can\'t be judged: look at "{first}" first'
+    uncopyable = check_rules(agents.Uncopyable(), rules=["plays"]).findings["plays"]
+    assert RULES["copies"].statement in uncopyable.seen
     assert checked.seconds == {}
     assert checked.times == ""
 

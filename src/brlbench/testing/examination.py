@@ -38,15 +38,20 @@ class Examination:
         return self._found[rule]
 
     def _check(self, rule: str) -> Finding:
-        for other in RULES[rule].needs:
-            if self[other].verdict != KEPT and not (rule == "copies" and self.trial.copy_error):
-                return Finding(UNKNOWN, f'can\'t be judged: look at "{other}" first')
-        if rule == "plays" and self.trial.copy_error:
-            return Finding(UNKNOWN, 'can\'t be judged: look at "copies" first')
+        for other in self._needed(rule):
+            if self[other].verdict != KEPT:
+                first = RULES[other].statement
+                return Finding(UNKNOWN, f'can\'t be judged: look at "{first}" first')
         try:
             return RULES[rule].check(self)
         except BrlbenchError as error:
             return Finding(BROKEN, reason(error), "let it raise no error, and return valid actions")
+
+    def _needed(self, rule: str) -> tuple[str, ...]:
+        """The rules that must be kept to judge one: an agent that can't be copied can't play."""
+        if self.trial.copy_error:
+            return () if rule == "copies" else ("copies",)
+        return RULES[rule].needs
 
     def seconds(self) -> dict[str, float]:
         """How long training takes, and the median and the 95% quantile of a decision's time."""

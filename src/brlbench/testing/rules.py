@@ -92,12 +92,12 @@ def repeats(exam: "Examination") -> Finding:
     difference = exam.trial.first.difference(exam.trial.second)
     if not difference:
         return Finding(KEPT, "two agents with one seed play alike")
-    if exam.trial.is_random:
+    if exam.trial.is_random is not False:
         return Finding(
             BROKEN,
             f"two agents with one seed play differently ({difference})",
-            "draw random numbers only from the generators that train and start are given, and use "
-            "no clock",
+            "draw random numbers only from the generators that train and start are given; use no "
+            "clock, and nothing that outlives an agent",
         )
     if exam.trial.first.difference(exam.trial.backwards):
         return Finding(KEPT, "in new processes; in one process, MDPs are not independent")

@@ -40,8 +40,7 @@ class Play(NamedTuple):
 
     def of(self, part: Part) -> "Play":
         """Some of the trajectories."""
-        rows = slice(*part)
-        return self._make(array[rows] for array in self)
+        return Play._make(array[slice(*part)] for array in self)
 
 
 class Trial:
@@ -107,13 +106,19 @@ class Trial:
         return agent, play_part(agent, self.experiment, _FIRST)
 
     @cached_property
-    def is_random(self) -> bool:
-        """Whether plays in two new processes differ, where nothing is left of earlier plays."""
+    def is_random(self) -> bool | None:
+        """Whether plays in two new processes differ, where nothing is left of earlier plays.
+
+        None if other processes can't play it.
+        """
         given = (copy_agent(self.agent), self.experiment)
         context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(2, context, max_tasks_per_child=1) as executor:
-            one, other = (executor.submit(train_and_play, *given) for _ in range(2))
-            return one.result().difference(other.result()) != ""
+        try:
+            with ProcessPoolExecutor(2, context, max_tasks_per_child=1) as executor:
+                one, other = (executor.submit(train_and_play, *given) for _ in range(2))
+                return one.result().difference(other.result()) != ""
+        except Exception:  # its class can't be sent or imported there, or it fails there
+            return None
 
 
 def play_part(agent: Agent, experiment: Experiment, part: Part | None = None) -> Play:

@@ -95,13 +95,11 @@ class School(NamedTuple):
 
 def joined(earlier: Parts, last: Parts) -> Parts:
     """The samples of all rounds to learn from, and those of the last round for the test."""
-    return Parts(
-        *(
-            Samples(*(np.concatenate(pair) for pair in zip(one, other, strict=True)))
-            for one, other in zip(earlier[:2], last[:2], strict=True)
-        ),
-        test=last.test,
+    learning, validation = (
+        Samples(*(np.concatenate(pair) for pair in zip(one, other, strict=True)))
+        for one, other in zip(earlier[:2], last[:2], strict=True)
     )
+    return Parts(learning, validation, last.test)
 
 
 class Standard(NamedTuple):

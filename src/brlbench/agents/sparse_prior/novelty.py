@@ -79,7 +79,8 @@ def set_probabilities(novelty: Novelty, u: int) -> None:
 def probability(novelty: Novelty, group: int) -> float:
     """The probability of each unseen state of a group, by both hypotheses together."""
     weight = novelty.odds[0] / (1 + novelty.odds[0])
-    return weight * novelty.own[group] + (1 - weight) * novelty.shared[group]
+    chance: float = weight * novelty.own[group] + (1 - weight) * novelty.shared[group]
+    return chance
 
 
 @inlined

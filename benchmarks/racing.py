@@ -1,6 +1,6 @@
 """What a race would have saved in results that were played in full, and whether answers stay.
 
-    python benchmarks/racing.py reproduction/results.parquet
+    python -m benchmarks.racing reproduction/results.parquet
 
 For each experiment, the agents race on the stored returns, in classes of powers of ten. The table
 says which share of the MDPs they play, by algorithm, and within how many of the classes' bounds the
@@ -59,13 +59,13 @@ def winners(summaries: Sequence[Summary]) -> dict[tuple[float, float], list[str]
     return found
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=Path)
     parser.add_argument("--algorithms", nargs="*", help="only these")
     parser.add_argument("--resamples", type=int, default=0)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     rng = np.random.default_rng(0)
     experiments = load(given.results).experiments
     print("| experiment | same winners | share of MDPs played, by algorithm |\n|---|---:|---|")

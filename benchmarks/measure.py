@@ -6,8 +6,6 @@ which this thread waited for a core is subtracted.
 
 Less is better in every figure. Its ratios are
 
-- `original`: how many times faster it is than the original C++ library, which was timed where the
-  calibration took 80 microseconds: (original / 80) * calibration here / figure here;
 - `plain`: how many times faster it is than short and obvious Python with NumPy (`plain.py`);
 - `bound`: how many times slower it is than what can't be avoided (`bounds.py`), at its fastest.
 """
@@ -25,8 +23,6 @@ from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.machine import Waiting, measure_calibration
 from brlbench.protocol.playing import Part, play
 
-ORIGINAL_CALIBRATION = 80.0
-
 _TRIES = 4
 
 Measurement = Callable[[], float]
@@ -42,8 +38,6 @@ class Case:
     sample: Measurement
     bound: Measurement | None = None
     plain: Measurement | None = None  # slow, and therefore measured only once
-    original: float | None = None
-    least_ratio: float | None = None  # to the original: what it should be at least
     most: float | None = None  # what it should be at most
     series: str = ""  # cases of one series differ in size alone
     size: float = 0.0
@@ -69,9 +63,7 @@ class Figure:
     @property
     def ratios(self) -> dict[str, float | None]:
         """The figure as ratios; see above."""
-        calibrated = np.array(self.calibrations) / self.samples / ORIGINAL_CALIBRATION
         return {
-            "original": self.case.original and float(np.median(self.case.original * calibrated)),
             "plain": self.plain and self.plain / self.median,
             "bound": self.median / min(self.bounds) if self.bounds else None,
         }
@@ -88,7 +80,6 @@ class Figure:
             "min": min(self.samples),
             "quartiles": quartiles.tolist(),
             "ratios": self.ratios,
-            "least_ratio": case.least_ratio,
             "most": case.most,
             "series": case.series,
             "size": case.size,
@@ -96,7 +87,6 @@ class Figure:
             "calibrations": self.calibrations,
             "bounds": self.bounds,
             "plain": self.plain,
-            "original": case.original,
         }
 
 

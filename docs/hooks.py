@@ -16,6 +16,8 @@ from typing import Any
 import latex2mathml.converter
 import numpy as np
 import typer
+from benchmarks.agents import ORIGINAL
+from benchmarks.agents import table as measured_table
 from benchmarks.tables import ratio_table
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -212,9 +214,7 @@ def _usage(given: Any) -> str:
 
 def ratios() -> str:
     """How many times faster than the original library the agents are, as last measured."""
-    measured = json.loads((Path(__file__).parents[1] / "benchmarks/measured.json").read_text())
-    where, day = measured["machine"]["processor"], measured["date"][:10]
-    return f"{ratio_table(measured['figures'])}\nMeasured on {where}, {day}."
+    return ratio_table(measured_table(ORIGINAL).values())
 
 
 def bounds() -> str:

@@ -44,8 +44,8 @@ class SparsePrior(CompiledAgent):
 
     name: ClassVar[str] = "sparse-prior"
     sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("kappa", (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0)),
-        Sweep("odds", (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)),
+        Sweep("kappa", (0.0, 0.2, 0.45, 0.7, 1.0)),
+        Sweep("odds", (0.0, 0.01, 0.03, 0.1, 1.0)),
     )
     kappa: float = number(0.45, "size of the bonus, in posterior standard deviations", least=0)
     odds: float = number(

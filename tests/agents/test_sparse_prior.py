@@ -58,7 +58,7 @@ class Reference:
         self.odds = odds
 
     def group(self, x: int, y: int) -> int:
-        there, back = self.counts[x, :, y].any(), self.counts[y, :, x].any()
+        there, back = bool(self.counts[x, :, y].any()), bool(self.counts[y, :, x].any())
         return SELF if x == y else SIBLING * there + BACK * back
 
     def habits(self, x: int, u: int) -> tuple[Floats, Floats]:
@@ -109,7 +109,7 @@ class Reference:
         if self.counts[x, u, y] == 0:
             shared, own = self.habits(x, u)
             self.odds *= own[y] / shared[y]
-            groups = [self.group(x, z) for z in np.flatnonzero(self.counts[x, u] == 0)]
+            groups = [self.group(x, z) for z in np.flatnonzero(self.counts[x, u] == 0).tolist()]
             on_offer = np.bincount(groups, minlength=5).astype(float)
             self.novelties.append((u, self.group(x, y), on_offer))
         self.counts[x, u, y] += 1

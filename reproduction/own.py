@@ -25,7 +25,7 @@ from .published import PublishedRow, published_rows
 
 CHOOSING, TESTING = 1001, 2002  # seeds
 KAPPAS = (0.15, 0.3, 0.45, 0.6)
-NUM_CHOOSING, NUM_TESTING, NUM_SLOW = 1000, 5000, 1000  # MDPs; NUM_SLOW for sboss
+NUM_CHOOSING, NUM_TESTING, NUM_SLOW = 1000, 5000, 300  # MDPs; NUM_SLOW for sboss
 FROZEN = ("bamcp", "bfs3")  # met on the frozen sets
 PRIORS = [prior + name for prior in ("", "uniform:") for name in ("GC", "GDL", "Grid")]
 

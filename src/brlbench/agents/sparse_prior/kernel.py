@@ -203,8 +203,6 @@ def observe(agent: SparsePrior, x: int, u: int, y: int, r: float) -> None:
     see(agent, x, u, y)
     update_shares(agent)
     set_rows(agent)
-    if len(agent.model.inverse) > 0:
-        models.invert(agent.model)
     settle(agent)
 
 

@@ -13,12 +13,11 @@ kappa^2 / (n + 1).
 What is guaranteed: for a decay of 1/2 or more, if no positive count is below kappa^2, a larger V(y)
 never makes a pair worth less. Adding a constant to all values adds discount times as much to every
 pair. So the equation is a contraction, and values and bonuses have exactly one solution. It is
-found by corrections with the inverse of the mean model, and if these do not arrive, by sweeps,
-which then do. For other parameters the sweeps end after a fixed number of rounds, and what they
-have found is used.
+found by policy iteration, and if this does not arrive, by sweeps, which then do. For other
+parameters the sweeps end after a fixed number of rounds, and what they have found is used.
 
 Tried and left out: a factor, the relative expected improvement, for actions far below the best. It
-made scores on GC lower and changed nothing elsewhere.
+made scores on GC no higher.
 
 The nearest relatives are VBRB, whose bonus is the same for all values (see `vbrb`), and the
 uncertainty Bellman equation (O'Donoghue et al., 2018), which adds variances along the way.

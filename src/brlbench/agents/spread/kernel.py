@@ -1,25 +1,25 @@
 """The mean model with a bonus per pair that depends on the values, kept solved.
 
-With bonuses at hand the model is an ordinary one. `settle` makes values and bonuses agree: it
-computes the bonuses from the values, switches to better actions, and corrects the values by the
-inverse times their residual. The inverse leaves out how bonuses follow values, so the corrections
-converge like a geometric series, by a factor of about two per round.
+A pair's value with its bonus is the highest mean over rows that are tilted towards good outcomes,
+as far as the bonus allows. So the agent solves an MDP in which it also chooses the tilts, by policy
+iteration. Each round solves the model with the present policy and its present tilts, which is
+Newton's method for the values.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...kernels.arrays import at, copy_vector
 from ...kernels.counts import add_rewarded
 from ...kernels.jit import cold, inlined, kernel
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import model as models
-from ...kernels.solving.model import Model
+from ...kernels.solving.model import Model, invert_in_place
 from ...kernels.solving.model_agent import act
 from ...kernels.types import Floats, Words
 
 SETTLED = 1e-11  # greatest residual of settled values, relative to their scale
-_ROUNDS = 50  # of corrections with one inverse
+_ROUNDS = 50  # of policy iteration
 _MAX_SWEEPS = 10_000
 
 
@@ -36,6 +36,10 @@ class Spread(NamedTuple):
     decay: float
 
 
+WithBonus = Any
+"""`Spread`, or a NamedTuple that has its fields."""
+
+
 @kernel
 def solve(agent: Spread) -> None:
     """Solve from scratch."""
@@ -46,57 +50,68 @@ def solve(agent: Spread) -> None:
 
 
 @inlined
-def set_size(agent: Spread, pair: int) -> None:
+def set_size(agent: WithBonus, pair: int) -> None:
     """Set the size of a pair's bonus from its count."""
     agent.size[pair] = agent.kappa * (agent.model.counts.total[pair] + 1) ** -agent.decay
 
 
-@inlined
-def settle(agent: Spread) -> None:
-    """Make values and bonuses agree, from values that nearly do."""
-    if len(agent.model.inverse) == 0:
-        sweep(agent)
-    elif not correct(agent):
-        solve_afresh(agent)
+@cold
+def settle(agent: WithBonus) -> None:
+    """Make values and bonuses agree, from values that nearly do.
 
-
-@inlined
-def correct(agent: Spread) -> bool:
-    """Correct the values until they agree with the bonuses; return whether they do."""
+    Sweep if the model has no inverse, or if policy iteration does not arrive.
+    """
     model = agent.model
-    for _ in range(_ROUNDS):
+    rounds = _ROUNDS if len(model.inverse) > 0 else 0
+    for _ in range(rounds):
         models.measure(model)
         set_bonuses(agent)
         residual, better = models.look(model)
-        if better:
-            switch(model)
-        elif residual > SETTLED * models.scale(model):
-            models.correct_values(model)
-        else:
-            return True
-    return False
-
-
-@cold
-def solve_afresh(agent: Spread) -> None:
-    """Correct with a fresh inverse; if that does not help either, sweep."""
-    models.invert(agent.model)
-    if not correct(agent):
-        agent.model.value[:] = 0.0  # the corrections may have led anywhere
-        sweep(agent)
-        models.invert(agent.model)
+        if not better and residual <= SETTLED * models.scale(model):
+            return
+        copy_vector(model.policy, model.pending)
+        set_tilted_matrix(agent)
+        invert_in_place(model.inverse)
+        models.correct_values(model)
+    if rounds > 0:
+        model.value[:] = 0.0  # policy iteration may have led anywhere
+    sweep(agent)
 
 
 @inlined
-def set_bonuses(agent: Spread) -> None:
+def set_tilted_matrix(agent: WithBonus) -> None:
+    """Set `inverse` to I - discount * P, where P is how the policy's values follow all values.
+
+    An outcome that is z standard deviations above the mean has the weight 1 + size * z. Negative
+    ones, which large bonuses give to rare bad outcomes, are left out.
+    """
+    model, counts, inverse = agent.model, agent.model.counts, agent.model.inverse
+    for x in range(len(model.policy)):
+        pair = x * counts.num_actions + model.policy[x]
+        first, end = counts.row_start[pair], counts.row_start[pair] + counts.row_length[pair]
+        inverse[x, :] = 0.0
+        mean, spread = moments(agent, pair)
+        slope = agent.size[pair] / spread if spread > 0 else 0.0
+        total = 0.0
+        for entry in range(first, end):
+            weight = max(0.0, 1 + slope * (worth(agent, entry) - mean)) * counts.entry_count[entry]
+            inverse[x, counts.entry_next[entry]] -= weight
+            total += weight
+        for y in range(len(inverse)):
+            inverse[x, y] *= model.discount / total
+        inverse[x, x] += 1.0
+
+
+@inlined
+def set_bonuses(agent: WithBonus) -> None:
     """Set all bonuses from the values."""
     for pair in range(len(agent.size)):
-        agent.model.bonus[at(pair)] = agent.size[at(pair)] * deviation(agent, pair)
+        agent.model.bonus[at(pair)] = agent.size[at(pair)] * moments(agent, pair)[1]
 
 
 @inlined
-def deviation(agent: Spread, pair: int) -> float:
-    """The standard deviation of what a pair's transitions are worth, over its mean row."""
+def moments(agent: WithBonus, pair: int) -> tuple[float, float]:
+    """The mean and the standard deviation of what a pair's transitions are worth, by its counts."""
     counts, row = agent.model.counts, at(pair)
     first = counts.row_start[row]
     mean = 0.0
@@ -106,27 +121,18 @@ def deviation(agent: Spread, pair: int) -> float:
     squares = 0.0
     for entry in range(first, first + counts.row_length[row]):
         squares += counts.entry_count[at(entry)] * (worth(agent, entry) - mean) ** 2
-    return math.sqrt(squares / counts.total[row])
+    return mean, math.sqrt(squares / counts.total[row])
 
 
 @inlined
-def worth(agent: Spread, entry: int) -> float:
+def worth(agent: WithBonus, entry: int) -> float:
     """The reward of an entry's transition and the discounted value of its next state."""
     y = agent.model.counts.entry_next[at(entry)]
     return agent.entry_reward[at(entry)] + agent.model.discount * agent.model.value[at(y)]
 
 
 @cold
-def switch(model: Model) -> None:
-    """Switch to the pending policy."""
-    for x in range(len(model.policy)):
-        if model.pending[x] != model.policy[x]:
-            model.policy[x] = model.pending[x]
-            models.switched_row(model, x)
-
-
-@cold
-def sweep(agent: Spread) -> None:
+def sweep(agent: WithBonus) -> None:
     """Gauss-Seidel sweeps over all states, until none changes much."""
     model = agent.model
     actions = model.counts.num_actions
@@ -153,14 +159,12 @@ def reset(agent: Spread, x: int) -> None:
 
 
 @inlined
-def learn(agent: Spread, x: int, u: int, y: int) -> None:
+def learn(agent: WithBonus, x: int, u: int, y: int) -> None:
     """Count the transition, and solve again."""
     model = agent.model
     pair = x * model.counts.num_actions + u
     add_rewarded(model.counts, agent.entry_reward, pair, y)
     set_size(agent, pair)
-    if len(model.inverse) > 0 and model.policy[x] == u:
-        models.observed_row(model, x, y)
     settle(agent)
 
 

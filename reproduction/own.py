@@ -1,10 +1,10 @@
-"""Is an agent of our own above every agent of the paper, with the same parameters everywhere?
+"""Is an agent of our own above every agent of the paper?
 
 python -m reproduction.own     prints the tables of docs/algorithms/sparse-prior.md; takes minutes
 
-The parameter is chosen on MDPs of one seed, and tested on those of another. The paper's agents play
-at the paper's best parameters. Those that are slow have played the frozen sets already
-(`results.parquet`); our agent meets them there.
+Each experiment chooses its kappa on MDPs of one seed, and tests it on those of another. The paper's
+agents play at the paper's best parameters of the experiment. Those that are slow have played the
+frozen sets already (`results.parquet`); our agent meets them there.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from brlbench.storage.compact import read_summaries
 
 from .published import PublishedRow, published_rows
 
-CHOOSING, TESTING = 1001, 2002  # seeds
+CHOOSING, TESTING = 1001, 3003  # seeds
 KAPPAS = (0.15, 0.3, 0.45, 0.6)
 NUM_CHOOSING, NUM_TESTING, NUM_SLOW = 1000, 5000, 300  # MDPs; NUM_SLOW for sboss
 FROZEN = ("bamcp", "bfs3")  # met on the frozen sets
@@ -41,15 +41,15 @@ class Meeting(NamedTuple):
     p_value: float
 
 
-def choose() -> float:
-    """Print scores for all values of kappa, and return the value with the best relative scores."""
+def choose() -> dict[str, float]:
+    """Print scores for all values of kappa, and return the best one for each prior."""
     scores = np.array([[_choosing_score(prior, kappa) for prior in PRIORS] for kappa in KAPPAS])
-    relative = (scores / scores.max(axis=0)).mean(axis=1)
-    print(f"| kappa | {' | '.join(PRIORS)} | relative |")
-    print("|---" * (len(PRIORS) + 2) + "|")
-    for kappa, row, mean in zip(KAPPAS, scores, relative, strict=True):
-        print(f"| {kappa} | {' | '.join(f'{score:.3f}' for score in row)} | {mean:.4f} |")
-    return KAPPAS[int(relative.argmax())]
+    print(f"| kappa | {' | '.join(PRIORS)} |")
+    print("|---" * (len(PRIORS) + 1) + "|")
+    for kappa, row in zip(KAPPAS, scores, strict=True):
+        print(f"| {kappa} | {' | '.join(f'{score:.3f}' for score in row)} |")
+    best = scores.argmax(axis=0)
+    return {prior: KAPPAS[best[i]] for i, prior in enumerate(PRIORS)}
 
 
 def _choosing_score(prior: str, kappa: float) -> float:
@@ -102,17 +102,15 @@ def _meeting(row: PublishedRow, ours: Floats, theirs: Floats) -> Meeting:
 
 def main() -> None:
     """Choose, test and print."""
-    kappa = choose()
-    print(f"\nkappa = {kappa}\n")
-    print("| prior | agent of the paper | MDPs | its score | sparse-prior | p, Holm |")
-    print("|---|---|---|---|---|---|", flush=True)
-    for prior in PRIORS:
+    kappas = choose()
+    print("\n| prior | kappa | agent of the paper | MDPs | its score | sparse-prior | p, Holm |")
+    print("|---|---|---|---|---|---|---|", flush=True)
+    for prior, kappa in kappas.items():
         meetings = list(meet_all(prior, kappa))
         for meeting, p_value in zip(meetings, holm([m.p_value for m in meetings]), strict=True):
+            opponent = f"{meeting.opponent} | {meeting.num_mdps} | {meeting.theirs}"
             print(
-                f"| {prior} | {meeting.opponent} | {meeting.num_mdps} | {meeting.theirs} | "
-                f"{meeting.ours} | {p_value:.2g} |",
-                flush=True,
+                f"| {prior} | {kappa} | {opponent} | {meeting.ours} | {p_value:.2g} |", flush=True
             )
 
 

@@ -108,10 +108,8 @@ def main() -> None:
     for prior, kappa in kappas.items():
         meetings = list(meet_all(prior, kappa))
         for meeting, p_value in zip(meetings, holm([m.p_value for m in meetings]), strict=True):
-            opponent = f"{meeting.opponent} | {meeting.num_mdps} | {meeting.theirs}"
-            print(
-                f"| {prior} | {kappa} | {opponent} | {meeting.ours} | {p_value:.2g} |", flush=True
-            )
+            theirs = f"{meeting.opponent} | {meeting.num_mdps} | {meeting.theirs}"
+            print(f"| {prior} | {kappa} | {theirs} | {meeting.ours} | {p_value:.2g} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..agents import AGENTS, describe, make_agent
 from ..agents.base import CompiledAgent
+from ..agents.parameters import rules
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, reason, short
 from ..protocol.evaluate import evaluate
@@ -49,7 +50,9 @@ def has_visible_parameters(exam: "Examination") -> Finding:
     """Results show all parameters of the constructor, which makes the same agent from them."""
     agent = exam.trial.agent
     name, parameters = describe(agent)
-    hidden = [each for each in _constructor(type(agent)) if each not in parameters]
+    # Built-in agents don't show parameters added later while they have their defaults.
+    shown = parameters.keys() | (rules(agent) if isinstance(agent, CompiledAgent) else {}).keys()
+    hidden = [each for each in _constructor(type(agent)) if each not in shown]
     if hidden and not hasattr(agent, "parameters"):
         return Finding(
             BROKEN,

@@ -150,10 +150,16 @@ class RandomMix(CompiledAgent):
         save = self._of_inner("save")
         return lambda: {"base": save(), "num_actions": self.arrays.num_actions}
 
-    def load(self, saved: dict[str, Any]) -> None:
-        """Take over what an agent with the same parameters saved."""
-        self._of_inner("load")(saved["base"])
-        self.arrays = self._mixed(saved["num_actions"])
+    @property
+    def load(self) -> Any:
+        """For a base that can save itself: take over what an agent like this one saved."""
+        load_inner = self._of_inner("load")
+
+        def load(saved: dict[str, Any]) -> None:
+            load_inner(saved["base"])
+            self.arrays = self._mixed(saved["num_actions"])
+
+        return load
 
     def _of_inner(self, name: str) -> Any:
         """A method of the base; AttributeError if it has none, as if this agent had none."""

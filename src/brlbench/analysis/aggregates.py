@@ -27,7 +27,7 @@ from ..errors import InvalidInput
 from ..mdps.sparse import Floats
 from .scores import row_blocks, times_drawn
 
-_NUMBERS_AT_ONCE = 2**17  # fits in a processor's cache
+_NUMBERS_AT_ONCE = 2**16  # fits in a processor's cache
 _EQUAL = 1e-12  # means of equal scores can differ by rounding
 
 Statistic = Callable[[Floats], Floats]
@@ -198,13 +198,14 @@ def _estimates(
 
 def _resamples(sizes: Sequence[int], rng: np.random.Generator, resamples: int) -> Iterator[Floats]:
     """How often each MDP is drawn in some of the resamples, [rows, N]."""
-    starts = np.cumsum([0, *sizes[:-1]])
-    for rows in row_blocks(resamples, sum(sizes), _NUMBERS_AT_ONCE):
-        drawn = [
-            rng.integers(start, start + size, size=(rows, size))
-            for start, size in zip(starts, sizes, strict=True)
-        ]
-        yield times_drawn(np.concatenate(drawn, axis=1))
+    ends = np.cumsum(sizes).tolist()
+    small = np.uint16 if max(sizes) <= 2**16 else np.int64  # quicker to draw
+    for rows in row_blocks(resamples, ends[-1], _NUMBERS_AT_ONCE):
+        drawn = np.empty((rows, ends[-1]), dtype=np.int64)
+        for size, end in zip(sizes, ends, strict=True):
+            start = end - size
+            np.add(rng.integers(0, size, (rows, size), small), start, out=drawn[:, start:end])
+        yield times_drawn(drawn)
 
 
 def _checked(scores: Sequence[ArrayLike], name: str = "scores") -> list[Floats]:

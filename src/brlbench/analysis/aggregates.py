@@ -27,7 +27,7 @@ from ..errors import InvalidInput
 from ..mdps.sparse import Floats
 from .scores import row_blocks, times_drawn
 
-_NUMBERS_AT_ONCE = 2**16  # fits in a processor's cache
+_NUMBERS_AT_ONCE = 2**17  # fits in a processor's cache
 _EQUAL = 1e-12  # means of equal scores can differ by rounding
 
 Statistic = Callable[[Floats], Floats]

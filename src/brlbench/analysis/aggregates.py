@@ -7,9 +7,10 @@ Statistical Precipice* (2021). A task is here an experiment, and a run is one MD
 `normalised_returns`). Experiments weigh the same, whatever their numbers of MDPs.
 
 Intervals come from the stratified bootstrap. A resample draws the MDPs of each experiment with
-replacement, and intervals are percentiles of the statistic over all resamples. They say what other
-MDPs of the same experiments would change, not what other experiments would. The same seed draws the
-same MDPs for every agent and every statistic.
+replacement, and intervals are percentiles of the statistic over all resamples; those of means are
+corrected for skewness (BCa; Efron, 1987). They say what other MDPs of the same experiments would
+change, not what other experiments would. The same seed draws the same MDPs for every agent and
+every statistic.
 
 Deviation: agents play the same MDPs, so two agents are compared MDP by MDP. The paper compares each
 run of the one with all runs of the other.
@@ -159,8 +160,21 @@ def _estimate_of_means(
     arrays: Sequence[Floats], numbers: Floats, seed: int, resamples: int, level: float
 ) -> Estimate:
     """The mean over experiments of the mean of numbers [N], one per MDP."""
-    row = numbers[None, :]
-    return _estimates(arrays, lambda weights: _sums(weights, row), seed, resamples, level)[0]
+    row, skewness = numbers[None, :], _skewness(arrays, numbers)
+
+    def mean(weights: Floats) -> Floats:
+        return _sums(weights, row)
+
+    return _estimates(arrays, mean, seed, resamples, level, skewness)[0]
+
+
+def _skewness(arrays: Sequence[Floats], numbers: Floats) -> float:
+    """The skewness of the mean over experiments of the mean of numbers [N], one per MDP."""
+    ends = np.cumsum([len(each) for each in arrays])[:-1]
+    centred = [each - each.mean() for each in np.split(numbers, ends)]
+    variance = sum(float((each**2).sum()) / len(each) ** 2 for each in centred)
+    third = sum(float((each**3).sum()) / len(each) ** 3 for each in centred)
+    return third / variance**1.5 if variance > 0 else 0.0
 
 
 def _sums(weights: Floats, table: Floats) -> Floats:
@@ -181,19 +195,39 @@ def _estimates(
     seed: int,
     resamples: int,
     level: float,
+    skewness: float | None = None,
     method: Literal["weibull", "inverted_cdf"] = "weibull",  # exact tails with few resamples too
 ) -> list[Estimate]:
-    """Estimates [C] of a statistic."""
+    """Estimates [C] of a statistic; if its skewness is given, intervals are corrected for it."""
     between_0_and_1(level, "level")
     whole(resamples, "resamples", least=1)
     sizes = np.array([len(each) for each in arrays])
     weights = np.repeat(1 / (len(sizes) * sizes), sizes)  # [N]
     rng = streams.generator("aggregates", seed)
-    again = [statistic(weights * drawn) for drawn in _resamples(sizes.tolist(), rng, resamples)]
-    ends = [(1 - level) / 2, (1 + level) / 2]
-    low, high = np.quantile(np.concatenate(again), ends, axis=0, method=method)
+    drawn = _resamples(sizes.tolist(), rng, resamples)
+    again = np.concatenate([statistic(weights * times) for times in drawn])
     value = statistic(weights[None, :])[0]
+    ends = ((1 - level) / 2, (1 + level) / 2)
+    if skewness is not None:
+        ends = _corrected(ends, again[:, 0], value[0], skewness)
+    low, high = np.quantile(again, ends, axis=0, method=method)
     return [Estimate(*map(float, each)) for each in zip(value, low, high, strict=True)]
+
+
+def _corrected(
+    ends: tuple[float, float], again: Floats, value: float, skewness: float
+) -> tuple[float, float]:
+    """The percentiles that are the ends of a BCa interval, instead of those of a symmetric one."""
+    from scipy.special import ndtr, ndtri
+
+    tied = np.abs(again - value) <= _EQUAL
+    below = float(((again < value) & ~tied).mean() + tied.mean() / 2)
+    if not 0 < below < 1:
+        return ends
+    bias = ndtri(below)
+    shifted = bias + ndtri(np.array(ends))
+    low, high = ndtr(bias + shifted / (1 - skewness / 6 * shifted))
+    return float(low), float(high)
 
 
 def _resamples(sizes: Sequence[int], rng: np.random.Generator, resamples: int) -> Iterator[Floats]:

@@ -283,6 +283,6 @@ def test_intervals_hold_the_truth_in_95_of_100_cases() -> None:
     ]
     names = ("interquartile mean", "mean", "probability of improvement")
     tried = {name: AGGREGATES[name] for name in names}
-    found = coverage(population, [200, 250], 2000, resamples=399, aggregates=tried)
+    found = coverage(population, [200, 250], 2000, resamples=199, aggregates=tried)
     # The standard error of a share of 95% in 2,000 simulations is half a percent.
     assert found == pytest.approx(dict.fromkeys(tried, 0.95), abs=0.01)

@@ -33,11 +33,12 @@ from .figures import (
 )
 
 _BY_PRIOR = ("name", "prior", "prior_digest", "deadline")  # settings that MDPs do not depend on
-_BLIND = ("random", REFERENCE)  # algorithms that don't look at the prior
+BLIND = ("random", REFERENCE)  # algorithms that don't look at the prior
 _PANEL = 2.6  # inches
 
 
-class Change(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Change:
     """A way in which priors differ from the accurate one, by a number."""
 
     name: str  # the prefix
@@ -95,7 +96,7 @@ class Family:
         found = (self.reference, *self.experiments.values())
         random, optimal = (
             next((value for each in found if (value := each.score_of(name)) is not None), None)
-            for name in _BLIND
+            for name in BLIND
         )
         bound = self.reference.upper_bound
         top = optimal if bound is None else bound
@@ -150,24 +151,33 @@ def misspecification(
             "no two experiments differ in a changed prior alone: play the same MDPs with the "
             "accurate prior and with others, such as mixed:0.25:GC or scaled:10:GC for GC"
         )
-    shown = [each for row in rows for family in row for each in family.kept if each not in _BLIND]
+    shown = [each for row in rows for family in row for each in family.kept if each not in BLIND]
     wanted = sorted(set(shown) if algorithms is None else set(shown).intersection(algorithms))
     looks = styles(wanted)
     columns = max(map(len, rows))
     with drawing():
         size = (max(WIDTH, 0.8 + _PANEL * columns), 0.8 + _PANEL * len(rows))
         figure = Picture(figsize=size, layout="constrained")
-        panels = figure.subplots(len(rows), columns, squeeze=False, sharey="row")
+        panels = figure.subplots(len(rows), columns, squeeze=False)
         for panel_row, row in zip(panels, rows, strict=True):
             for panel, family in zip(panel_row, row, strict=False):
                 _draw(panel, family, looks)
             for panel in panel_row[len(row) :]:
                 panel.set_axis_off()
+            if all(family.scale for family in row):
+                _share_limits(panel_row[: len(row)])
             panel_row[0].set_ylabel(_what(row))
         handles, names = panels[0, 0].get_legend_handles_labels()
         legend_above(figure, handles, names)
         settle(figure)
     return figure
+
+
+def _share_limits(panels: Sequence[Axes]) -> None:
+    """Give panels the same vertical limits, each with its own ticks."""
+    limits = [panel.get_ylim() for panel in panels]
+    for panel in panels:
+        panel.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
 
 
 def _what(row: Sequence[Family]) -> str:
@@ -186,7 +196,7 @@ def _draw(panel: Axes, family: Family, looks: Looks) -> None:
         low, high = ([s.mean + side * s.ci95 for s in scores] for side in (-1, 1))
         panel.plot(places, [s.mean for s in scores], **look, markersize=4, linewidth=1.2,
                    label=algorithm)  # fmt: skip
-        panel.fill_between(places, low, high, color=look["color"], alpha=0.15, linewidth=0)
+        panel.fill_between(places, low, high, color=look["color"], alpha=0.13, linewidth=0)
     ends = family.change.ends
     panel.set_xticks(
         range(len(numbers)), [f"{n:g}\n{ends[n]}" if n in ends else f"{n:g}" for n in numbers]

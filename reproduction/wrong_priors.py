@@ -9,6 +9,7 @@ from brlbench.report.misspecification import MIXED, SCALED, Change
 
 from .misspecification import LEVEL, Row, changed, experiments, rows, winners
 
+PAPER = ("bamcp", "beb", "epsilon-greedy", "opps-ds", "sboss", "soft-max")
 _CLEAR = 4  # standard errors of a gain over random, of which a part can be told
 
 
@@ -26,7 +27,56 @@ def make_page() -> str:
         kept=[(name, _kept_table([r for r in mixed if r.problem == name])) for name in problems],
         winners=_winners_table(problems),
         certain=_certain_table(scaled),
+        **_claims(mixed, scaled),
     )
+
+
+def _claims(mixed: Sequence[Row], scaled: Sequence[Row]) -> dict[str, object]:
+    """What the page's sentences count."""
+    place = {(row.problem, row.algorithm): row for row in mixed}
+    worse = [row for row in mixed if _differs(row, 1.0) and row.kept(1.0).mean < 1]
+    on_grid = [row for row in scaled if row.problem == "Grid"]
+    best = max(
+        (place["Grid", name] for name in PAPER if ("Grid", name) in place),
+        key=lambda row: row.played[0.1].score.mean,
+    )
+    ann = place["GDL", "ann"]
+    assert ann.retuned is not None
+    retuned = [(row.scores[-1].mean, row.retuned.mean) for row in mixed if row.retuned]
+    return {
+        "worse_uniform": len(worse),
+        "unclear": _listed(f"{r.algorithm} on {r.problem}" for r in mixed if r not in worse),
+        "grid_tenth": f"{100 * best.kept(0.1).mean:.0f}%",
+        "gc_tenth": _listed(r.algorithm for r in mixed if r.problem == "GC" and _differs(r, 0.1)),
+        "sparse_kept": _listed(
+            f"{100 * place[name, 'sparse-prior'].kept(1.0).mean:.0f}%"
+            for name in ("GC", "GDL", "Grid")
+        ),
+        "grid_rows": len(on_grid),
+        "grid_doubt": len(_losers(on_grid, 0.1)),
+        "grid_trust": _listed(_losers(on_grid, 10.0)),
+        "gdl_trust": _listed(_losers([row for row in scaled if row.problem == "GDL"], 10.0)),
+        "gc_trust": _listed(_losers([row for row in scaled if row.problem == "GC"], 10.0)),
+        "retunings": len(retuned),
+        "retuned_better": sum(new > old for old, new in retuned),
+        "ann_kept": f"{ann.scores[-1].mean:.2f}",
+        "ann_retuned": f"{ann.retuned.mean:.2f}",
+    }
+
+
+def _losers(found: Iterable[Row], number: float) -> list[str]:
+    """The algorithms that lose with another prior."""
+    return [
+        row.algorithm
+        for row in found
+        if _differs(row, number) and row.played[number].score.mean < row.accurate.score.mean
+    ]
+
+
+def _listed(words: Iterable[str]) -> str:
+    """Words with commas, and with "and" before the last."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _kept_table(found: Sequence[Row]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -28,13 +28,14 @@ from .figures import (
     drawing,
     legend_above,
     settle,
-    styles,
     write_title,
 )
+from .looks import Look, looks_of
 
 _BY_PRIOR = ("name", "prior", "prior_digest", "deadline")  # settings that MDPs do not depend on
 BLIND = ("random", REFERENCE)  # algorithms that don't look at the prior
 _PANEL = 2.6  # inches
+_DASHES = ("-", "--", ":", "-.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +154,7 @@ def misspecification(
         )
     shown = [each for row in rows for family in row for each in family.kept if each not in BLIND]
     wanted = sorted(set(shown) if algorithms is None else set(shown).intersection(algorithms))
-    looks = styles(wanted)
+    looks = {name: _line(look) for name, look in looks_of(wanted).items()}
     columns = max(map(len, rows))
     with drawing():
         size = (max(WIDTH, 0.8 + _PANEL * columns), 0.8 + _PANEL * len(rows))
@@ -171,6 +172,11 @@ def misspecification(
         legend_above(figure, handles, names)
         settle(figure)
     return figure
+
+
+def _line(look: Look) -> dict[str, Any]:
+    """How an algorithm's line is drawn; those of one colour differ in dashes."""
+    return {**look.points, "linestyle": _DASHES[look.hatch % len(_DASHES)]}
 
 
 def _share_limits(panels: Sequence[Axes]) -> None:

@@ -39,8 +39,8 @@ def test_the_ends_of_the_mixture_are_the_prior_and_the_uniform_one(prior: FlatDi
 def test_scaled_counts(prior: FlatDirichlet, factor: float) -> None:
     scaled = prior.scaled(factor)
     np.testing.assert_array_equal(scaled.counts.to_dense(), factor * prior.counts.to_dense())
-    means = (each.mean().transitions.to_dense() for each in (scaled, prior))
-    np.testing.assert_allclose(*means, rtol=1e-12)
+    mean, expected = (each.mean().transitions.to_dense() for each in (scaled, prior))
+    np.testing.assert_allclose(mean, expected, rtol=1e-12)
     assert scaled.rewards.content() == prior.rewards.content()
     np.testing.assert_array_equal(scaled.start, prior.start)
     assert scaled.name == f"scaled:{factor:g}:drawn"

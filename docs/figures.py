@@ -270,6 +270,23 @@ def _reported(returns: Floats, size: int) -> tuple[float, float]:
     return float(np.mean(honest)), float(np.mean(flattered))
 
 
+# Wrong priors: the results that `reproduction/` keeps.
+
+_WRONG_PRIORS = Path(__file__).parents[1] / "reproduction/misspecification.parquet"
+_OF_THE_PAPER = ("bamcp", "bfs3", "beb", "epsilon-greedy", "opps-ds", "sboss", "soft-max")
+
+
+def misspecification() -> Figure:
+    """The paper's algorithms with wrong priors."""
+    return bb.plot_misspecification(_WRONG_PRIORS, _OF_THE_PAPER)
+
+
+def misspecification_others() -> Figure:
+    """Other algorithms with wrong priors, and the paper's simplest to compare them with."""
+    others = [name for name in bb.AGENTS if name not in _OF_THE_PAPER]
+    return bb.plot_misspecification(_WRONG_PRIORS, ["epsilon-greedy", *others])
+
+
 # The gallery: figures drawn by the code of its page.
 
 _GALLERY = Path(__file__).parent / "gallery.md"
@@ -300,7 +317,8 @@ def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
     for algorithm, agent in bb.AGENTS.items():
         if agent.sweeps:
             yield algorithm, partial(effects, algorithm)
-    for draw in (ann_training, learning, scores, best_map, paired, selection):
+    of_pages = (ann_training, learning, scores, best_map, paired, selection)
+    for draw in (*of_pages, misspecification, misspecification_others):
         yield draw.__name__.replace("_", "-"), draw
     for name in re.findall(r"figures/(gallery-[\w-]+)\.svg", _GALLERY.read_text()):
         yield name, partial(_picture, name)

@@ -26,6 +26,9 @@ SMALLER = {
         ("scripts/demo\n", "brlbench demo --mdps 3 --output demo-results\n"),
         ("scripts/test\n", ""),
     ],
+    # With few MDPs no scores are adjusted, for which each prior takes seconds.
+    "gallery.md": [('"GC", num_mdps=200))', '"GC", num_mdps=15))')],
+    "misspecification.md": [("num_mdps=50", "num_mdps=15")],
     "reliability.md": [
         ("podman run", "true"),
         ("sudo -u nobody", "true"),

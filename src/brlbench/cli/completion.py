@@ -39,10 +39,12 @@ def mend_words() -> None:
 
 
 def problem_names(incomplete: str) -> list[str]:
-    """Distributions."""
-    from ..problems import PROBLEMS
+    """Distributions, after prefixes if there are any."""
+    from ..problems import PREFIXES, PROBLEMS
 
-    return _beginning([*PROBLEMS, *(f"uniform:{name}" for name in PROBLEMS)], incomplete)
+    given = PREFIXES.match(_typed(incomplete))
+    prefixes = [given[0]] if given and given[0] else ["", "uniform:"]
+    return _beginning([prefix + name for prefix in prefixes for name in PROBLEMS], incomplete)
 
 
 def agent_names(incomplete: str) -> list[str]:
@@ -117,11 +119,16 @@ def _beginning(choices: Iterable[str], incomplete: str) -> list[str]:
     """The choices that begin like this, in the form that the shell wants."""
     if not _is_bash():
         return [choice for choice in choices if choice.startswith(incomplete)]
-    hidden = os.environ.get(_HIDDEN, "")
-    begin = re.sub(r"\\(.?)", r"\1", hidden) or incomplete
-    taken = begin.rfind(":") + 1 if ":" in hidden else 0
+    begin = _typed(incomplete)
+    taken = begin.rfind(":") + 1 if ":" in os.environ.get(_HIDDEN, "") else 0
     rest = [choice[taken:] for choice in choices if choice.startswith(begin)]
     return [re.sub(r"([^\w:.,=+/-])", r"\\\1", choice) for choice in rest]
+
+
+def _typed(incomplete: str) -> str:
+    """The word to complete, also if it is hidden from Typer."""
+    hidden = os.environ.get(_HIDDEN, "") if _is_bash() else ""
+    return re.sub(r"\\(.?)", r"\1", hidden) or incomplete
 
 
 def _is_bash() -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .protocol.experiment import Experiment
     from .protocol.result import Result
     from .report import report
+    from .report.board import leaderboard
     from .report.compare import compare
     from .report.plots import (
         plot_differences,
@@ -58,6 +59,7 @@ _MODULES = {
     "distribution": "problems",
     "evaluate": "protocol.evaluate",
     "frozen_set": "storage",
+    "leaderboard": "report.board",
     "make_agent": "agents",
     "make_formulas": "agents.formulas",
     "paired_z_test": "analysis.significance",
@@ -93,6 +95,7 @@ __all__ = [
     "distribution",
     "evaluate",
     "frozen_set",
+    "leaderboard",
     "make_agent",
     "make_formulas",
     "paired_z_test",

@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import bounds, checking, formulas, imports, listings, protocol, reports, studies
+from . import (
+    bounds,
+    checking,
+    formulas,
+    imports,
+    leaderboard,
+    listings,
+    protocol,
+    reports,
+    studies,
+)
 from .completion import mend_words
 from .docstrings import documentation
 from .ending import DEBUG, run_to_end
@@ -45,7 +55,7 @@ def options(
 for _panel, _commands in {
     "First steps": (studies.demo, listings.problems, listings.agents),
     "Studies": (studies.run, studies.status),
-    "Reports": (reports.compare, reports.report, reports.compact),
+    "Reports": (reports.compare, reports.report, reports.compact, leaderboard.leaderboard),
     "Your own agent": (checking.check,),
     "Step by step": (
         protocol.distribution,

@@ -54,6 +54,11 @@ def gather(
     results: Given | Iterable[Given], feature: str = ONLINE, learning: bool = False
 ) -> ReportData:
     """The summaries of results, files and folders, by experiment; see `load`."""
+    return load(*given_places(results), feature=feature, learning=learning)
+
+
+def given_places(results: Given | Iterable[Given]) -> list[Path | Result]:
+    """What users give, as a list of results and paths."""
     given = [results] if isinstance(results, Result | str | os.PathLike) else results
     if not isinstance(given, Iterable):
         raise InvalidInput(f"results = {short(given)}: must be results, or files or folders")
@@ -62,4 +67,4 @@ def gather(
         if not isinstance(each, Result | str | os.PathLike):
             raise InvalidInput(f"{short(each)} is no result: must be one, or a file or a folder")
         places.append(each if isinstance(each, Result) else Path(each))
-    return load(*places, feature=feature, learning=learning)
+    return places

@@ -1,0 +1,33 @@
+"""Which agents come from entries, and what their authors say about them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ...errors import StoreError
+from ...files import files_below
+from ...protocol.result import Result
+from ...storage.compact import read_summaries
+from ...storage.entries import Entry, read_entry
+
+
+def entries_in(places: Iterable[Path | Result]) -> dict[str, Entry]:
+    """By the full label of an agent, its entry, unless a compact file that is no entry has it too.
+
+    A file that can't be read is left out: reports have a note on it.
+    """
+    found: dict[str, Entry | None] = {}
+    for place in places:
+        if isinstance(place, Result):
+            continue
+        for path in files_below(place, "*.parquet") if place.is_dir() else [place]:
+            try:
+                entry = read_entry(path)
+                labels = {summary.full_label for _, summary in read_summaries(path)}
+            except StoreError:  # it may hold something else
+                continue
+            for label in labels:
+                if entry is None:
+                    found[label] = None
+                else:
+                    found.setdefault(label, entry)
+    return {label: entry for label, entry in found.items() if entry is not None}

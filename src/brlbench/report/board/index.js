@@ -1,0 +1,288 @@
+// The overview: which view the controls choose, and the tables and plots of it.
+
+const { algorithms, agents, contests, priors, totals, thresholds } = content;
+const MOST_LINES = 8; // in the profile, until others are chosen
+const NONE = "–";
+const number = (value, ...parts) => element("td", { class: "number", "data-value": value ?? "" }, ...parts);
+const score = (value) => (value === null ? NONE : value.toFixed(3).replace("-", "−"));
+const between = (low, high) => `${score(low)} – ${score(high)}`;
+const limitText = (seconds) => (seconds === null ? "no limit" : formatSeconds(seconds));
+const rankText = ([rank, low, high]) => (low === high ? `${rank}` : `${rank} (${low}–${high})`);
+const small = (text) => element("div", { class: "muted" }, text);
+const bytesText = (bytes) => {
+  const [size, unit] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]].find(([least]) => bytes >= least) ?? [1, "B"];
+  return `${Number((bytes / size).toPrecision(3))} ${unit}`;
+};
+
+const CONTROLS = {
+  offline: { values: content.offline, text: limitText },
+  online: { values: content.online, text: limitText },
+  prior: { values: priors.map(({ name }) => name), text: (name) => name },
+};
+const state = {};
+const tables = {
+  totals: new SortableTable(find("totals"), { key: "iqm", down: true }),
+  matrix: new SortableTable(find("matrix"), null),
+};
+
+// What the controls choose.
+function choose() {
+  const view = content.views[state.offline][state.online];
+  const prior = priors[state.prior];
+  const isShown = (k) => !state.problem || contests[k].problem === state.problem;
+  return {
+    prior,
+    view,
+    best: view.best[state.prior],
+    rows: view[state.rows][state.prior],
+    columns: prior.contests.filter(isShown),
+    isSingle: state.rows === "single",
+  };
+}
+
+// The name of a row: an algorithm, or an agent with a link to its page.
+function nameOf(row, isSingle) {
+  if (!isSingle) return label(algorithms[row], algorithms[row].name);
+  const [text, algorithm, page] = agents[row];
+  const made = label(algorithms[algorithm], text);
+  const link = element("a", { href: `agents/${page}.html` }, ...made.lastChild.childNodes);
+  made.lastChild.append(link);
+  return made;
+}
+
+const algorithmOf = (row, isSingle) => algorithms[isSingle ? agents[row][1] : row];
+const heading = (key, title, more = {}) => element("th", { scope: "col", "data-key": key, ...more }, title);
+const down = { "data-down": "" };
+const rowHead = (row, isSingle, ...more) =>
+  element("th", { scope: "row", class: "name" }, nameOf(row, isSingle), ...more);
+
+function drawTotals({ rows, prior, isSingle }) {
+  const known = rows.filter(([, total]) => total !== null).map(([, total]) => totals[total].iqm);
+  const low = Math.min(...known.map((iqm) => iqm[1])), high = Math.max(...known.map((iqm) => iqm[2]));
+  const x = linearScale(low, high > low ? high : low + 1, 6, 114);
+  const hasMemory = rows.some((row) => row[6] !== null);
+  const heads = [
+    heading("name", isSingle ? "Agent" : "Algorithm", { "data-text": "" }),
+    heading("iqm", "IQM", { ...down, title: "Interquartile mean of normalised returns, with its 95% interval" }),
+    element("th", { "aria-hidden": true, class: "picture" }),
+    heading("mean", "Mean", { ...down, title: "Mean normalised score, with its 95% interval" }),
+    heading("gap", "Optimality gap", { title: "How far normalised returns are below 1, on average" }),
+    heading("rank", "Rank", { title: "Place by mean score, with its 95% interval" }),
+    heading("count", "Experiments", down),
+    heading("offline", "Time before", { title: "Longest training in any experiment" }),
+    heading("online", "Per decision", { title: "Mean time of a decision, in the experiment where it is longest" }),
+    ...(hasMemory ? [heading("memory", "Memory", { title: "Largest peak memory in any experiment" })] : []),
+  ];
+  const body = rows.map(([row, total, count, rank, offline, online, memory]) => {
+    const { iqm, mean, gap } = totals[total] ?? {};
+    const estimate = (found) => (found ? number(found[0], score(found[0]), small(between(found[1], found[2]))) : number(null, NONE));
+    const picture = iqm ? [intervalPicture(algorithmOf(row, isSingle), iqm[0], [iqm[1], iqm[2]], x)] : [];
+    return element("tr", { class: iqm ? "" : "out" },
+      rowHead(row, isSingle),
+      estimate(iqm),
+      element("td", { class: "picture" }, ...picture),
+      estimate(mean),
+      estimate(gap),
+      number(rank?.[0], rank ? rankText(rank) : NONE),
+      number(count, `${count} of ${prior.counted}`),
+      number(offline, formatSeconds(offline)),
+      number(online, formatSeconds(online)),
+      ...(hasMemory ? [number(memory, memory === null ? NONE : bytesText(memory))] : []));
+  });
+  show(tables.totals, heads, body);
+  const without = prior.contests.length - prior.counted;
+  find("totals-note").textContent = `Normalised: 0 is random, 1 is the best possible. ${prior.counted} `
+    + `${plural("experiment", prior.counted)} count${prior.counted === 1 ? "s" : ""} the same.`
+    + (without ? ` ${without} without a scale (no score of random, or no bound) ${without === 1 ? "is" : "are"} left out.` : "")
+    + (isSingle ? "" : " Every algorithm is represented by its best agent within the limits, in each experiment anew.")
+    + " Times and memory are the largest of the experiments.";
+}
+
+const plural = (word, count) => (count === 1 ? word : `${word}s`);
+
+function show(sortable, heads, body) {
+  sortable.table.tHead.replaceChildren(element("tr", {}, ...heads));
+  sortable.table.tBodies[0].replaceChildren(...body);
+  sortable.prepare();
+}
+
+function drawMatrix({ rows, view, columns, isSingle, prior }) {
+  const cells = columns.map((k) => cellsOf(contests[k], view.contests[k], isSingle));
+  const heads = columns.map((k) => {
+    const { name, page, mdps, case: told } = contests[k];
+    const head = heading(`contest ${page}`, name, { ...down, title: `${told}, ${mdps} MDPs` });
+    return head;
+  });
+  const listed = [...new Set([...rows.map(([row]) => row), ...cells.flatMap((column) => [...column.keys()])])]
+    .filter((row) => cells.some((column) => column.has(row)));
+  const body = listed.map((row) => element("tr", {}, rowHead(row, isSingle),
+    ...cells.map((column) => column.get(row) ?? number(null, NONE))));
+  const references = columns.map((k) => contests[k].reference);
+  if (references.some((i) => i !== null)) {
+    const first = columns.find((_, k) => references[k] !== null);
+    const algorithm = algorithms[agents[contests[first].agents[contests[first].reference]][1]];
+    body.push(element("tr", { class: "reference" },
+      element("th", { scope: "row", class: "name" }, label(algorithm, `${algorithm.name} (knows the MDP)`)),
+      ...columns.map((k, c) => (references[c] === null ? number(null, NONE) : cellOf(contests[k], references[c], null, false)))));
+  }
+  show(tables.matrix, [heading("name", isSingle ? "Agent" : "Algorithm", { "data-text": "" }), ...heads], body);
+  for (const [c, k] of columns.entries()) {
+    const head = tables.matrix.table.tHead.rows[0].cells[c + 1];
+    if (!head.querySelector("a")) head.append(small(""), element("a", { href: `problems/${contests[k].page}.html` }, "page"));
+  }
+  find("matrix-note").textContent = "Normalised score ± 95%, and below it the rank with its 95% interval; ★ marks winners. "
+    + "A score links to the agent that has it, “page” to the problem."
+    + (columns.length < prior.contests.length ? ` Shown: ${columns.length} of ${prior.contests.length} experiments.` : "");
+}
+
+// The cells of an experiment, by row.
+function cellsOf(contest, found, isSingle) {
+  const listed = isSingle ? found.agents : found.best;
+  return new Map(listed.map(([i, ...rank]) => {
+    const agent = contest.agents[i];
+    return [isSingle ? agent : agents[agent][1], cellOf(contest, i, rank, found.winners.includes(i))];
+  }));
+}
+
+// Without a scale, the score is shown as it is.
+function cellOf(contest, i, rank, isWinner) {
+  const scaled = contest.normalised[i];
+  const [mean, half] = scaled ?? contest.scores[i];
+  const [text, , page] = agents[contest.agents[i]];
+  const format = scaled ? score : (value) => value.toFixed(2);
+  const played = contest.played[i] < contest.mdps ? ` (${contest.played[i]} of ${contest.mdps} MDPs)` : "";
+  const title = `${text}${played}: score ${contest.scores[i][0].toFixed(2)}, ${formatSeconds(contest.offline[i])} before, `
+    + `${formatSeconds(contest.online[i])} per decision`;
+  const link = element("a", { href: `agents/${page}.html`, title }, format(mean));
+  const width = half === null ? "" : ` ± ${format(half)}`;
+  const cell = number(mean, element("span", { class: "value" }, isWinner ? "★ " : "", link, element("span", { class: "muted" }, width)));
+  if (rank && rank[0] !== null) cell.append(small(`rank ${rankText(rank)}`));
+  if (scaled) {
+    const bar = element("div", { class: "bar", "aria-hidden": true }, element("div"));
+    bar.firstChild.style.width = `${100 * Math.min(1, Math.max(0, mean))}%`;
+    cell.append(bar);
+  }
+  if (isWinner) cell.classList.add("winner");
+  return cell;
+}
+
+// The rows of the best agents that have aggregates, the first one first.
+const complete = ({ best }) => best.filter(([, total]) => total !== null);
+
+function drawProfile(chosen) {
+  const rows = complete(chosen);
+  const known = rows.map(([row]) => row);
+  const shown = state.lines ? known.filter((row) => state.lines.has(algorithms[row].name)) : known.slice(0, MOST_LINES);
+  find("algorithms").replaceChildren(...known.map((row) => {
+    const box = element("input", { type: "checkbox", value: algorithms[row].name });
+    box.checked = shown.includes(row);
+    return element("label", {}, box, mark(algorithms[row]), algorithms[row].name);
+  }));
+  const svg = find("profile"), area = areaOf(svg);
+  const x = linearScale(thresholds[0], thresholds.at(-1), area.left, area.right);
+  const y = linearScale(0, 1, area.bottom, area.top);
+  frame(svg, area, x, y, "threshold of the normalised return", "share of MDPs above it");
+  const lines = rows.filter(([row]) => shown.includes(row));
+  [...lines].reverse().forEach(([row, total], below) => {
+    const order = lines.length - 1 - below;
+    const [value, low, high] = totals[total].profile;
+    const points = thresholds.map((at, k) => ({ x: x.at(at), y: y.at(value[k]), low: y.at(low[k]), high: y.at(high[k]) }));
+    drawCurve(svg, algorithms[row], points, { band: lines.length <= 4 || order === 0, order });
+  });
+}
+
+function drawImprovement(chosen) {
+  const [first, ...others] = complete(chosen);
+  const width = Math.min(300, Math.max(110, 0.4 * find("improvement").parentElement.clientWidth));
+  const x = linearScale(0, 1, 8, width - 8);
+  const line = (at, look, height) => shape("line", { class: look, x1: x.at(at), x2: x.at(at), y1: 0, y2: height });
+  const picture = (height, ...parts) => shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": true }, ...parts);
+  const rows = others.map((row) => {
+    const [value, low, high] = row[7];
+    const algorithm = algorithms[row[0]];
+    const interval = shape("g", { class: "interval", color: algorithm.color },
+      shape("line", { x1: x.at(low), x2: x.at(high), y1: 10, y2: 10 }),
+      shape("path", { d: markerPath(algorithm), transform: `translate(${x.at(value)} 10)` }));
+    return element("tr", {}, rowHead(row[0], false),
+      number(value, score(value), small(between(low, high))),
+      element("td", { class: "picture" }, picture(20, line(0, "grid", 20), line(1, "grid", 20), line(0.5, "zero", 20), interval)));
+  });
+  const texts = [0, 0.5, 1].map((at) => shape("text", { class: "tick", x: x.at(at), y: 14, "text-anchor": "middle" }, `${at}`));
+  if (rows.length) rows.push(element("tr", { class: "axis" }, element("td"), element("td"), element("td", { class: "picture" }, picture(18, ...texts))));
+  const table = find("improvement");
+  const heads = ["Algorithm", "Probability", ""].map((title, k) => element("th", { scope: "col", class: k === 1 ? "number" : "" }, title));
+  table.tHead.replaceChildren(element("tr", {}, ...heads));
+  table.tBodies[0].replaceChildren(...rows);
+  find("improvement-note").textContent = first
+    ? `How often an algorithm has a higher return than ${algorithms[first[0]].name}, the first by IQM, on the same MDP; equal returns count half. Below 0.5, the first is ahead.`
+    : "No algorithm is in all experiments within these limits.";
+}
+
+function tellAnswer({ rows, prior, isSingle }) {
+  const limits = [];
+  if (content.offline[state.offline] !== null) limits.push(`${limitText(content.offline[state.offline])} before`);
+  if (content.online[state.online] !== null) limits.push(`${limitText(content.online[state.online])} per decision`);
+  const where = limits.length ? `Within ${limits.join(" and ")}, ` : "Without limits of time, ";
+  const [first] = rows.filter(([, total]) => total !== null);
+  if (!first) {
+    return find("answer").replaceChildren(`${where}no ${isSingle ? "agent" : "algorithm"} is in all ${prior.counted} ${plural("experiment", prior.counted)}.`);
+  }
+  const [value, low, high] = totals[first[1]].iqm;
+  const name = isSingle ? agents[first[0]][0] : algorithms[first[0]].name;
+  find("answer").replaceChildren(where, element("strong", {}, name),
+    ` leads with an interquartile mean of ${score(value)} (${between(low, high)}) over ${prior.counted} ${plural("experiment", prior.counted)}`
+    + (prior.name === "all" ? "." : ` with ${prior.name} priors.`));
+}
+
+function draw() {
+  const chosen = choose();
+  tellAnswer(chosen);
+  drawTotals(chosen);
+  drawMatrix(chosen);
+  drawProfile(chosen);
+  drawImprovement(chosen);
+}
+
+// Takes the state from the address; what it does not name, or names wrongly, is as at first.
+function restore() {
+  const named = readAddress();
+  for (const [name, { values }] of Object.entries(CONTROLS)) {
+    state[name] = Math.max(0, values.findIndex((value) => String(value) === named.get(name)));
+    find(name).value = state[name];
+  }
+  for (const name of ["problem", "rows"]) {
+    const select = find(name), wanted = named.get(name) ?? "";
+    const known = [...select.options].some(({ value }) => value === wanted);
+    state[name] = select.value = known ? wanted : select.options[0].value;
+  }
+  state.lines = named.has("lines") ? new Set(named.get("lines").split(",").map(decodeURIComponent)) : null;
+  for (const table of Object.values(tables)) table.restore();
+  draw();
+}
+
+for (const [name, { values, text }] of Object.entries(CONTROLS)) {
+  find(name).replaceChildren(...values.map((value, k) => new Option(text(value), k)));
+  find(name).addEventListener("change", ({ target }) => {
+    state[name] = Number(target.value);
+    writeAddress({ [name]: state[name] ? values[state[name]] : null });
+    draw();
+  });
+}
+for (const name of ["problem", "rows"]) {
+  find(name).addEventListener("change", ({ target }) => {
+    state[name] = target.value;
+    writeAddress({ [name]: target.selectedIndex ? target.value : null });
+    draw();
+  });
+}
+find("algorithms").addEventListener("change", () => {
+  const boxes = [...find("algorithms").querySelectorAll("input")];
+  state.lines = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
+  writeAddress({ lines: [...state.lines].map(encodeURIComponent).join() });
+  drawProfile(choose());
+});
+find("controls").addEventListener("submit", (event) => event.preventDefault());
+addEventListener("hashchange", restore);
+markLabels();
+restore();
+drawAlways(draw);

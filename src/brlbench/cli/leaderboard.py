@@ -31,4 +31,4 @@ def leaderboard(
     with files_bar(errors) as show:
         pages, data = build(results, output, overwrite, show)
     say(f"wrote {len(pages)} pages: open {pages[0]}")
-    print_notes(data.notes_on(data.experiments))
+    print_notes(data.notes_on(data.experiments), in_full=False, how="the overview lists all")

@@ -1,11 +1,13 @@
 """Which agents come from entries, and what their authors say about them."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from ...errors import StoreError
 from ...files import files_below
 from ...protocol.result import Result
+from ...protocol.summary import Summary
 from ...storage.compact import read_summaries
 from ...storage.entries import Entry, read_entry
 
@@ -22,12 +24,18 @@ def entries_in(places: Iterable[Path | Result]) -> dict[str, Entry]:
         for path in files_below(place, "*.parquet") if place.is_dir() else [place]:
             try:
                 entry = read_entry(path)
-                labels = {summary.full_label for _, summary in read_summaries(path)}
+                summaries = [summary for _, summary in read_summaries(path)]
             except StoreError:  # it may hold something else
                 continue
-            for label in labels:
+            for summary in summaries:
                 if entry is None:
-                    found[label] = None
+                    found[summary.full_label] = None
                 else:
-                    found.setdefault(label, entry)
+                    found.setdefault(summary.full_label, entry)
+                    found[marked(summary, entry).full_label] = entry
     return {label: entry for label, entry in found.items() if entry is not None}
+
+
+def marked(summary: Summary, entry: Entry) -> Summary:
+    """The agent as reports name it if its entry only seems to be of an agent that is known."""
+    return replace(summary, algorithm=f"{summary.algorithm} [{entry.name}]")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...analysis.bounds import Comparison
-from ...analysis.scores import normalised
+from ...analysis.scores import normalised, returns_of
 from ...analysis.times import ONLINE
 from ...files import slugs
 from ...mdps.sparse import Floats
@@ -52,29 +52,24 @@ class Contest:
         """The agents that compete."""
         return Comparison(self.data.competitors)
 
-    @cached_property
-    def scale(self) -> tuple[float, float] | None:
-        """What normalised scores call 0 and 1; None if that is not known."""
+    @property
+    def has_scale(self) -> bool:
+        """Whether scores can be normalised, so that the experiment counts in aggregates."""
         scale = self.data.scale
-        return None if scale is None or scale[0] == scale[1] else scale
+        return scale is not None and scale[0] < scale[1]
 
     def normalised_score(self, i: int) -> Score | None:
-        """An agent's score and its interval on the scale; both its ends count as exact."""
-        if self.scale is None:
+        """An agent's score and its interval on the scale; both ends of the scale count as exact."""
+        scale = self.data.scale
+        if scale is None or not self.has_scale:
             return None
         mean, ci95 = self.entrants[i].score
-        zero, one = self.scale
-        return Score(normalised(mean, zero, one), ci95 / abs(one - zero))
+        return Score(normalised(mean, *scale), ci95 / (scale[1] - scale[0]))
 
-    def normalised_returns(self, i: int, adjusted: bool = False) -> Floats:
-        """An agent's returns [N] on the scale, as played or with their luck taken out.
-
-        Without a scale they are returned as they are.
-        """
-        summary = self.entrants[i]
-        zero, one = self.scale or (0.0, 1.0)
-        returns = summary.scored_returns if adjusted else summary.returns
-        return (returns - zero) / (one - zero)
+    def returns(self, i: int, adjusted: bool = False) -> Floats:
+        """An agent's returns [N], as played or without their luck; normalised if possible."""
+        scaled = self.data.normalised_returns(self.entrants[i], adjusted)
+        return returns_of(self.entrants[i], adjusted) if scaled is None else scaled
 
     def is_complete(self, i: int) -> bool:
         """Whether an agent has played all MDPs."""

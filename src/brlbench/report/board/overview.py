@@ -34,7 +34,10 @@ def overview_content(field: Field, totals: Totals) -> dict[str, Any]:
         name: chosen for name, is_in in PRIORS.items() if (chosen := _among(field.contests, is_in))
     }
     views = [
-        [_view(field, totals, _Limits(offline, online), priors.values()) for online in ONLINE_LIMITS]
+        [
+            _view(field, totals, _Limits(offline, online), priors.values())
+            for online in ONLINE_LIMITS
+        ]
         for offline in OFFLINE_LIMITS
     ]
     return {
@@ -71,7 +74,7 @@ def _among(
 ) -> tuple[list[Contest], list[Contest]] | None:
     """Some of the contests, and those of them that count in aggregates: they have a scale."""
     chosen = [each for each in contests if is_in(each)]
-    return (chosen, [each for each in chosen if each.scale is not None]) if chosen else None
+    return (chosen, [each for each in chosen if each.has_scale]) if chosen else None
 
 
 def _contest(field: Field, contest: Contest) -> dict[str, Any]:
@@ -189,7 +192,7 @@ class _Rows:
         return len(chosen) == len(counted) and all(contests[k].is_complete(i) for k, i in chosen)
 
     def _costs(self, chosen: Choice) -> list[float | None]:
-        """The longest training, the longest mean decision, and the largest memory if it is known."""
+        """The longest training and mean decision, and the largest memory if it is known."""
         summaries = [self._field.contests[k].entrants[i] for k, i in chosen]
         memory = [peak_bytes(each) for each in summaries]
         return [

@@ -15,8 +15,13 @@ from ..html import assets, embedded_json
 from .field import BoardAgent, Contest, Field, peak_bytes
 from .overview import finite, links, looks_content, overview_content
 from .sources import (
-    about_problem, drawing_of, known_problem, origin_of, parameters_of, web_address,
-)  # fmt: skip
+    about_problem,
+    drawing_of,
+    known_problem,
+    origin_of,
+    parameters_of,
+    web_address,
+)
 from .standings import Standing
 from .totals import Totals
 
@@ -121,13 +126,9 @@ def _map(field: Field, contest: Contest, regions: Regions) -> dict[str, Any]:
 
 def agent_page(field: Field, agent: BoardAgent, standings: dict[int, list[Standing]]) -> str:
     """The page of an agent."""
-    own = [
-        each for number in agent.places for each in standings[number] if each.agent is agent
-    ]
+    own = [each for number in agent.places for each in standings[number] if each.agent is agent]
     summary = own[0].summary
-    curves = [
-        curve for each in own if (curve := _curves(each, standings[each.contest.number]))
-    ]
+    curves = [curve for each in own if (curve := _curves(each, standings[each.contest.number]))]
     for curve in curves:
         for line in curve["lines"]:
             line["algorithm"] = field.algorithms.index(line["algorithm"])
@@ -196,8 +197,10 @@ def _listed(parts: Iterable[Any]) -> str:
 
 def _range(microseconds: list[float]) -> str:
     """The range of times of the calibration; empty if none is known."""
-    ends = {f"{end:.3g}": end for end in (min(microseconds, default=0), max(microseconds, default=0))}
-    return f"{'–'.join(ends)} µs" if microseconds else ""
+    if not microseconds:
+        return ""
+    ends = dict.fromkeys(f"{end:.3g}" for end in (min(microseconds), max(microseconds)))
+    return f"{' to '.join(ends)} µs"
 
 
 def format_bytes(number: int) -> str:

@@ -54,7 +54,7 @@ def origin_of(summary: Summary) -> Origin:
         paragraphs = _paragraphs(made)
         return Origin("built in", made.__module__, getattr(made, "reference", ""), paragraphs)
     if summary.is_own:
-        return Origin("a user’s own", summary.algorithm, "", [])
+        return Origin("written by a user", summary.algorithm, "", [])
     return Origin("imported from the original library, BBRL", summary.algorithm, "", [])
 
 

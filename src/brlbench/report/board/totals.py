@@ -61,9 +61,7 @@ class Totals:
         """Add the performance profile to the aggregates of agents: values, lows and highs."""
         found: dict[str, Any] = self.found[self.number(chosen)]
         if "profile" not in found:
-            lines = performance_profile(
-                self._scores(chosen), self.thresholds, resamples=RESAMPLES
-            )
+            lines = performance_profile(self._scores(chosen), self.thresholds, resamples=RESAMPLES)
             found["profile"] = [np.round(line, 3).tolist() for line in lines]
 
     @cached_property
@@ -71,8 +69,8 @@ class Totals:
         """The scores [P] at which profiles are computed: the range of nearly all returns."""
         lows, highs = [], []
         for contest in self._contests:
-            if contest.scale is not None:
-                scores = [contest.normalised_returns(i) for i in range(len(contest.entrants))]
+            if contest.has_scale:
+                scores = [contest.returns(i) for i in range(len(contest.entrants))]
                 lows.append(np.quantile(np.concatenate(scores), 0.02))
                 highs.append(np.quantile(np.concatenate(scores), 0.98))
         low, high = min(lows, default=0.0), max(highs, default=1.0)
@@ -92,7 +90,7 @@ class Totals:
         return rank_intervals(scores, resamples=RESAMPLES)
 
     def _scores(self, chosen: Choice, adjusted: bool = False) -> list[Floats]:
-        return [self._contests[k].normalised_returns(i, adjusted) for k, i in chosen]
+        return [self._contests[k].returns(i, adjusted) for k, i in chosen]
 
 
 def rounded(numbers: Sequence[float]) -> list[float]:

@@ -23,7 +23,7 @@ from ..arguments import between_0_and_1
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
 from ..protocol.summary import Summary
-from .scores import row_blocks
+from .scores import row_blocks, times_drawn
 from .significance import z_against
 from .times import ONLINE
 
@@ -200,7 +200,7 @@ class Comparison:
         """In how many resamples of the MDPs each group of agents has a winner."""
         chosen = _resamples(self.choosing, rng, resamples)
         tested = _resamples(self.testing, rng, resamples) if self.honest else chosen
-        means = self._resampled_means(_times_drawn(chosen))
+        means = self._resampled_means(times_drawn(chosen))
         best = np.stack([np.array(g)[means[:, g].argmax(axis=1)] for g in groups], axis=1)
         wins = np.zeros(len(groups))
         for row in range(resamples):
@@ -276,14 +276,6 @@ def _resamples(returns: Floats, rng: np.random.Generator, resamples: int) -> Int
     """Indices [resamples, N] of MDPs drawn with replacement."""
     mdps = returns.shape[1]
     return rng.integers(0, max(mdps, 1), size=(resamples, mdps))
-
-
-def _times_drawn(chosen: Integers) -> Floats:
-    """How often each MDP was drawn, [resamples, N]."""
-    rows, mdps = chosen.shape
-    places = chosen + mdps * np.arange(rows)[:, None]
-    counts = np.bincount(places.ravel(), minlength=rows * mdps)
-    return counts.reshape(rows, mdps).astype(np.float64)
 
 
 def _not_worse(returns: Floats, best: int, limit: float) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..arguments import between_0_and_1
 from ..errors import InvalidInput
-from ..mdps.sparse import Floats
+from ..mdps.sparse import Floats, Integers
 from ..protocol.result import Result
 from ..protocol.summary import Summary
 
@@ -48,11 +48,19 @@ def bootstrap_interval(
     return Interval(float(low), float(high))
 
 
-def row_blocks(rows: int, length: int) -> Iterator[int]:
-    """Split rows of numbers into blocks that take little memory; return each block's rows."""
-    size = min(1000, max(1, 10_000_000 // length))
+def row_blocks(rows: int, length: int, numbers: int = 10_000_000) -> Iterator[int]:
+    """Split rows of numbers into blocks of a few numbers; return each block's rows."""
+    size = min(1000, max(1, numbers // length))
     for start in range(0, rows, size):
         yield min(size, rows - start)
+
+
+def times_drawn(chosen: Integers) -> Floats:
+    """How often each MDP was drawn, [resamples, N]."""
+    rows, mdps = chosen.shape
+    places = chosen + mdps * np.arange(rows)[:, None]
+    counts = np.bincount(places.ravel(), minlength=rows * mdps)
+    return counts.reshape(rows, mdps).astype(np.float64)
 
 
 def returns_of(given: ReturnsLike, adjusted: bool = True) -> Floats:
@@ -106,6 +114,19 @@ def normalised(score: float, random: float, top: float) -> float:
     if top == random:
         return math.nan
     return (score - random) / (top - random)
+
+
+def normalised_returns(
+    given: ReturnsLike, random: float, top: float, adjusted: bool = False
+) -> Floats:
+    """The returns [N] on the scale where the score of random is 0, and that of the bound 1.
+
+    Adjusted returns have the same mean with a smaller error, but another distribution: means and
+    ranks can be of them, all else must be of the returns as they were played.
+    """
+    if not random < top:
+        raise InvalidInput(f"a scale from {random} to {top}: 1 must be above the score of random")
+    return np.asarray((returns_of(given, adjusted) - random) / (top - random))
 
 
 def few_mdps_warning(num_mdps: int) -> str | None:

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from ..analysis.bayes_bound.known import KnownBound, known_bound
-from ..analysis.scores import normalised
+from ..analysis.scores import normalised, normalised_returns
+from ..mdps.sparse import Floats
 from ..protocol.summary import REFERENCE as REFERENCE
 from ..protocol.summary import Summary
 from ..storage.compact import ExperimentHeader
@@ -70,15 +71,29 @@ class ExperimentData:
         bound = known_bound(self.settings, self.bounds)
         return None if bound is None else bound.upper
 
-    def normalised(self, score: float) -> float | None:
-        """A score between random (0) and the bound (1), or `optimal` where no bound is known.
+    @cached_property
+    def scale(self) -> tuple[float, float] | None:
+        """What normalised scores call 0 and 1: random, and the bound, or `optimal` without one.
 
         None without a score of random, or without anything that is 1.
         """
         random, top = self.score_of("random"), self.upper_bound
         if top is None:
             top = self.score_of(REFERENCE)
-        return None if random is None or top is None else normalised(score, random, top)
+        return None if random is None or top is None else (random, top)
+
+    def normalised(self, score: float) -> float | None:
+        """A score on the experiment's scale; None if it has none."""
+        return None if self.scale is None else normalised(score, *self.scale)
+
+    def normalised_returns(self, summary: Summary, adjusted: bool = False) -> Floats | None:
+        """The returns [N] of an agent on the experiment's scale, as aggregates need them.
+
+        None if the experiment has no scale, or nothing on it is above random.
+        """
+        if self.scale is None or self.scale[0] >= self.scale[1]:
+            return None
+        return normalised_returns(summary, *self.scale, adjusted)
 
 
 @dataclass(frozen=True, eq=False)

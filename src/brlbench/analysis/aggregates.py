@@ -1,0 +1,241 @@
+"""One number for several experiments: aggregates of normalised returns, with 95% intervals.
+
+The definitions are those of Agarwal et al., *Deep Reinforcement Learning at the Edge of the
+Statistical Precipice* (2021). A task is here an experiment, and a run is one MDP.
+
+`scores` has one array [n_k] per experiment: its normalised returns, one per MDP (see
+`normalised_returns`). Experiments weigh the same, whatever their numbers of MDPs.
+
+Intervals come from the stratified bootstrap. A resample draws the MDPs of each experiment with
+replacement, and intervals are percentiles of the statistic over all resamples. They say what other
+MDPs of the same experiments would change, not what other experiments would. The same seed draws the
+same MDPs for every agent and every statistic.
+
+Deviation: agents play the same MDPs, so two agents are compared MDP by MDP. The paper compares each
+run of the one with all runs of the other.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import streams
+from ..arguments import between_0_and_1, whole
+from ..errors import InvalidInput
+from ..mdps.sparse import Floats
+from .scores import row_blocks, times_drawn
+
+_NUMBERS_AT_ONCE = 2**17  # fits in a processor's cache
+_EQUAL = 1e-12  # means of equal scores can differ by rounding
+
+Statistic = Callable[[Floats], Floats]
+"""A statistic [rows, C] of the weights [rows, N] of all MDPs, those of one experiment together."""
+
+
+class Estimate(NamedTuple):
+    """A statistic and its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def mean_score(
+    scores: Sequence[ArrayLike], seed: int = 0, resamples: int = 2000, level: float = 0.95
+) -> Estimate:
+    """The mean of the experiments' mean normalised returns."""
+    arrays = _checked(scores)
+    return _estimate_of_means(arrays, np.concatenate(arrays), seed, resamples, level)
+
+
+def optimality_gap(
+    scores: Sequence[ArrayLike],
+    target: float = 1.0,
+    seed: int = 0,
+    resamples: int = 2000,
+    level: float = 0.95,
+) -> Estimate:
+    """How far returns are below a target, on average; those above it count zero. Less is better."""
+    if not np.isfinite(target):
+        raise InvalidInput(f"target = {target}: must be a finite number")
+    arrays = _checked(scores)
+    missing = np.maximum(target - np.concatenate(arrays), 0.0)
+    return _estimate_of_means(arrays, missing, seed, resamples, level)
+
+
+def interquartile_mean(
+    scores: Sequence[ArrayLike], seed: int = 0, resamples: int = 2000, level: float = 0.95
+) -> Estimate:
+    """The mean of the middle half of all normalised returns.
+
+    With N returns in all, ⌊N/4⌋ of them are cut at each end, as in `scipy.stats.trim_mean`. If
+    experiments have different numbers of MDPs, ⌊N/4⌋/N of the weight is cut: a return at the border
+    counts in part.
+    """
+    arrays = _checked(scores)
+    numbers = np.concatenate(arrays)
+    order = np.argsort(numbers)
+    ordered, cut = numbers[order], len(numbers) // 4 / len(numbers)
+
+    def middle(weights: Floats) -> Floats:
+        left = np.diff(np.clip(_cumulated(weights[:, order]), cut, 1 - cut), axis=1)
+        return _sums(left, ordered[None, :]) / (1 - 2 * cut)
+
+    return _estimates(arrays, middle, seed, resamples, level)[0]
+
+
+def performance_profile(
+    scores: Sequence[ArrayLike],
+    thresholds: ArrayLike,
+    seed: int = 0,
+    resamples: int = 2000,
+    level: float = 0.95,
+) -> tuple[Floats, Floats, Floats]:
+    """The share of normalised returns above each threshold, and the ends of its interval.
+
+    Intervals are for one threshold at a time. Where all returns are on one side, they have no
+    width.
+
+    Returns:
+        The shares [T], the low ends [T] and the high ends [T].
+    """
+    arrays = _checked(scores)
+    limits = _finite(thresholds, "thresholds")
+    numbers = np.concatenate(arrays)
+    order = np.argsort(numbers)
+    places = np.searchsorted(numbers[order], limits, side="right")
+
+    def above(weights: Floats) -> Floats:
+        cumulated = _cumulated(weights[:, order])
+        return np.asarray(cumulated[:, -1:] - cumulated[:, places])
+
+    shares, low, high = np.array(_estimates(arrays, above, seed, resamples, level)).T
+    return shares, low, high
+
+
+def probability_of_improvement(
+    one: Sequence[ArrayLike],
+    other: Sequence[ArrayLike],
+    seed: int = 0,
+    resamples: int = 2000,
+    level: float = 0.95,
+) -> Estimate:
+    """The probability that one agent has a higher return than the other on the same MDP.
+
+    It is estimated by the share of MDPs where that is so, the mean over experiments. Equal returns
+    count one half. Resamples draw MDPs with the returns of both agents.
+    """
+    first, second = _checked_pairs([one, other])
+    better = (np.sign(np.concatenate(first) - np.concatenate(second)) + 1) / 2
+    return _estimate_of_means(first, better, seed, resamples, level)
+
+
+def rank_intervals(
+    scores_by_agent: Sequence[Sequence[ArrayLike]],
+    seed: int = 0,
+    resamples: int = 2000,
+    level: float = 0.95,
+) -> list[Estimate]:
+    """The rank of each agent's mean score; 1 is the best, and agents with equal means share ranks.
+
+    Resamples draw MDPs with the returns of all agents. An interval holds the ranks of at least
+    `level` of the resamples.
+    """
+    agents = _checked_pairs(scores_by_agent)
+    table = np.stack([np.concatenate(arrays) for arrays in agents])  # [n, N]
+
+    def ranks(weights: Floats) -> Floats:
+        means = _sums(weights, table)
+        behind = means[:, None, :] - means[:, :, None]  # [rows, n, n]; of the second index
+        better, worse = behind > _EQUAL, behind < -_EQUAL
+        return np.asarray((better.sum(axis=2) - worse.sum(axis=2) + len(agents) + 1) / 2)
+
+    return _estimates(agents[0], ranks, seed, resamples, level, method="inverted_cdf")
+
+
+def _estimate_of_means(
+    arrays: Sequence[Floats], numbers: Floats, seed: int, resamples: int, level: float
+) -> Estimate:
+    """The mean over experiments of the mean of numbers [N], one per MDP."""
+    row = numbers[None, :]
+    return _estimates(arrays, lambda weights: _sums(weights, row), seed, resamples, level)[0]
+
+
+def _sums(weights: Floats, table: Floats) -> Floats:
+    """The weighted sums [rows, C] of the table's rows [C, N]; the same on any number of cores."""
+    return np.asarray(np.einsum("rn,cn->rc", weights, table))
+
+
+def _cumulated(weights: Floats) -> Floats:
+    """The sums [rows, N + 1] of the weights before each place; the last is of all."""
+    sums = np.zeros((len(weights), weights.shape[1] + 1))
+    np.cumsum(weights, axis=1, out=sums[:, 1:])
+    return sums
+
+
+def _estimates(
+    arrays: Sequence[Floats],
+    statistic: Statistic,
+    seed: int,
+    resamples: int,
+    level: float,
+    method: Literal["weibull", "inverted_cdf"] = "weibull",  # exact tails with few resamples too
+) -> list[Estimate]:
+    """Estimates [C] of a statistic."""
+    between_0_and_1(level, "level")
+    whole(resamples, "resamples", least=1)
+    sizes = np.array([len(each) for each in arrays])
+    weights = np.repeat(1 / (len(sizes) * sizes), sizes)  # [N]
+    rng = streams.generator("aggregates", seed)
+    again = [statistic(weights * drawn) for drawn in _resamples(sizes.tolist(), rng, resamples)]
+    ends = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.quantile(np.concatenate(again), ends, axis=0, method=method)
+    value = statistic(weights[None, :])[0]
+    return [Estimate(*map(float, each)) for each in zip(value, low, high, strict=True)]
+
+
+def _resamples(sizes: Sequence[int], rng: np.random.Generator, resamples: int) -> Iterator[Floats]:
+    """How often each MDP is drawn in some of the resamples, [rows, N]."""
+    starts = np.cumsum([0, *sizes[:-1]])
+    for rows in row_blocks(resamples, sum(sizes), _NUMBERS_AT_ONCE):
+        drawn = [
+            rng.integers(start, start + size, size=(rows, size))
+            for start, size in zip(starts, sizes, strict=True)
+        ]
+        yield times_drawn(np.concatenate(drawn, axis=1))
+
+
+def _checked(scores: Sequence[ArrayLike], name: str = "scores") -> list[Floats]:
+    """The scores as arrays, one per experiment."""
+    arrays = [_finite(each, f"{name}[{number}]") for number, each in enumerate(scores)]
+    if not arrays:
+        raise InvalidInput(f"{name} is empty: must have an array of returns per experiment")
+    return arrays
+
+
+def _finite(given: ArrayLike, name: str) -> Floats:
+    """An array [n] of finite numbers, at least one."""
+    array = np.asarray(given, dtype=np.float64)
+    if array.ndim != 1 or not len(array):
+        raise InvalidInput(f"{name} has shape {list(array.shape)}: must be a list of numbers")
+    wrong = np.flatnonzero(~np.isfinite(array))
+    if len(wrong):
+        raise InvalidInput(f"{name}[{wrong[0]}] = {array[wrong[0]]}: must be a finite number")
+    return array
+
+
+def _checked_pairs(scores_by_agent: Sequence[Sequence[ArrayLike]]) -> list[list[Floats]]:
+    """The scores of each agent as arrays, all on the same MDPs."""
+    agents = [_checked(scores, f"agent {i}: scores") for i, scores in enumerate(scores_by_agent)]
+    if not agents:
+        raise InvalidInput("there are no agents to rank: must have the scores of at least one")
+    sizes = [[len(each) for each in arrays] for arrays in agents]
+    for number, other in enumerate(sizes):
+        if other != sizes[0]:
+            raise InvalidInput(
+                f"agents 0 and {number} have returns on {sizes[0]} and {other} MDPs per "
+                "experiment: must be the same MDPs"
+            )
+    return agents

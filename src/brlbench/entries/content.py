@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from importlib.metadata import version
 from typing import Any
 
-from .. import __version__
 from ..agents import AGENTS, make_agent
 from ..agents.formulas.generation import SETS
 from ..errors import InvalidInput
@@ -105,7 +105,7 @@ def _wrong_machine(one: dict[str, Any]) -> str:
     for name in _VERSIONS:
         if not is_text(stated.get(name)) or not _number(stated[name]):
             return f"the version of {name} is not known"
-    if _number(stated["brlbench"]) > _number(__version__):
+    if _number(stated["brlbench"]) > _number(version("brlbench")):
         return f"it was played with brlbench {stated['brlbench']}, which is newer than this one"
     speed, here = one.get("calibration_microseconds"), machine.calibration()
     if not is_number(speed) or not here / _UNLIKE < speed < here * _UNLIKE:
@@ -113,10 +113,10 @@ def _wrong_machine(one: dict[str, Any]) -> str:
     return ""
 
 
-def _number(version: str) -> tuple[int, ...]:
+def _number(text: str) -> tuple[int, ...]:
     """The numbers at the start of a version; empty if there are none."""
-    found = re.match(r"\d+(?:\.\d+)*", version)
-    return tuple(map(int, found[0].split(".")[:4])) if found and len(version) < 40 else ()
+    found = re.match(r"\d+(?:\.\d+)*", text)
+    return tuple(map(int, found[0].split(".")[:4])) if found and len(text) < 40 else ()
 
 
 def agents(opened: Opened) -> Finding:

@@ -11,6 +11,7 @@ from .. import __version__
 from . import (
     bounds,
     checking,
+    entries,
     formulas,
     imports,
     leaderboard,
@@ -74,6 +75,14 @@ for _panel, _commands in {
             help=documentation(_command),
             rich_help_panel=_panel,
         )(_command)
+
+
+app.add_typer(
+    entries.app,
+    name="entry",
+    help="Pack results for a board, and check what others have packed.",
+    rich_help_panel="Your own agent",
+)
 
 
 def main() -> None:

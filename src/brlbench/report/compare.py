@@ -51,10 +51,14 @@ def compare(
 
 
 def gather(
-    results: Given | Iterable[Given], feature: str = ONLINE, learning: bool = False
+    results: Given | Iterable[Given],
+    feature: str = ONLINE,
+    learning: bool = False,
+    as_stored: bool = False,
 ) -> ReportData:
     """The summaries of results, files and folders, by experiment; see `load`."""
-    return load(*given_places(results), feature=feature, learning=learning)
+    places = given_places(results)
+    return load(*places, feature=feature, learning=learning, as_stored=as_stored)
 
 
 def given_places(results: Given | Iterable[Given]) -> list[Path | Result]:

@@ -47,7 +47,8 @@ def load(
     found: dict[str, dict[str, Summary]] = {}  # by the experiment's hash and the full label
     sources: dict[Summary, Path | Result] = {}
     notes: list[Note] = []
-    for read in _all_read(places, features, learning, notes):
+    everything = _all_read(places, features, learning, notes)
+    for read in everything:
         try:
             for header, summary in read.summaries:
                 _check_time(read.source, summary, feature)
@@ -84,7 +85,7 @@ def load(
         experiments = [_alike(experiment, notes) for experiment in experiments]
     # Names of files can hold bytes that no text can.
     readable = [replace(note, text=encodable(note.text)) for note in notes]
-    return ReportData(experiments, readable)
+    return ReportData(experiments, readable, _entries(everything, found.values(), sources))
 
 
 class _Read(NamedTuple):
@@ -137,6 +138,25 @@ def _add(
     longer, shorter = sorted((first, summary), key=lambda each: -len(each.returns))
     agents[summary.full_label] = longer
     return f"{sources[shorter]} repeats {summary.label} on {experiment}"
+
+
+def _entries(
+    everything: Iterable[_Read],
+    found: Iterable[Mapping[str, Summary]],
+    sources: Mapping[Summary, Path | Result],
+) -> dict[str, Entry]:
+    """By full label, the entries of agents of which nothing else is known."""
+    entries = {str(read.source): read.entry for read in everything if read.entry is not None}
+    said: dict[str, Entry] = {}
+    known: set[str] = set()
+    for agents in found:
+        for label, summary in agents.items():
+            entry = entries.get(str(sources[summary]))
+            if entry is None:
+                known.add(label)
+            else:
+                said.setdefault(label, entry)
+    return {label: entry for label, entry in said.items() if label not in known}
 
 
 def _sources(places: Iterable[Path | Result], notes: list[Note]) -> Iterator[Path | Result]:

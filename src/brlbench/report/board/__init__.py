@@ -13,11 +13,10 @@ from ...protocol.result import Result
 from ..compare import Given, given_places
 from ..data import ReportData
 from ..loading import load
-from .entries import entries_in
 from .field import Field, field_of
 from .pages import agent_page, overview_page, problem_page
 from .standings import standings_in
-from .totals import Totals
+from .totals import FEW_RESAMPLES, RESAMPLES, Totals
 
 Show = Callable[[str, int, int], None]
 """Is told the page that is made next, how many are made, and how many there will be."""
@@ -44,7 +43,7 @@ def build(
 ) -> tuple[list[Path], ReportData]:
     """Write the pages; returns their paths, the overview first, and what they are made from."""
     data = load(*places, learning=True)
-    field = field_of(data, entries_in(places))
+    field = field_of(data)
     if not any(contest.comparison.summaries for contest in field.contests):
         raise InvalidInput("there are no agents to compare: the results are of the reference only")
     pages = dict(_pages(field))
@@ -59,11 +58,12 @@ def build(
 
 def _pages(field: Field) -> Iterator[tuple[str, Callable[[], str]]]:
     """The names of the pages, each with the function that makes it."""
-    totals = Totals(field.contests)
-    standings = {each.number: standings_in(field, totals, each) for each in field.contests}
-    yield "index.html", partial(overview_page, field, totals)
+    single = Totals(field.contests, FEW_RESAMPLES)
+    standings = {each.number: standings_in(field, single, each) for each in field.contests}
+    yield "index.html", partial(overview_page, field, Totals(field.contests, RESAMPLES), single)
+    drawings: dict[str, str | None] = {}
     for contest in field.contests:
-        page = partial(problem_page, field, contest, standings[contest.number])
+        page = partial(problem_page, field, contest, standings[contest.number], drawings)
         yield f"problems/{contest.page}.html", page
     for agent in field.agents:
         yield f"agents/{agent.page}.html", partial(agent_page, field, agent, standings)

@@ -117,11 +117,8 @@ class Field:
             yield contest, i, contest.entrants[i]
 
 
-def field_of(data: ReportData, entries: Mapping[str, Entry]) -> Field:
-    """Gather the experiments that have agents, and the agents with all their places.
-
-    `entries` are by the full labels of agents.
-    """
+def field_of(data: ReportData) -> Field:
+    """Gather the experiments that have agents, and the agents with all their places."""
     experiments = [each for each in data.experiments if each.summaries]
     pages = slugs([each.name for each in experiments], "problem")
     contests = [Contest(n, each, pages[n]) for n, each in enumerate(experiments)]
@@ -134,7 +131,7 @@ def field_of(data: ReportData, entries: Mapping[str, Entry]) -> Field:
     keys = sorted(found, key=lambda key: (*map(_natural, labels[key]), key))
     pages = slugs([labels[key][1] for key in keys], "agent")
     agents = [
-        BoardAgent(n, pages[n], labels[key][1], labels[key][0], found[key], entries.get(key))
+        BoardAgent(n, pages[n], labels[key][1], labels[key][0], found[key], data.entries.get(key))
         for n, key in enumerate(keys)
     ]
     names = {each.algorithm for each in agents}

@@ -1,6 +1,6 @@
 // The overview: which view the controls choose, and the tables and plots of it.
 
-const { algorithms, agents, contests, priors, totals, thresholds } = content;
+const { algorithms, agents, contests, priors, thresholds } = content;
 const MOST_LINES = 8; // in the profile, until others are chosen
 const NONE = "–";
 const number = (value, ...parts) => element("td", { class: "number", "data-value": value ?? "" }, ...parts);
@@ -36,6 +36,7 @@ function choose() {
     best: view.best[state.prior],
     rows: view[state.rows][state.prior],
     columns: prior.contests.filter(isShown),
+    totals: content.totals[state.rows],
     isSingle: state.rows === "single",
   };
 }
@@ -56,7 +57,7 @@ const down = { "data-down": "" };
 const rowHead = (row, isSingle, ...more) =>
   element("th", { scope: "row", class: "name" }, nameOf(row, isSingle), ...more);
 
-function drawTotals({ rows, prior, isSingle }) {
+function drawTotals({ rows, totals, prior, isSingle }) {
   const known = rows.filter(([, total]) => total !== null).map(([, total]) => totals[total].iqm);
   const low = Math.min(...known.map((iqm) => iqm[1])), high = Math.max(...known.map((iqm) => iqm[2]));
   const x = linearScale(low, high > low ? high : low + 1, 6, 114);
@@ -185,7 +186,7 @@ function drawProfile(chosen) {
   const lines = rows.filter(([row]) => shown.includes(row));
   [...lines].reverse().forEach(([row, total], below) => {
     const order = lines.length - 1 - below;
-    const [value, low, high] = totals[total].profile;
+    const [value, low, high] = content.totals.best[total].profile;
     const points = thresholds.map((at, k) => ({ x: x.at(at), y: y.at(value[k]), low: y.at(low[k]), high: y.at(high[k]) }));
     drawCurve(svg, algorithms[row], points, { band: lines.length <= 4 || order === 0, order });
   });
@@ -218,7 +219,7 @@ function drawImprovement(chosen) {
     : "No algorithm is in all experiments within these limits.";
 }
 
-function tellAnswer({ rows, prior, isSingle }) {
+function tellAnswer({ rows, totals, prior, isSingle }) {
   const limits = [];
   if (content.offline[state.offline] !== null) limits.push(`${limitText(content.offline[state.offline])} before`);
   if (content.online[state.online] !== null) limits.push(`${limitText(content.online[state.online])} per decision`);

@@ -21,6 +21,10 @@ PRIORS: dict[str, Callable[[Contest], bool]] = {
 }
 
 
+_Priors = dict[str, tuple[list[Contest], list[Contest]]]
+"""By name, the experiments with such a prior, and those of them that count in aggregates."""
+
+
 class _Limits(NamedTuple):
     """The longest times that are allowed, in seconds."""
 
@@ -28,14 +32,14 @@ class _Limits(NamedTuple):
     online: float
 
 
-def overview_content(field: Field, totals: Totals) -> dict[str, Any]:
-    """The data of the overview, ready for JSON."""
+def overview_content(field: Field, totals: Totals, single: Totals) -> dict[str, Any]:
+    """The data of the overview, ready for JSON; of algorithms and of single agents."""
     priors = {
         name: chosen for name, is_in in PRIORS.items() if (chosen := _among(field.contests, is_in))
     }
     views = [
         [
-            _view(field, totals, _Limits(offline, online), priors.values())
+            _view(field, (totals, single), _Limits(offline, online), priors)
             for online in ONLINE_LIMITS
         ]
         for offline in OFFLINE_LIMITS
@@ -53,7 +57,7 @@ def overview_content(field: Field, totals: Totals) -> dict[str, Any]:
         "offline": list(map(finite, OFFLINE_LIMITS)),
         "online": list(map(finite, ONLINE_LIMITS)),
         "thresholds": rounded(totals.thresholds),
-        "totals": totals.found,
+        "totals": {"best": totals.found, "single": single.found},
         "views": views,
     }
 
@@ -101,9 +105,10 @@ def _contest(field: Field, contest: Contest) -> dict[str, Any]:
 
 
 def _view(
-    field: Field, totals: Totals, limits: _Limits, priors: Iterable[tuple[Any, list[Contest]]]
+    field: Field, both: tuple[Totals, Totals], limits: _Limits, priors: _Priors
 ) -> dict[str, Any]:
     """What is shown within limits of time: ranks in each experiment, and a table per prior."""
+    totals, single = both
     allowed = {each.number: each.comparison.allowed(*limits) for each in field.contests}
     best = {each.number: each.comparison.within(*limits) for each in field.contests}
     represented: dict[int, dict[str, int]] = {
@@ -118,7 +123,7 @@ def _view(
         for name in field.algorithms
     ])  # fmt: skip
     within = {number: set(agents) for number, agents in allowed.items()}
-    of_agents = _Rows(field, totals, [
+    of_agents = _Rows(field, single, [
         {number: i for number, i in each.places.items() if i in within[number]}
         for each in field.agents
     ])  # fmt: skip
@@ -127,12 +132,12 @@ def _view(
             {
                 "best": _ranked(totals, each, list(represented[each.number].values())),
                 "winners": found.winners if (found := best[each.number]) else [],
-                "agents": _ranked(totals, each, allowed[each.number]),
+                "agents": _ranked(single, each, allowed[each.number]),
             }
             for each in field.contests
         ],
-        "best": [of_algorithms.table(counted, compared=True) for _, counted in priors],
-        "single": [of_agents.table(counted, compared=False) for _, counted in priors],
+        "best": [of_algorithms.table(counted, compared=True) for _, counted in priors.values()],
+        "single": [of_agents.table(counted, compared=False) for _, counted in priors.values()],
     }
 
 

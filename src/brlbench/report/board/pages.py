@@ -59,11 +59,11 @@ def _render(kind: str, content: Any, **values: Any) -> str:
     return template.render(assets=made, content=embedded_json(content), **values)
 
 
-def overview_page(field: Field, totals: Totals) -> str:
+def overview_page(field: Field, totals: Totals, single: Totals) -> str:
     """The page with all experiments side by side."""
     return _render(
         "index",
-        overview_content(field, totals),
+        overview_content(field, totals, single),
         field=field,
         by_algorithm=links(field.agents),
         problems=list(dict.fromkeys(contest.problem for contest in field.contests)),
@@ -72,9 +72,13 @@ def overview_page(field: Field, totals: Totals) -> str:
     )
 
 
-def problem_page(field: Field, contest: Contest, standings: list[Standing]) -> str:
-    """The page of an experiment."""
+def problem_page(
+    field: Field, contest: Contest, standings: list[Standing], drawings: dict[str, str | None]
+) -> str:
+    """The page of an experiment; `drawings` keeps those of problems, by their digests."""
     made = known_problem(contest.data.settings)
+    if made is not None and made.digest not in drawings:
+        drawings[made.digest] = drawing_of(made)
     competing = [each for each in standings if not each.agent.is_reference]
     algorithms = [field.algorithms.index(each.agent.algorithm) for each in standings]
     bound = contest.data.upper_bound
@@ -101,7 +105,7 @@ def problem_page(field: Field, contest: Contest, standings: list[Standing]) -> s
         settings=contest.data.settings,
         made=made,
         about=about_problem(made) if made else [],
-        drawing=drawing_of(made) if made else None,
+        drawing=drawings[made.digest] if made else None,
         bound_known=bound,
         notes=list(map(str, field.data.notes_on([contest.data]))),
     )

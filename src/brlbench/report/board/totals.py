@@ -23,7 +23,10 @@ from ...mdps.sparse import Floats
 from .field import Contest
 
 RESAMPLES = 500
-"""Of all bootstrap intervals: the ends of an interval are uncertain by a tenth of its width."""
+"""For the intervals of algorithms."""
+
+FEW_RESAMPLES = 200
+"""For the intervals of single agents, of which there are many."""
 
 _POINTS = 41  # of a performance profile
 _DIGITS = 5
@@ -35,8 +38,8 @@ Choice = tuple[tuple[int, int], ...]
 class Totals:
     """Computes aggregates, and keeps those that pages refer to by number."""
 
-    def __init__(self, contests: Sequence[Contest]) -> None:
-        self._contests = contests
+    def __init__(self, contests: Sequence[Contest], resamples: int) -> None:
+        self._contests, self._resamples = contests, resamples
         self._numbers: dict[Choice, int] = {}
         self.found: list[dict[str, list[float]]] = []
         # The same choices come back in many views.
@@ -50,9 +53,9 @@ class Totals:
             played, adjusted = self._scores(chosen), self._scores(chosen, adjusted=True)
             self.found.append(
                 {
-                    "iqm": rounded(interquartile_mean(played, resamples=RESAMPLES)),
-                    "mean": rounded(mean_score(adjusted, resamples=RESAMPLES)),
-                    "gap": rounded(optimality_gap(played, resamples=RESAMPLES)),
+                    "iqm": rounded(interquartile_mean(played, resamples=self._resamples)),
+                    "mean": rounded(mean_score(adjusted, resamples=self._resamples)),
+                    "gap": rounded(optimality_gap(played, resamples=self._resamples)),
                 }
             )
         return self._numbers[chosen]
@@ -61,25 +64,29 @@ class Totals:
         """Add the performance profile to the aggregates of agents: values, lows and highs."""
         found: dict[str, Any] = self.found[self.number(chosen)]
         if "profile" not in found:
-            lines = performance_profile(self._scores(chosen), self.thresholds, resamples=RESAMPLES)
+            lines = performance_profile(
+                self._scores(chosen), self.thresholds, resamples=self._resamples
+            )
             found["profile"] = [np.round(line, 3).tolist() for line in lines]
 
     @cached_property
     def thresholds(self) -> Floats:
-        """The scores [P] at which profiles are computed: the range of nearly all returns."""
-        lows, highs = [], []
-        for contest in self._contests:
-            if contest.has_scale:
-                scores = [contest.returns(i) for i in range(len(contest.entrants))]
-                lows.append(np.quantile(np.concatenate(scores), 0.02))
-                highs.append(np.quantile(np.concatenate(scores), 0.98))
-        low, high = min(lows, default=0.0), max(highs, default=1.0)
-        return np.linspace(np.floor(10 * low) / 10, np.ceil(10 * high) / 10, _POINTS)
+        """The scores [P] at which profiles are computed, from 5% to 95% of all returns."""
+        scores = [
+            contest.returns(i)
+            for contest in self._contests
+            if contest.has_scale
+            for i in range(len(contest.comparison.summaries))
+        ]
+        if not scores:
+            return np.linspace(0, 1, _POINTS)
+        low, high = 10 * np.quantile(np.concatenate(scores), [0.05, 0.95])
+        return np.linspace(np.floor(low) / 10, np.ceil(high) / 10, _POINTS)
 
     def _improvement(self, one: Choice, other: Choice) -> Estimate:
         """The probability that one has the higher return than another, on a drawn MDP."""
         return probability_of_improvement(
-            self._scores(one), self._scores(other), resamples=RESAMPLES
+            self._scores(one), self._scores(other), resamples=self._resamples
         )
 
     def _ranks(self, choices: tuple[Choice, ...]) -> list[Estimate]:
@@ -87,7 +94,7 @@ class Totals:
         if len(choices) < 2:
             return [Estimate(1.0, 1.0, 1.0)] * len(choices)
         scores = [self._scores(chosen, adjusted=True) for chosen in choices]
-        return rank_intervals(scores, resamples=RESAMPLES)
+        return rank_intervals(scores, resamples=self._resamples)
 
     def _scores(self, chosen: Choice, adjusted: bool = False) -> list[Floats]:
         return [self._contests[k].returns(i, adjusted) for k, i in chosen]

@@ -20,6 +20,7 @@ from .checks import (
     check,
     is_machine,
     is_settings,
+    is_size,
     is_table,
     is_text,
     is_time,
@@ -61,6 +62,7 @@ def write_summaries(
             "adjusted_ci95": None if summary.adjusted is None else summary.adjusted.ci95,
             "stopped": "" if summary.stopped is None else json.dumps(summary.stopped),
             "learning": [] if summary.learning is None else np.concatenate(summary.learning),
+            "peak_bytes": summary.peak_bytes,
         }
         for index, (_, summaries) in enumerate(experiments)
         for summary in summaries
@@ -69,6 +71,7 @@ def write_summaries(
     # Of empty lists alone, Polars would make a type that readers refuse.
     for name in ("adjusted", "learning"):
         columns[name] = pl.Series(map(list, columns[name]), dtype=pl.List(pl.Float64))
+    columns["peak_bytes"] = pl.Series(columns["peak_bytes"], dtype=pl.Int64)
     headers = [header._asdict() for header, _ in experiments]
     packed = pack_table("compact", columns, {"experiments": headers, **metadata})
     atomic_write(path, packed, overwrite)
@@ -109,6 +112,7 @@ def _summary(row: dict[str, Any], header: ExperimentHeader) -> Summary:
         deadline=header.settings.get("deadline"),
         stopped=stopped_of(parse_json(row["stopped"])) if row.get("stopped") else None,
         learning=_learning(row, header.settings["horizon"]),
+        peak_bytes=row.get("peak_bytes"),
         **parsed,
     )
     check(vars(summary), _SUMMARY)
@@ -154,4 +158,5 @@ _SUMMARY: dict[str, Rule] = {
     "seconds": _are_times,
     "machine": is_machine,
     "overruns": optional(is_time),
+    "peak_bytes": optional(is_size),
 }

@@ -11,9 +11,7 @@ console = Console(emoji=False)
 errors = Console(stderr=True, emoji=False)
 
 # Codes that would move the cursor, change colours or turn text round; names can contain any.
-_CONTROLS = re.compile(
-    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
-)
+_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def verbatim(text: object, style: str = "") -> Text:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..agents import AGENTS, describe, make_agent
 from ..arguments import format_seconds
-from ..errors import BrlbenchError, reason
+from ..errors import BrlbenchError, InvalidInput, reason
 from ..executors.base import Done, Limits, Notify
 from ..executors.child import Child
 from ..protocol.evaluate import evaluate
@@ -163,7 +163,7 @@ def play_again(argument: Any, notify: Notify) -> dict[str, Any]:
     agent = make_agent(argument["agent"], **argument["parameters"])
     name = describe(agent)[0]
     if name != argument["algorithm"]:
-        raise BrlbenchError(f"{argument['agent']} makes {name}, not {argument['algorithm']}")
+        raise InvalidInput(f"{argument['agent']} makes {name}, not {argument['algorithm']}")
     experiment = frozen_set(argument["set"], argument["num_mdps"])
     trained = train(agent, experiment.prior, experiment.task, experiment.seed)
     notify("trained")
@@ -284,7 +284,7 @@ def classes_of(opened: Opened, paths: Sequence[str]) -> dict[str, str]:
             except BrlbenchError as error:
                 errors.append(reason(error))
         if path not in found.values():
-            raise BrlbenchError(errors[0] if errors else f"agent = {path!r}: {_no_agent(opened)}")
+            raise InvalidInput(errors[0] if errors else f"agent = {path!r}: {_no_agent(opened)}")
     return found
 
 

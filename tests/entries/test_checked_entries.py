@@ -71,6 +71,8 @@ def _only(path: Path, to: Path, algorithm: str) -> Path:
 
 def test_a_class_of_no_agent_is_told(made_entry: Path) -> None:
     with pytest.raises(InvalidInput, match="the entry has no such agent: it has helpers"):
+        bb.check_entry(made_entry, "helpers.made_entries:Other", replay=0)
+    with pytest.raises(InvalidInput, match="refuses its parameters"):
         bb.check_entry(made_entry, "helpers.own_agents:Scripted", replay=0)
 
 
@@ -127,7 +129,7 @@ FORGED: dict[str, tuple[str, Change, str]] = {
         summaries(learning=lambda each: each.learning._replace(mean=each.learning.mean[::-1])),
         "learning curve ends at",
     ),
-    "too good": ("best", _consistent(30.0), "which an agent that knows every MDP can expect"),
+    "too good": ("best", _consistent(28.0), "which an agent that knows every MDP can expect"),
     "above the bound": ("best", _consistent(15.0), "the bound that no agent can pass"),
     "one return": ("returns", summaries(returns=_one_return(1e4)), "MDP 17: the return 10000 is"),
     "negative": ("returns", summaries(returns=_one_return(-1.0)), "the return -1 is impossible"),
@@ -153,7 +155,11 @@ FORGED: dict[str, tuple[str, Change, str]] = {
     "no time": ("times", _seconds(every=0.0), "0 s per decision is less than"),
     "mean time": ("times", _seconds(mean=0.5), "time per trajectory is not the sum"),
     "longest time": ("times", _seconds(max=1e-4), "longest time contradict each other"),
-    "parameters": ("agents", summaries(parameters=lambda each: {"x": 1}), "unknown parameter 'x'"),
+    "parameters": (
+        "agents",
+        summaries(parameters=lambda each: {"x": 1} if not each.is_own else each.parameters),
+        "unknown parameter 'x'",
+    ),
     "markup": (
         "texts",
         summaries(parameters=lambda each: {**each.parameters, "x": "<img src=x>"}),

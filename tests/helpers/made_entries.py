@@ -52,6 +52,10 @@ class Steady:
         self.steps += 1
 
 
+class Other(Steady):
+    """The same by another name."""
+
+
 def write_made(folder: Path) -> None:
     """Results of both agents, and an entry with them."""
     results = folder / "results"

@@ -26,6 +26,8 @@ class Check(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
+_NEEDED = ("sets", "MDPs", "returns")
+
 CHECKS: dict[str, Check] = {
     "texts": Check("Its texts are plain", content.texts),
     "sets": Check("Its experiments are frozen sets", content.sets),
@@ -33,11 +35,11 @@ CHECKS: dict[str, Check] = {
     "versions": Check("Machine and versions are known", content.versions),
     "agents": Check("Labels and parameters fit agents", content.agents),
     "returns": Check("Returns are possible", returns.within_limits, ("sets", "MDPs")),
-    "best": Check("No score is better than can be", returns.not_better_than_best, ("returns",)),
-    "scores": Check("Scores and curves fit returns", returns.consistent, ("returns",)),
+    "best": Check("No score is better than can be", returns.not_better_than_best, _NEEDED),
+    "scores": Check("Scores and curves fit returns", returns.consistent, _NEEDED),
     "times": Check("Times are possible", times.possible_times, ("versions",)),
     "replay": Check("Returns repeat", same_returns, ("sets", "MDPs", "versions", "agents")),
-    "replayed times": Check("Times repeat, roughly", same_times, ("replay",)),
+    "replayed times": Check("Times repeat, roughly", same_times),
 }
 """The checks by name, in their order."""
 
@@ -129,7 +131,7 @@ def _examine(opened: Opened, play: Callable[[], Replay]) -> dict[str, Finding]:
     replayed: Replay | None = None
     for name, (_, judge, needs) in CHECKS.items():
         failed = [other for other in needs if findings[other].verdict == BROKEN]
-        if failed and name != "replayed times":
+        if failed:
             first = CHECKS[failed[0]].statement
             findings[name] = Finding(UNKNOWN, f'look at "{first}" first')
         elif name == "replay":

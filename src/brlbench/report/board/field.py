@@ -148,9 +148,3 @@ def _natural(text: str) -> list[tuple[float, str]]:
 def online_seconds(summary: Summary) -> float:
     """The mean time of a decision."""
     return summary.seconds[ONLINE]
-
-
-def peak_bytes(summary: Summary) -> int | None:
-    """The peak memory of the agent, if it is known."""
-    known: int | None = getattr(summary, "peak_bytes", None)
-    return known

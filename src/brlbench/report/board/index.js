@@ -9,10 +9,6 @@ const between = (low, high) => `${score(low)} – ${score(high)}`;
 const limitText = (seconds) => (seconds === null ? "no limit" : formatSeconds(seconds));
 const rankText = ([rank, low, high]) => (low === high ? `${rank}` : `${rank} (${low}–${high})`);
 const small = (text) => element("div", { class: "muted" }, text);
-const bytesText = (bytes) => {
-  const [size, unit] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]].find(([least]) => bytes >= least) ?? [1, "B"];
-  return `${Number((bytes / size).toPrecision(3))} ${unit}`;
-};
 
 const CONTROLS = {
   offline: { values: content.offline, text: limitText },
@@ -60,7 +56,7 @@ const rowHead = (row, isSingle, ...more) =>
 function drawTotals({ rows, totals, prior, isSingle }) {
   const known = rows.filter(([, total]) => total !== null).map(([, total]) => totals[total].iqm);
   const low = Math.min(...known.map((iqm) => iqm[1])), high = Math.max(...known.map((iqm) => iqm[2]));
-  const x = linearScale(low, high > low ? high : low + 1, 6, 114);
+  const x = linearScale(low, high > low ? high : low + 1, 6, innerWidth > 520 ? 194 : 94);
   const hasMemory = rows.some((row) => row[6] !== null);
   const heads = [
     heading("name", isSingle ? "Agent" : "Algorithm", { "data-text": "" }),
@@ -88,7 +84,7 @@ function drawTotals({ rows, totals, prior, isSingle }) {
       number(count, `${count} of ${prior.counted}`),
       number(offline, formatSeconds(offline)),
       number(online, formatSeconds(online)),
-      ...(hasMemory ? [number(memory, memory === null ? NONE : bytesText(memory))] : []));
+      ...(hasMemory ? [number(memory, formatMemory(memory ?? NaN))] : []));
   });
   show(tables.totals, heads, body);
   const without = prior.contests.length - prior.counted;
@@ -194,7 +190,7 @@ function drawProfile(chosen) {
 
 function drawImprovement(chosen) {
   const [first, ...others] = complete(chosen);
-  const width = Math.min(300, Math.max(110, 0.4 * find("improvement").parentElement.clientWidth));
+  const width = Math.min(340, Math.max(110, 0.5 * find("improvement").parentElement.clientWidth));
   const x = linearScale(0, 1, 8, width - 8);
   const line = (at, look, height) => shape("line", { class: look, x1: x.at(at), x2: x.at(at), y1: 0, y2: height });
   const picture = (height, ...parts) => shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": true }, ...parts);

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..looks import looks_of
-from .field import BoardAgent, Contest, Field, online_seconds, peak_bytes
+from .field import BoardAgent, Contest, Field, online_seconds
 from .totals import Choice, Totals, rounded
 
 OFFLINE_LIMITS = (math.inf, 60.0, 1.0)
@@ -99,7 +99,7 @@ def _contest(field: Field, contest: Contest) -> dict[str, Any]:
         "normalised": [each and [finite(round(number, 6)) for number in each] for each in scaled],
         "offline": [each.seconds["offline"] for each in summaries],
         "online": [online_seconds(each) for each in summaries],
-        "memory": [peak_bytes(each) for each in summaries],
+        "memory": [each.peak_bytes for each in summaries],
         "reference": max(references, key=lambda i: summaries[i].score.mean, default=None),
     }
 
@@ -199,7 +199,7 @@ class _Rows:
     def _costs(self, chosen: Choice) -> list[float | None]:
         """The longest training and mean decision, and the largest memory if it is known."""
         summaries = [self._field.contests[k].entrants[i] for k, i in chosen]
-        memory = [peak_bytes(each) for each in summaries]
+        memory = [each.peak_bytes for each in summaries]
         return [
             max(each.seconds["offline"] for each in summaries),
             max(map(online_seconds, summaries)),

@@ -9,10 +9,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ... import __version__
 from ...analysis.bounds import Regions
 from ...arguments import format_seconds
+from ...memory import format_mebibytes
 from ...protocol.summary import REFERENCE, Summary
 from .. import words
 from ..html import assets, embedded_json
-from .field import BoardAgent, Contest, Field, peak_bytes
+from .field import BoardAgent, Contest, Field
 from .overview import finite, links, looks_content, overview_content
 from .sources import (
     about_problem,
@@ -43,8 +44,8 @@ def _environment() -> Environment:
         loader=PackageLoader("brlbench", "report/board"),
     )
     environment.globals.update(
-        bound=words.format_bound, bytes=format_bytes, link=web_address, p_value=words.format_p,
-        peak_bytes=peak_bytes, score=words.format_score, seconds=format_seconds,
+        bound=words.format_bound, memory=format_mebibytes, link=web_address, p_value=words.format_p,
+        score=words.format_score, seconds=format_seconds,
         version=__version__,
     )  # fmt: skip
     return environment
@@ -205,11 +206,3 @@ def _range(microseconds: list[float]) -> str:
         return ""
     ends = dict.fromkeys(f"{end:.3g}" for end in (min(microseconds), max(microseconds)))
     return f"{' to '.join(ends)} µs"
-
-
-def format_bytes(number: int) -> str:
-    """A size in a suitable unit."""
-    for power, unit in ((3, "GB"), (2, "MB"), (1, "kB")):
-        if number >= 1000**power:
-            return f"{number / 1000**power:.3g} {unit}"
-    return f"{number} B"

@@ -49,6 +49,8 @@ drawAlways(() => {
   map.draw(mapView, areas[0]);
   plot.draw(view, areas[1], online, "time per decision");
   plot.update(looks, Infinity);
+  for (const node of [plot.line, plot.beyond]) node.remove(); // there are no bounds on this page
+  plot.legend.lastChild.textContent = "Large: the best agent of its algorithm; outlined: winner.";
 });
 
 const onlyBest = find("only-best");

@@ -99,4 +99,5 @@ def web_address(text: str) -> str | None:
 def _paragraphs(made: Any) -> list[str]:
     """The docstring of the module that defines something."""
     text = inspect.getdoc(sys.modules[made.__module__]) or ""
-    return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+    plain = text.replace("`", "")
+    return [" ".join(part.split()) for part in plain.split("\n\n") if part.strip()]

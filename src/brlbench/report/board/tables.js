@@ -76,6 +76,7 @@ function markLabels() {
   for (const node of document.querySelectorAll(".label[data-algorithm]")) {
     node.prepend(mark(content.algorithms[node.dataset.algorithm]));
   }
+  for (const link of document.querySelectorAll(".name a")) link.replaceChildren(...breakable(link.textContent));
 }
 
 // Draws now, and again when the width changes.

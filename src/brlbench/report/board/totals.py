@@ -71,7 +71,7 @@ class Totals:
 
     @cached_property
     def thresholds(self) -> Floats:
-        """The scores [P] at which profiles are computed, from 5% to 95% of all returns."""
+        """The scores [P] at which profiles are computed, from 10% to 90% of all returns."""
         scores = [
             contest.returns(i)
             for contest in self._contests
@@ -80,7 +80,7 @@ class Totals:
         ]
         if not scores:
             return np.linspace(0, 1, _POINTS)
-        low, high = 10 * np.quantile(np.concatenate(scores), [0.05, 0.95])
+        low, high = 10 * np.quantile(np.concatenate(scores), [0.1, 0.9])
         return np.linspace(np.floor(low) / 10, np.ceil(high) / 10, _POINTS)
 
     def _improvement(self, one: Choice, other: Choice) -> Estimate:

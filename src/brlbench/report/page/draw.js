@@ -47,9 +47,10 @@ function mark(algorithm) {
 }
 
 // Long names break after brackets and commas.
+const breakable = (text) => text.split(/(?<=[(,])/).flatMap((part) => [part, element("wbr")]);
+
 function label(algorithm, text) {
-  const parts = text.split(/(?<=[(,])/).flatMap((part) => [part, element("wbr")]);
-  return element("span", { class: "label" }, mark(algorithm), element("span", {}, ...parts));
+  return element("span", { class: "label" }, mark(algorithm), element("span", {}, ...breakable(text)));
 }
 
 // Zero, which has no logarithm, lies at the start of the scale; no bound lies at its end.

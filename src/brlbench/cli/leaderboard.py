@@ -25,10 +25,12 @@ def leaderboard(
     [bold]brlbench leaderboard results mine.entry.parquet -o site --overwrite[/bold]
     """
     from ..report.board import build
+    from ..report.loading import load
     from .answers import print_notes
     from .bars import files_bar
 
     with files_bar(errors) as show:
-        pages, data = build(results, output, overwrite, show)
+        data = load(*results, learning=True)
+        pages = build(data, output, overwrite, show)
     say(f"wrote {len(pages)} pages: open {pages[0]}")
     print_notes(data.notes_on(data.experiments), in_full=False, how="the overview lists all")

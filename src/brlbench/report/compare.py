@@ -57,12 +57,6 @@ def gather(
     as_stored: bool = False,
 ) -> ReportData:
     """The summaries of results, files and folders, by experiment; see `load`."""
-    places = given_places(results)
-    return load(*places, feature=feature, learning=learning, as_stored=as_stored)
-
-
-def given_places(results: Given | Iterable[Given]) -> list[Path | Result]:
-    """What users give, as a list of results and paths."""
     given = [results] if isinstance(results, Result | str | os.PathLike) else results
     if not isinstance(given, Iterable):
         raise InvalidInput(f"results = {short(given)}: must be results, or files or folders")
@@ -71,4 +65,4 @@ def given_places(results: Given | Iterable[Given]) -> list[Path | Result]:
         if not isinstance(each, Result | str | os.PathLike):
             raise InvalidInput(f"{short(each)} is no result: must be one, or a file or a folder")
         places.append(each if isinstance(each, Result) else Path(each))
-    return places
+    return load(*places, feature=feature, learning=learning, as_stored=as_stored)

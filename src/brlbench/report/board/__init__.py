@@ -3,16 +3,14 @@
 It reads results only, and trusts nothing in them: texts are escaped, names are not imported.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
 from ...errors import InvalidInput
 from ...files import atomic_write, check_free, make_folder
-from ...protocol.result import Result
-from ..compare import Given, given_places
+from ..compare import Given, gather
 from ..data import ReportData
-from ..loading import load
 from .field import Field, field_of
 from .pages import agent_page, overview_page, problem_page
 from .standings import standings_in
@@ -32,17 +30,19 @@ def leaderboard(
         folder: where the pages go; open its `index.html`.
         overwrite: whether files of an older leaderboard may be replaced.
     """
-    return build(given_places(results), Path(folder), overwrite)[0]
+    return build(gather(results, learning=True), Path(folder), overwrite)
 
 
 def build(
-    places: Sequence[Path | Result],
+    data: ReportData,
     folder: Path,
     overwrite: bool = False,
     show: Show = lambda name, done, total: None,
-) -> tuple[list[Path], ReportData]:
-    """Write the pages; returns their paths, the overview first, and what they are made from."""
-    data = load(*places, learning=True)
+) -> list[Path]:
+    """Write the pages; returns their paths, the overview first.
+
+    Nothing is written if a file is in the way.
+    """
     field = field_of(data)
     if not any(contest.comparison.summaries for contest in field.contests):
         raise InvalidInput("there are no agents to compare: the results are of the reference only")
@@ -53,7 +53,7 @@ def build(
     for done, (name, make) in enumerate(pages.items()):
         show(name, done, len(pages))
         atomic_write(folder / name, make().encode(), overwrite)
-    return [folder / name for name in pages], data
+    return [folder / name for name in pages]
 
 
 def _pages(field: Field) -> Iterator[tuple[str, Callable[[], str]]]:

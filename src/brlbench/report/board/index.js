@@ -48,6 +48,15 @@ function nameOf(row, isSingle) {
 }
 
 const algorithmOf = (row, isSingle) => algorithms[isSingle ? agents[row][1] : row];
+// An axis for a heading, above pictures that share its scale.
+function axisOf(x, width) {
+  const ticks = ticksApart(x, width / 50, (text) => textWidth(find("totals"), text), [0, width]);
+  return shape("svg", { width, height: 20, viewBox: `0 0 ${width} 20`, "aria-hidden": true }, ...ticks.flatMap((tick) => [
+    shape("text", { class: "tick", x: tick.middle, y: 10, "text-anchor": "middle" }, tick.label),
+    shape("line", { class: "zero", x1: tick.place, x2: tick.place, y1: 14, y2: 20 }),
+  ]));
+}
+
 const heading = (key, title, more = {}) => element("th", { scope: "col", "data-key": key, ...more }, title);
 const down = { "data-down": "" };
 const rowHead = (row, isSingle, ...more) =>
@@ -56,12 +65,13 @@ const rowHead = (row, isSingle, ...more) =>
 function drawTotals({ rows, totals, prior, isSingle }) {
   const known = rows.filter(([, total]) => total !== null).map(([, total]) => totals[total].iqm);
   const low = Math.min(...known.map((iqm) => iqm[1])), high = Math.max(...known.map((iqm) => iqm[2]));
-  const x = linearScale(low, high > low ? high : low + 1, 6, innerWidth > 520 ? 194 : 94);
+  const width = innerWidth > 520 ? 200 : 100;
+  const x = linearScale(low, high > low ? high : low + 1, 10, width - 10);
   const hasMemory = rows.some((row) => row[6] !== null);
   const heads = [
     heading("name", isSingle ? "Agent" : "Algorithm", { "data-text": "" }),
     heading("iqm", "IQM", { ...down, title: "Interquartile mean of normalised returns, with its 95% interval" }),
-    element("th", { "aria-hidden": true, class: "picture" }),
+    element("th", { "aria-hidden": true, class: "picture" }, ...(known.length ? [axisOf(x, width)] : [])),
     heading("mean", "Mean", { ...down, title: "Mean normalised score, with its 95% interval" }),
     heading("gap", "Optimality gap", { title: "How far normalised returns are below 1, on average" }),
     heading("rank", "Rank", { title: "Place by mean score, with its 95% interval" }),
@@ -191,9 +201,9 @@ function drawProfile(chosen) {
 function drawImprovement(chosen) {
   const [first, ...others] = complete(chosen);
   const width = Math.min(340, Math.max(110, 0.5 * find("improvement").parentElement.clientWidth));
-  const x = linearScale(0, 1, 8, width - 8);
-  const line = (at, look, height) => shape("line", { class: look, x1: x.at(at), x2: x.at(at), y1: 0, y2: height });
-  const picture = (height, ...parts) => shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": true }, ...parts);
+  const ends = [0.5, ...others.flatMap((row) => row[7].slice(1))];
+  const x = linearScale(Math.min(...ends) - 0.02, Math.max(...ends) + 0.02, 10, width - 10);
+  const half = () => shape("line", { class: "zero", x1: x.at(0.5), x2: x.at(0.5), y1: 0, y2: 20 });
   const rows = others.map((row) => {
     const [value, low, high] = row[7];
     const algorithm = algorithms[row[0]];
@@ -202,13 +212,14 @@ function drawImprovement(chosen) {
       shape("path", { d: markerPath(algorithm), transform: `translate(${x.at(value)} 10)` }));
     return element("tr", {}, rowHead(row[0], false),
       number(value, score(value), small(between(low, high))),
-      element("td", { class: "picture" }, picture(20, line(0, "grid", 20), line(1, "grid", 20), line(0.5, "zero", 20), interval)));
+      element("td", { class: "picture" },
+        shape("svg", { width, height: 20, viewBox: `0 0 ${width} 20`, "aria-hidden": true }, half(), interval)));
   });
-  const texts = [0, 0.5, 1].map((at) => shape("text", { class: "tick", x: x.at(at), y: 14, "text-anchor": "middle" }, `${at}`));
-  if (rows.length) rows.push(element("tr", { class: "axis" }, element("td"), element("td"), element("td", { class: "picture" }, picture(18, ...texts))));
   const table = find("improvement");
-  const heads = ["Algorithm", "Probability", ""].map((title, k) => element("th", { scope: "col", class: k === 1 ? "number" : "" }, title));
-  table.tHead.replaceChildren(element("tr", {}, ...heads));
+  table.tHead.replaceChildren(element("tr", {},
+    element("th", { scope: "col" }, "Algorithm"),
+    element("th", { scope: "col", class: "number" }, "Probability"),
+    element("th", { "aria-hidden": true, class: "picture" }, axisOf(x, width))));
   table.tBodies[0].replaceChildren(...rows);
   find("improvement-note").textContent = first
     ? `How often an algorithm has a higher return than ${algorithms[first[0]].name}, the first by IQM, on the same MDP; equal returns count half. Below 0.5, the first is ahead.`

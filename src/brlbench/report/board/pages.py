@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ... import __version__
 from ...analysis.bounds import Regions
 from ...arguments import format_seconds
 from ...memory import format_mebibytes
@@ -46,7 +46,7 @@ def _environment() -> Environment:
     environment.globals.update(
         bound=words.format_bound, memory=format_mebibytes, link=web_address, p_value=words.format_p,
         score=words.format_score, seconds=format_seconds,
-        version=__version__,
+        version=version("brlbench"),
     )  # fmt: skip
     return environment
 

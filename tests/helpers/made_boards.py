@@ -1,6 +1,5 @@
 """Made-up results for tests of leaderboards."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from brlbench.protocol.adjusted import Adjusted
-from brlbench.protocol.summary import RACE, Learning, Stopped, Summary
+from brlbench.protocol.summary import RACE, Learning, Stopped
 from brlbench.report.board import build
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.storage.entries import Entry
@@ -67,7 +66,7 @@ def contest(
     return ExperimentData(label, f"hash of {label}", told, made)
 
 
-def board_data(*more: ExperimentData, entries: Sequence[Summary] = ()) -> ReportData:
+def board_data(*more: ExperimentData) -> ReportData:
     """Three experiments, one of them with a wrong prior."""
     contests = [contest(1, "GC"), contest(2, "Grid"), contest(3, "GC", "uniform:GC"), *more]
     [mine] = [each for each in contests[0].summaries if each.algorithm == "mine:Agent"]
@@ -77,16 +76,10 @@ def board_data(*more: ExperimentData, entries: Sequence[Summary] = ()) -> Report
 class Site(Page):
     """A leaderboard in the browser."""
 
-    def make(self, data: ReportData) -> "Site":
-        """Write the site, and open its overview."""
-        build(data, self.folder / "site", overwrite=True)
-        return self.visit("index.html")
-
-    def visit(self, page: str, state: str = "") -> "Site":
+    def visit(self, page: str = "index.html", state: str = "") -> None:
         """Open a page of the site anew."""
         self.browser.get("about:blank")
-        self.browser.get((self.folder / "site" / page).as_uri() + state)
-        return self
+        self.browser.get((self.folder / page).as_uri() + state)
 
     def column(self, table: str, key: str) -> list[str]:
         """What a column of a table shows, from the top; only the first line of each cell."""

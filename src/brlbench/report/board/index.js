@@ -117,8 +117,7 @@ function drawMatrix({ rows, view, columns, isSingle, prior }) {
   const cells = columns.map((k) => cellsOf(contests[k], view.contests[k], isSingle));
   const heads = columns.map((k) => {
     const { name, page, mdps, case: told } = contests[k];
-    const head = heading(`contest ${page}`, name, { ...down, title: `${told}, ${mdps} MDPs` });
-    return head;
+    return heading(`on-${page}`, name, { ...down, title: `${told}, ${mdps} MDPs` });
   });
   const listed = [...new Set([...rows.map(([row]) => row), ...cells.flatMap((column) => [...column.keys()])])]
     .filter((row) => cells.some((column) => column.has(row)));
@@ -176,20 +175,26 @@ function cellOf(contest, i, rank, isWinner) {
 // The rows of the best agents that have aggregates, the first one first.
 const complete = ({ best }) => best.filter(([, total]) => total !== null);
 
-function drawProfile(chosen) {
-  const rows = complete(chosen);
-  const known = rows.map(([row]) => row);
-  const shown = state.lines ? known.filter((row) => state.lines.has(algorithms[row].name)) : known.slice(0, MOST_LINES);
-  find("algorithms").replaceChildren(...known.map((row) => {
+// The lines of the profile to choose from, and which of them are shown.
+function offerLines(chosen) {
+  const names = complete(chosen).map(([row]) => algorithms[row].name);
+  const isShown = (name) => (state.lines ? state.lines.has(name) : names.indexOf(name) < MOST_LINES);
+  find("algorithms").replaceChildren(...complete(chosen).map(([row]) => {
     const box = element("input", { type: "checkbox", value: algorithms[row].name });
-    box.checked = shown.includes(row);
+    box.checked = isShown(algorithms[row].name);
     return element("label", {}, box, mark(algorithms[row]), algorithms[row].name);
   }));
+}
+
+const chosenLines = () => [...find("algorithms").querySelectorAll(":checked")].map((box) => box.value);
+
+function drawProfile(chosen) {
   const svg = find("profile"), area = areaOf(svg);
   const x = linearScale(thresholds[0], thresholds.at(-1), area.left, area.right);
   const y = linearScale(0, 1, area.bottom, area.top);
   frame(svg, area, x, y, "threshold of the normalised return", "share of MDPs above it");
-  const lines = rows.filter(([row]) => shown.includes(row));
+  const shown = chosenLines();
+  const lines = complete(chosen).filter(([row]) => shown.includes(algorithms[row].name));
   [...lines].reverse().forEach(([row, total], below) => {
     const order = lines.length - 1 - below;
     const [value, low, high] = content.totals.best[total].profile;
@@ -247,8 +252,18 @@ function draw() {
   tellAnswer(chosen);
   drawTotals(chosen);
   drawMatrix(chosen);
+  offerLines(chosen);
   drawProfile(chosen);
   drawImprovement(chosen);
+}
+
+function linesOf(text) {
+  try {
+    const names = JSON.parse(text);
+    return Array.isArray(names) ? new Set(names) : null;
+  } catch {
+    return null;
+  }
 }
 
 // Takes the state from the address; what it does not name, or names wrongly, is as at first.
@@ -263,7 +278,7 @@ function restore() {
     const known = [...select.options].some(({ value }) => value === wanted);
     state[name] = select.value = known ? wanted : select.options[0].value;
   }
-  state.lines = named.has("lines") ? new Set(named.get("lines").split(",").map(decodeURIComponent)) : null;
+  state.lines = linesOf(named.get("lines"));
   for (const table of Object.values(tables)) table.restore();
   draw();
 }
@@ -284,9 +299,8 @@ for (const name of ["problem", "rows"]) {
   });
 }
 find("algorithms").addEventListener("change", () => {
-  const boxes = [...find("algorithms").querySelectorAll("input")];
-  state.lines = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
-  writeAddress({ lines: [...state.lines].map(encodeURIComponent).join() });
+  state.lines = new Set(chosenLines());
+  writeAddress({ lines: JSON.stringify([...state.lines]) });
   drawProfile(choose());
 });
 find("controls").addEventListener("submit", (event) => event.preventDefault());

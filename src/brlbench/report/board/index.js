@@ -205,7 +205,7 @@ function drawProfile(chosen) {
 
 function drawImprovement(chosen) {
   const [first, ...others] = complete(chosen);
-  const width = Math.min(340, Math.max(110, 0.5 * find("improvement").parentElement.clientWidth));
+  const width = Math.min(340, Math.max(90, find("improvement").parentElement.clientWidth - 250));
   const ends = [0.5, ...others.flatMap((row) => row[7].slice(1))];
   const x = linearScale(Math.min(...ends) - 0.02, Math.max(...ends) + 0.02, 10, width - 10);
   const half = () => shape("line", { class: "zero", x1: x.at(0.5), x2: x.at(0.5), y1: 0, y2: 20 });

@@ -56,7 +56,7 @@ def overview_content(field: Field, totals: Totals, single: Totals) -> dict[str, 
         ],
         "offline": list(map(finite, OFFLINE_LIMITS)),
         "online": list(map(finite, ONLINE_LIMITS)),
-        "thresholds": rounded(totals.thresholds),
+        "thresholds": rounded(totals.thresholds.tolist()),
         "totals": {"best": totals.found, "single": single.found},
         "views": views,
     }
@@ -178,7 +178,13 @@ class _Rows:
         table = []
         for row in [*complete, *others]:
             rank = list(map(round, ranks[row])) if row in ranks else None
-            made = [row, numbers.get(row), len(choices[row]), rank, *self._costs(choices[row])]
+            made: list[Any] = [
+                row,
+                numbers.get(row),
+                len(choices[row]),
+                rank,
+                *self._costs(choices[row]),
+            ]
             if compared:
                 made.append(self._compared(choices[row], choices[complete[0]]) if rank else None)
             table.append(made)

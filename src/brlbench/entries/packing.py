@@ -76,6 +76,7 @@ def choose(results: Given | Iterable[Given], only: Sequence[str] = ()) -> Chosen
     chosen: Chosen = []
     for experiment in data.experiments:
         played = [each for each in experiment.summaries if not only or each.algorithm in only]
+        header = _header(experiment) if played else None
         number = max(experiment.num_mdps, NUM_MDPS)
         for each in played:
             if len(each.returns) < number:
@@ -83,8 +84,8 @@ def choose(results: Given | Iterable[Given], only: Sequence[str] = ()) -> Chosen
                     f"{each.label} on {experiment.name} has {len(each.returns)} of {number} MDPs: "
                     "play them all"
                 )
-        if played:
-            chosen.append((_header(experiment), played))
+        if header is not None:
+            chosen.append((header, played))
     return chosen
 
 

@@ -12,6 +12,7 @@ from brlbench.protocol.summary import Learning, Summary
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.loading import load
 from brlbench.report.page.content import Packed, page_content
+from brlbench.storage.compact import ExperimentHeader
 from helpers.made_entries import BUILT_IN, OWN, changed, settings, summaries
 from helpers.shell import Shell
 
@@ -55,6 +56,20 @@ def test_other_results_of_the_same_label_get_the_name_of_the_entry(
     )
     data = load(made_entry, forged, again)
     assert sum("hold different results of beb [Rival]" in note for note in data.notes) == 1
+
+
+def test_agents_of_one_label_stay_apart_where_only_one_has_played(
+    made_entry: Path, tmp_path: Path
+) -> None:
+    """Else one would be taken for the other on boards of several sets."""
+    elsewhere = bb.frozen_set("GDL/accurate/v1")
+    header = ExperimentHeader(elsewhere.name, elsewhere.hash, elsewhere.settings())
+    other = changed(
+        made_entry, tmp_path / "a.parquet", lambda _, each: (header, each), name="Rival"
+    )
+    found = {each.name: each.summaries for each in load(made_entry, other).experiments}
+    assert {each.algorithm for each in found["GC"]} == {"beb", OWN}
+    assert {each.algorithm for each in found["GDL"]} == {"beb", f"{OWN} [Rival]"}
 
 
 def _named(algorithm: str, **changes: Any) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import brlbench as bb
-from brlbench.entries import CHECKS, CheckedEntry
+from brlbench.entries import CHECKS, CheckedEntry, replay
 from brlbench.entries.returns import best_returns
 from brlbench.errors import InvalidInput
 from brlbench.protocol.adjusted import Adjusted
@@ -224,6 +224,21 @@ def test_what_only_playing_again_shows_is_refused(made_entry: Path, tmp_path: Pa
     checked = bb.check_entry(quick, OWN, replay=1, seed=2)
     assert "replayed times" in checked.refused
     assert "its decision takes" in checked.findings["replayed times"].seen
+
+
+@pytest.mark.slow  # a process plays
+def test_an_agent_that_takes_forever_is_refused(
+    made_entry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A planner with the times of a quick agent."""
+    monkeypatch.setattr(replay, "_LEAST_LIMIT", 0.5)
+    planner = summaries(algorithm=lambda e: "bamcp", parameters=lambda e: {"simulations": 10**6})
+    one = _only(made_entry, tmp_path / "a.parquet", "beb")
+    checked = bb.check_entry(changed(one, tmp_path / "b.parquet", planner))
+    assert checked.refused == ["replayed times"], str(checked)
+    seen = checked.findings["replayed times"].seen
+    assert seen.startswith(f"bamcp(simulations=1000000) on {SET} took more than 500 ms here")
+    assert checked.findings["replay"].seen == "nothing was played: it takes too long"
 
 
 @pytest.mark.slow  # a process plays

@@ -69,17 +69,18 @@ def new(
 
     Example: [bold]brlbench entry new results --only my_agent:Thompson -o mine.entry.parquet[/bold]
     """
-    from ..entries.packing import check_name, choose, has_own, new_entry
+    from ..entries.packing import check_name, choose, has_own, pack
+    from ..storage.entries import Entry
 
     check_name(output, overwrite)
-    needs_code = has_own(choose(results, only or []))
+    chosen = choose(results, only or [])
     given: Asked = {
         "name": name, "author": author, "description": description, "licence": licence,
         "code": code, "commit": commit, "paper": paper,
     }  # fmt: skip
-    told = _complete(given, needs_code)
-    authors = told.pop("author")
-    new_entry(results, output, authors=authors, only=only or [], overwrite=overwrite, **told)  # type: ignore[arg-type]
+    told = _complete(given, has_own(chosen))
+    authors = tuple(told.pop("author"))
+    pack(output, Entry(authors=authors, **told), chosen, overwrite)  # type: ignore[arg-type]
     say(f"wrote {output}: check it with brlbench entry check {output}")
 
 
@@ -155,8 +156,7 @@ def _print(checked: "CheckedEntry") -> None:
         told = verbatim(seen) if not remedy else Text.assemble(
             verbatim(seen), "\n", verbatim(f"→ {remedy}", "bold")
         )  # fmt: skip
-        statement = CHECKS[name].statement if name in CHECKS else "It can be read"
-        table.add_row(_MARKS[verdict], statement, told)
+        table.add_row(_MARKS[verdict], CHECKS[name].statement, told)
     console.print(table)
     say(_answer(checked))
 

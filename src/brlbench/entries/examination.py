@@ -29,6 +29,7 @@ class Check(NamedTuple):
 _NEEDED = ("sets", "MDPs", "returns")
 
 CHECKS: dict[str, Check] = {
+    "file": Check("The file is whole", content.whole),
     "texts": Check("Its texts are plain", content.texts),
     "sets": Check("Its experiments are frozen sets", content.sets),
     "MDPs": Check("All MDPs were played", content.mdps),

@@ -15,8 +15,8 @@ from ..agents import AGENTS, describe, make_agent
 from ..agents.base import Agent
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, reason
-from ..executors.base import Done, Limits, Notify
-from ..executors.child import Child
+from ..executors.base import Died, Done, Limits, Notify
+from ..executors.child import TOOK_LONG, Child
 from ..protocol.evaluate import evaluate
 from ..protocol.experiment import Experiment
 from ..protocol.playing import Part, play
@@ -58,7 +58,7 @@ class Replay(NamedTuple):
     failed: list[str]
     slow: list[str]
     """What takes absurdly longer than the entry says."""
-    left_out: Mapping[str, str]
+    left_out: dict[str, str]
     """Why results were not played, by result."""
     seed: int
 
@@ -83,7 +83,6 @@ def replay_some(
     """
     rng, end = np.random.default_rng(seed), time.monotonic() + seconds
     found = Replay([], [], [], {}, seed)
-    left_out: dict[str, str] = {}
     if number == 0:
         return found._replace(left_out={str(each): "not asked for" for each in opened.results})
     with Child() as child:
@@ -94,10 +93,10 @@ def replay_some(
             left = end - time.monotonic()
             why = _why_not(played, agents) or _too_long(played, mdps, left)
             if why:
-                left_out[str(played)] = why
+                found.left_out[str(played)] = why
                 continue
             _play(child, played, agents, mdps, min(left, _limit(played, mdps)), found)
-    return found._replace(left_out=left_out)
+    return found
 
 
 def _why_not(played: Played, agents: Mapping[str, str]) -> str:
@@ -154,13 +153,17 @@ def _play(
     outcome = child.perform(_FUNCTION, argument, limits, guest=summary.algorithm)
     if isinstance(outcome, Done):
         found.done.append(Replayed(played, mdps, **outcome.value))
-    elif outcome.reason.startswith("took more than") and limit >= _limit(played, mdps):
+    elif isinstance(outcome, Died):
+        found.left_out[str(played)] = outcome.reason
+    elif not outcome.reason.startswith(TOOK_LONG):
+        found.failed.append(f"{played}: {outcome.reason}")
+    elif limit < _limit(played, mdps):
+        found.left_out[str(played)] = "--within was over"
+    else:
         found.slow.append(
             f"{played} took more than {format_seconds(limit)} here, where "
             f"{format_seconds(_expected(played, mdps))} are to be expected"
         )
-    else:
-        found.failed.append(f"{played}: {outcome.reason}")
 
 
 def play_again(argument: Any, notify: Notify) -> dict[str, Any]:
@@ -218,17 +221,12 @@ def same_returns(opened: Opened, replayed: Replay) -> Finding:
     )
     if problems:
         return judged(problems, "", _remedy(opened))
-    why = next(
-        (
-            f"{name}: {why}"
-            for name, why in replayed.left_out.items()
-            if name.startswith(tuple(missing))
-        ),
-        "",
-    )
+    missed = tuple(missing)
+    why = [f"{name}: {why}" for name, why in replayed.left_out.items() if name.startswith(missed)]
     if not missing:
         return Finding(KEPT, seen)
-    told = f"{seen}; not played: {why}" if replayed.done else f"nothing was played: {why}"
+    first = why[0] if why else "it takes too long"
+    told = f"{seen}; not played: {first}" if replayed.done else f"nothing was played: {first}"
     return Finding(UNKNOWN, told)
 
 

@@ -22,6 +22,7 @@ from brlbench.storage.entries import read_entry
 from helpers.made_entries import (
     OWN,
     SET,
+    SLOW,
     TOLD,
     Change,
     changed,
@@ -230,14 +231,18 @@ def test_what_only_playing_again_shows_is_refused(made_entry: Path, tmp_path: Pa
 def test_an_agent_that_takes_forever_is_refused(
     made_entry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A planner with the times of a quick agent."""
+    """A slow agent with the times of a quick one."""
     monkeypatch.setattr(replay, "_LEAST_LIMIT", 0.5)
-    planner = summaries(algorithm=lambda e: "bamcp", parameters=lambda e: {"simulations": 10**6})
-    one = _only(made_entry, tmp_path / "a.parquet", "beb")
-    checked = bb.check_entry(changed(one, tmp_path / "b.parquet", planner))
+    slow = summaries(
+        algorithm=lambda each: SLOW,
+        label=lambda each: each.label.replace("Steady", "Slow"),
+        seconds=lambda each: {**each.seconds, "offline": 1e-3},
+    )
+    one = _only(made_entry, tmp_path / "a.parquet", OWN)
+    checked = bb.check_entry(changed(one, tmp_path / "b.parquet", slow), SLOW)
     assert checked.refused == ["replayed times"], str(checked)
     seen = checked.findings["replayed times"].seen
-    assert seen.startswith(f"bamcp(simulations=1000000) on {SET} took more than 500 ms here")
+    assert seen.startswith(f"{SLOW}(patience=9) on {SET} took more than ")
     assert checked.findings["replay"].seen == "nothing was played: it takes too long"
 
 

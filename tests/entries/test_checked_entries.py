@@ -16,7 +16,7 @@ from brlbench.entries import CHECKS, CheckedEntry, replay
 from brlbench.entries.returns import best_returns
 from brlbench.errors import InvalidInput
 from brlbench.protocol.adjusted import Adjusted
-from brlbench.protocol.summary import Stopped, Summary
+from brlbench.protocol.summary import Learning, Stopped, Summary
 from brlbench.storage.compact import ExperimentHeader, read_summaries, write_summaries
 from brlbench.storage.entries import read_entry
 from helpers.made_entries import (
@@ -81,11 +81,27 @@ def _more(amount: float) -> Callable[[Summary], Any]:
     return lambda summary: summary.returns + amount
 
 
+def _adjusted(amount: float, width: float = 1.0) -> Callable[[Summary], Adjusted]:
+    def change(summary: Summary) -> Adjusted:
+        assert summary.adjusted is not None
+        return Adjusted(summary.adjusted.returns + amount, width * summary.adjusted.ci95)
+
+    return change
+
+
+def _falling(summary: Summary) -> Learning:
+    """A curve that ends where it should, after a peak."""
+    assert summary.learning is not None
+    mean = summary.learning.mean.copy()
+    mean[-2] = mean[-1] + 1
+    return summary.learning._replace(mean=mean)
+
+
 def _consistent(amount: float) -> Change:
     """Higher returns, adjusted returns and learning curves."""
     return summaries(
         returns=_more(amount),
-        adjusted=lambda each: Adjusted(each.adjusted.returns + amount, each.adjusted.ci95),
+        adjusted=_adjusted(amount),
         learning=lambda each: None,
     )
 
@@ -116,19 +132,19 @@ FORGED: dict[str, tuple[str, Change, str]] = {
     "scores": ("scores", summaries(returns=_more(1.0)), "learning curve ends at"),
     "adjusted": (
         "scores",
-        summaries(adjusted=lambda each: Adjusted(each.adjusted.returns + 9, each.adjusted.ci95)),
+        summaries(adjusted=_adjusted(9.0)),
         "luck does not explain that its adjusted score is",
     ),
     "interval": (
         "scores",
-        summaries(adjusted=lambda each: replace(each.adjusted, ci95=each.adjusted.ci95 / 2)),
+        summaries(adjusted=_adjusted(0.0, width=0.5)),
         "is too narrow for its returns",
     ),
     "no adjusted score": ("scores", summaries(adjusted=lambda each: None), "no adjusted score"),
     "falling curve": (
         "scores",
-        summaries(learning=lambda each: each.learning._replace(mean=each.learning.mean[::-1])),
-        "learning curve ends at",
+        summaries(learning=_falling),
+        "learning curve falls, where no reward is negative",
     ),
     "too good": (
         "best",

@@ -130,7 +130,7 @@ def test_learning_curves_at_other_decisions_are_shown_together(made_entry: Path)
     [experiment] = load(made_entry).experiments
     first, second = experiment.summaries
     assert first.learning is not None and second.learning is not None
-    few = Learning(*(each[::3] for each in (second.learning)))
+    few = Learning._make(each[::3] for each in second.learning)
     mixed = replace(experiment, summaries=[first, replace(second, learning=few)])
     shown = _learning(mixed)
     assert shown["decisions"] == first.learning.decisions.tolist()

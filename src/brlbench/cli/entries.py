@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,7 +38,6 @@ _QUESTIONS = {
     "commit": "The commit that was played",
     "paper": "The address of a paper (Enter for none)",
 }
-Asked = dict[str, str | list[str] | None]
 
 
 def new(
@@ -74,31 +73,27 @@ def new(
 
     check_name(output, overwrite)
     chosen = choose(results, only or [])
-    given: Asked = {
-        "name": name, "author": author, "description": description, "licence": licence,
-        "code": code, "commit": commit, "paper": paper,
+    given = {
+        "name": name, "author": ";".join(author or []), "description": description,
+        "licence": licence, "code": code, "commit": commit, "paper": paper,
     }  # fmt: skip
     told = _complete(given, has_own(chosen))
-    authors = tuple(told.pop("author"))
-    pack(output, Entry(authors=authors, **told), chosen, overwrite)  # type: ignore[arg-type]
+    authors = [each.strip() for each in told.pop("author").split(";")]
+    pack(output, Entry(authors=tuple(filter(None, authors)), **told), chosen, overwrite)
     say(f"wrote {output}: check it with brlbench entry check {output}")
 
 
-def _complete(given: Asked, needs_code: bool) -> Asked:
+def _complete(given: Mapping[str, str | None], needs_code: bool) -> dict[str, str]:
     """What is given, and the answers to questions about what is missing."""
     needed = ["name", "author", "description", "licence", *(["code", "commit"] * needs_code)]
     missing = [name for name in needed if not given[name]]
-    if not missing:
-        return {name: value or "" for name, value in given.items()}
-    if not _is_asking():
+    if missing and not _is_asking():
         options = ", ".join(f"--{name}" for name in missing)
         raise InvalidInput(f"the entry lacks {options}: give these options, or use a terminal")
-    asked = [*missing, *(["paper"] if given["paper"] is None else [])]
-    answers = {name: _ask(_QUESTIONS[name], name == "paper") for name in asked}
-    told = {name: value or "" for name, value in {**given, **answers}.items()}
-    if "author" in missing:
-        told["author"] = [each.strip() for each in answers["author"].split(";") if each.strip()]
-    return told
+    if missing and given["paper"] is None:
+        missing.append("paper")
+    answers = {name: _ask(_QUESTIONS[name], optional=name == "paper") for name in missing}
+    return {name: answers.get(name, value) or "" for name, value in given.items()}
 
 
 def _is_asking() -> bool:

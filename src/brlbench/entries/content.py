@@ -112,7 +112,8 @@ def _wrong_machine(one: dict[str, Any]) -> str:
             return f"the version of {name} is not known"
     if _number(stated["brlbench"]) > _number(version("brlbench")):
         return f"it was played with brlbench {stated['brlbench']}, which is newer than this one"
-    speed, here = one.get("calibration_microseconds"), machine.calibration()
+    speed: Any = one.get("calibration_microseconds")
+    here = machine.calibration()
     if not is_number(speed) or not here / _UNLIKE < speed < here * _UNLIKE:
         return f"the calibration of its machine is {speed} µs, and {here:.3g} µs here"
     return ""

@@ -182,7 +182,8 @@ def play_again(argument: Any, notify: Notify) -> dict[str, Any]:
         seconds = result.decision_seconds.mean(axis=1).min()
         adjusted = result.adjusted.returns[ordered].tolist() if result.can_be_adjusted else []
         return _told(result.returns[ordered].tolist(), adjusted, offline, seconds)
-    returns, times = [], []
+    returns: list[float] = []
+    times: list[float] = []
     each = experiment.trajectories_per_mdp
     for mdp in argument["mdps"]:
         part = Part(mdp * each, (mdp + 1) * each)

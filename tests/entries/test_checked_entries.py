@@ -175,7 +175,7 @@ FORGED: dict[str, tuple[str, Change, str]] = {
     "times": ("times", _seconds(every=1e-6), "less than 1/20 of what random actions would take"),
     "no time": ("times", _seconds(every=0.0), "0 s per decision is less than"),
     "mean time": ("times", _seconds(mean=0.5), "time per trajectory is not the sum"),
-    "longest time": ("times", _seconds(max=1e-4), "longest time contradict each other"),
+    "longest time": ("times", _seconds(max=1e-9), "longest time contradict each other"),
     "parameters": (
         "agents",
         summaries(parameters=lambda each: {"x": 1} if not each.is_own else each.parameters),

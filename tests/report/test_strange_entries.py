@@ -100,6 +100,21 @@ def test_a_label_that_hides_its_agent_is_not_shown(made_entry: Path, tmp_path: P
     assert labels(path) == [BUILT_IN, f"{OWN}(patience=9)"]
 
 
+def test_names_of_agents_are_escaped_wherever_they_are_shown(
+    made_entry: Path, tmp_path: Path, shell: Shell
+) -> None:
+    name = "<script>x</script>[bold]\x1b[31m\u202e=1+1"
+    path = changed(made_entry, tmp_path / "a.parquet", _named(name))
+    done = shell("compare", path, "--all", "--notes")
+    assert done.code == 0, done
+    assert "<script>x</script>[bold]\\x1b[31m\\u202e=1+1" in done.out
+    assert not {"\x1b", "\u202e"} & set(done.out + done.err)
+    done = shell("report", path, "-o", "report", "--format", "html")
+    assert done.code == 0, done
+    assert not {"\x1b", "\u202e"} & set(done.out + done.err)
+    assert "<script>x" not in Path("report/report.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("change", "texts", "sentence"),
     [

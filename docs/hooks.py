@@ -27,10 +27,11 @@ import brlbench as bb
 from brlbench.agents.parameters import rules
 from brlbench.analysis.bayes_bound.shipped import shipped_bound
 from brlbench.cli import app
+from brlbench.entries import CHECKS
 from brlbench.problems.frozen import HASHES
 from brlbench.protocol.score import ci95
 from brlbench.report.words import format_bound, format_score
-from brlbench.testing.rules import RULES, Rule
+from brlbench.testing.rules import RULES
 
 _MDPS = 100  # for the values of a problem
 _NOTEBOOK = "tutorials/notebook.md"
@@ -259,12 +260,20 @@ def frozen_sets() -> str:
 
 def rules_of_agents() -> str:
     """The rules that `brlbench check` checks."""
-    rows = [(f"`{name}`", rule.statement, _statement(rule)) for name, rule in RULES.items()]
+    rows = [(f"`{name}`", rule.statement, _first_line(rule.check)) for name, rule in RULES.items()]
     return table(("name", "rule", "what is checked"), rows)
 
 
-def _statement(rule: Rule) -> str:
-    return (inspect.getdoc(rule.check) or "").partition("\n")[0]
+def checks_of_entries() -> str:
+    """What `brlbench entry check` checks."""
+    rows = [
+        (f"`{name}`", check.statement, _first_line(check.judge)) for name, check in CHECKS.items()
+    ]
+    return table(("name", "check", "what is checked"), rows)
+
+
+def _first_line(function: Any) -> str:
+    return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
 def _docstring(made: Any) -> str:
@@ -286,5 +295,6 @@ _GENERATED: dict[str, Callable[..., str]] = {
         bounds,
         frozen_sets,
         rules_of_agents,
+        checks_of_entries,
     )
 }

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import brlbench as bb
 from brlbench.entries import CHECKS
+from brlbench.storage import write_result
 from brlbench.storage.entries import read_entry
-from helpers.made_entries import OWN, changed, summaries
+from helpers.made_entries import OWN, SET, changed, summaries
 from helpers.shell import Shell, assert_error
 
 GIVEN = ("--name", "Mine", "--author", "Ada", "--author", "Bo", "--description", "Does it.",
@@ -62,14 +64,20 @@ def test_what_is_missing_is_asked_for(
     assert entry == ("Asked", ("Ada One", "Bo Two"), "It plays.", "", "", "", "MIT")
 
 
-def test_results_that_are_unfit_are_told(results: Path, shell: Shell, small: Path) -> None:
+def test_results_that_are_unfit_are_told(results: Path, shell: Shell) -> None:
     new = ("entry", "new")
     assert_error(shell(*new, results, "-o", "a.parquet"), "must end with .entry.parquet")
     unknown = shell(*new, results, "--only", "bamcp", "-o", "a.entry.parquet")
     assert_error(
         unknown, f"only = 'bamcp': no result is of this algorithm: must be one of beb, {OWN}"
     )
-    assert_error(shell(*new, small / "out", "-o", "a.entry.parquet", *GIVEN), "MDPs: play them all")
+    for name, experiment, sentence in (
+        ("a", bb.Experiment("GC", num_mdps=3), "GC is no frozen set of this version of brlbench"),
+        ("b", bb.frozen_set(SET, 3), "random on GC has 3 of 500 MDPs: play them all"),
+    ):
+        write_result(Path(f"{name}.parquet"), bb.evaluate(bb.make_agent("random"), experiment))
+        unfit = shell(*new, f"{name}.parquet", "-o", "a.entry.parquet", *GIVEN)
+        assert_error(unfit, sentence)
     wrong = shell(*new, results, "-o", "a.entry.parquet", *GIVEN, "--paper", "ftp://a.org")
     assert_error(wrong, "paper = 'ftp://a.org': must be an address")
 

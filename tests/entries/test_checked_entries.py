@@ -12,16 +12,17 @@ import numpy as np
 import pytest
 
 import brlbench as bb
-from brlbench.entries import CHECKS, CheckedEntry
+from brlbench.entries import CHECKS, CheckedEntry, replay
 from brlbench.entries.returns import best_returns
 from brlbench.errors import InvalidInput
 from brlbench.protocol.adjusted import Adjusted
-from brlbench.protocol.summary import Stopped, Summary
+from brlbench.protocol.summary import Learning, Stopped, Summary
 from brlbench.storage.compact import ExperimentHeader, read_summaries, write_summaries
 from brlbench.storage.entries import read_entry
 from helpers.made_entries import (
     OWN,
     SET,
+    SLOW,
     TOLD,
     Change,
     changed,
@@ -80,11 +81,27 @@ def _more(amount: float) -> Callable[[Summary], Any]:
     return lambda summary: summary.returns + amount
 
 
+def _adjusted(amount: float, width: float = 1.0) -> Callable[[Summary], Adjusted]:
+    def change(summary: Summary) -> Adjusted:
+        assert summary.adjusted is not None
+        return Adjusted(summary.adjusted.returns + amount, width * summary.adjusted.ci95)
+
+    return change
+
+
+def _falling(summary: Summary) -> Learning:
+    """A curve that ends where it should, after a peak."""
+    assert summary.learning is not None
+    mean = summary.learning.mean.copy()
+    mean[-2] = mean[-1] + 1
+    return summary.learning._replace(mean=mean)
+
+
 def _consistent(amount: float) -> Change:
     """Higher returns, adjusted returns and learning curves."""
     return summaries(
         returns=_more(amount),
-        adjusted=lambda each: Adjusted(each.adjusted.returns + amount, each.adjusted.ci95),
+        adjusted=_adjusted(amount),
         learning=lambda each: None,
     )
 
@@ -115,19 +132,19 @@ FORGED: dict[str, tuple[str, Change, str]] = {
     "scores": ("scores", summaries(returns=_more(1.0)), "learning curve ends at"),
     "adjusted": (
         "scores",
-        summaries(adjusted=lambda each: Adjusted(each.adjusted.returns + 9, each.adjusted.ci95)),
+        summaries(adjusted=_adjusted(9.0)),
         "luck does not explain that its adjusted score is",
     ),
     "interval": (
         "scores",
-        summaries(adjusted=lambda each: replace(each.adjusted, ci95=each.adjusted.ci95 / 2)),
+        summaries(adjusted=_adjusted(0.0, width=0.5)),
         "is too narrow for its returns",
     ),
     "no adjusted score": ("scores", summaries(adjusted=lambda each: None), "no adjusted score"),
     "falling curve": (
         "scores",
-        summaries(learning=lambda each: each.learning._replace(mean=each.learning.mean[::-1])),
-        "learning curve ends at",
+        summaries(learning=_falling),
+        "learning curve falls, where no reward is negative",
     ),
     "too good": (
         "best",
@@ -158,7 +175,7 @@ FORGED: dict[str, tuple[str, Change, str]] = {
     "times": ("times", _seconds(every=1e-6), "less than 1/20 of what random actions would take"),
     "no time": ("times", _seconds(every=0.0), "0 s per decision is less than"),
     "mean time": ("times", _seconds(mean=0.5), "time per trajectory is not the sum"),
-    "longest time": ("times", _seconds(max=1e-4), "longest time contradict each other"),
+    "longest time": ("times", _seconds(max=1e-9), "longest time contradict each other"),
     "parameters": (
         "agents",
         summaries(parameters=lambda each: {"x": 1} if not each.is_own else each.parameters),
@@ -224,6 +241,25 @@ def test_what_only_playing_again_shows_is_refused(made_entry: Path, tmp_path: Pa
     checked = bb.check_entry(quick, OWN, replay=1, seed=2)
     assert "replayed times" in checked.refused
     assert "its decision takes" in checked.findings["replayed times"].seen
+
+
+@pytest.mark.slow  # a process plays
+def test_an_agent_that_takes_forever_is_refused(
+    made_entry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slow agent with the times of a quick one."""
+    monkeypatch.setattr(replay, "_LEAST_LIMIT", 0.5)
+    slow = summaries(
+        algorithm=lambda each: SLOW,
+        label=lambda each: each.label.replace("Steady", "Slow"),
+        seconds=lambda each: {**each.seconds, "offline": 1e-3},
+    )
+    one = _only(made_entry, tmp_path / "a.parquet", OWN)
+    checked = bb.check_entry(changed(one, tmp_path / "b.parquet", slow), SLOW)
+    assert checked.refused == ["replayed times"], str(checked)
+    seen = checked.findings["replayed times"].seen
+    assert seen.startswith(f"{SLOW}(patience=9) on {SET} took more than ")
+    assert checked.findings["replay"].seen == "nothing was played: it takes too long"
 
 
 @pytest.mark.slow  # a process plays

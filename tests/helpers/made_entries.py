@@ -1,6 +1,7 @@
 """Entries for tests: of an agent outside the package and a built-in one, and changes of them."""
 
 import json
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from brlbench.storage.entries import Entry, read_entry
 
 SET = "GC/accurate/v1"
 OWN = "helpers.made_entries:Steady"
+SLOW = "helpers.made_entries:Slow"
 BUILT_IN = "beb(beta=2.0)"
 TOLD: dict[str, Any] = {
     "name": "Steady & sons",
@@ -54,6 +56,14 @@ class Steady:
 
 class Other(Steady):
     """The same by another name."""
+
+
+class Slow(Steady):
+    """It takes its time."""
+
+    def act(self, state: int) -> int:
+        time.sleep(1)
+        return super().act(state)
 
 
 def write_made(folder: Path) -> None:

@@ -12,6 +12,7 @@ from brlbench.protocol.summary import Learning, Summary
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.loading import load
 from brlbench.report.page.content import Packed, page_content
+from brlbench.storage.compact import ExperimentHeader
 from helpers.made_entries import BUILT_IN, OWN, changed, settings, summaries
 from helpers.shell import Shell
 
@@ -57,6 +58,20 @@ def test_other_results_of_the_same_label_get_the_name_of_the_entry(
     assert sum("hold different results of beb [Rival]" in note for note in data.notes) == 1
 
 
+def test_agents_of_one_label_stay_apart_where_only_one_has_played(
+    made_entry: Path, tmp_path: Path
+) -> None:
+    """Else one would be taken for the other on boards of several sets."""
+    elsewhere = bb.frozen_set("GDL/accurate/v1")
+    header = ExperimentHeader(elsewhere.name, elsewhere.hash, elsewhere.settings())
+    other = changed(
+        made_entry, tmp_path / "a.parquet", lambda _, each: (header, each), name="Rival"
+    )
+    found = {each.name: each.summaries for each in load(made_entry, other).experiments}
+    assert {each.algorithm for each in found["GC"]} == {"beb", OWN}
+    assert {each.algorithm for each in found["GDL"]} == {"beb", f"{OWN} [Rival]"}
+
+
 def _named(algorithm: str, **changes: Any) -> Callable[..., Any]:
     return lambda header, each: (
         header,
@@ -83,6 +98,21 @@ def test_an_entry_sets_no_scale_with_parameters_that_random_lacks(
 def test_a_label_that_hides_its_agent_is_not_shown(made_entry: Path, tmp_path: Path) -> None:
     path = changed(made_entry, tmp_path / "a.parquet", summaries(label=lambda each: "bamcp"))
     assert labels(path) == [BUILT_IN, f"{OWN}(patience=9)"]
+
+
+def test_names_of_agents_are_escaped_wherever_they_are_shown(
+    made_entry: Path, tmp_path: Path, shell: Shell
+) -> None:
+    name = "<script>x</script>[bold]\x1b[31m\u202e=1+1"
+    path = changed(made_entry, tmp_path / "a.parquet", _named(name))
+    done = shell("compare", path, "--all", "--notes")
+    assert done.code == 0, done
+    assert "<script>x</script>[bold]\\x1b[31m\\u202e=1+1" in done.out
+    assert not {"\x1b", "\u202e"} & set(done.out + done.err)
+    done = shell("report", path, "-o", "report", "--format", "html")
+    assert done.code == 0, done
+    assert not {"\x1b", "\u202e"} & set(done.out + done.err)
+    assert "<script>x" not in Path("report/report.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -115,7 +145,7 @@ def test_learning_curves_at_other_decisions_are_shown_together(made_entry: Path)
     [experiment] = load(made_entry).experiments
     first, second = experiment.summaries
     assert first.learning is not None and second.learning is not None
-    few = Learning(*(each[::3] for each in (second.learning)))
+    few = Learning._make(each[::3] for each in second.learning)
     mixed = replace(experiment, summaries=[first, replace(second, learning=few)])
     shown = _learning(mixed)
     assert shown["decisions"] == first.learning.decisions.tolist()

@@ -54,7 +54,7 @@ def test_its_file_is_named_like_an_entry(tmp_path: Path) -> None:
         write_entry(tmp_path / "a.parquet", ENTRY, pairs())
 
 
-WRONG = {
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "HTML": ({"name": "<b>best</b>"}, "name = '<b>best</b>': must have no HTML tags"),
     "script": ({"description": "good<script src=x>"}, "must have no HTML tags"),
     "escape": ({"name": "red\x1b[31m"}, r"control characters, such as '\x1b'"),

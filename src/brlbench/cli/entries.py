@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,7 +38,6 @@ _QUESTIONS = {
     "commit": "The commit that was played",
     "paper": "The address of a paper (Enter for none)",
 }
-Asked = dict[str, str | list[str] | None]
 
 
 def new(
@@ -69,35 +68,32 @@ def new(
 
     Example: [bold]brlbench entry new results --only my_agent:Thompson -o mine.entry.parquet[/bold]
     """
-    from ..entries.packing import check_name, choose, has_own, new_entry
+    from ..entries.packing import check_name, choose, has_own, pack
+    from ..storage.entries import Entry
 
     check_name(output, overwrite)
-    needs_code = has_own(choose(results, only or []))
-    given: Asked = {
-        "name": name, "author": author, "description": description, "licence": licence,
-        "code": code, "commit": commit, "paper": paper,
+    chosen = choose(results, only or [])
+    given = {
+        "name": name, "author": ";".join(author or []), "description": description,
+        "licence": licence, "code": code, "commit": commit, "paper": paper,
     }  # fmt: skip
-    told = _complete(given, needs_code)
-    authors = told.pop("author")
-    new_entry(results, output, authors=authors, only=only or [], overwrite=overwrite, **told)  # type: ignore[arg-type]
+    told = _complete(given, has_own(chosen))
+    authors = [each.strip() for each in told.pop("author").split(";")]
+    pack(output, Entry(authors=tuple(filter(None, authors)), **told), chosen, overwrite)
     say(f"wrote {output}: check it with brlbench entry check {output}")
 
 
-def _complete(given: Asked, needs_code: bool) -> Asked:
+def _complete(given: Mapping[str, str | None], needs_code: bool) -> dict[str, str]:
     """What is given, and the answers to questions about what is missing."""
     needed = ["name", "author", "description", "licence", *(["code", "commit"] * needs_code)]
     missing = [name for name in needed if not given[name]]
-    if not missing:
-        return {name: value or "" for name, value in given.items()}
-    if not _is_asking():
+    if missing and not _is_asking():
         options = ", ".join(f"--{name}" for name in missing)
         raise InvalidInput(f"the entry lacks {options}: give these options, or use a terminal")
-    asked = [*missing, *(["paper"] if given["paper"] is None else [])]
-    answers = {name: _ask(_QUESTIONS[name], name == "paper") for name in asked}
-    told = {name: value or "" for name, value in {**given, **answers}.items()}
-    if "author" in missing:
-        told["author"] = [each.strip() for each in answers["author"].split(";") if each.strip()]
-    return told
+    if missing and given["paper"] is None:
+        missing.append("paper")
+    answers = {name: _ask(_QUESTIONS[name], optional=name == "paper") for name in missing}
+    return {name: answers.get(name, value) or "" for name, value in given.items()}
 
 
 def _is_asking() -> bool:
@@ -155,8 +151,7 @@ def _print(checked: "CheckedEntry") -> None:
         told = verbatim(seen) if not remedy else Text.assemble(
             verbatim(seen), "\n", verbatim(f"→ {remedy}", "bold")
         )  # fmt: skip
-        statement = CHECKS[name].statement if name in CHECKS else "It can be read"
-        table.add_row(_MARKS[verdict], statement, told)
+        table.add_row(_MARKS[verdict], CHECKS[name].statement, told)
     console.print(table)
     say(_answer(checked))
 

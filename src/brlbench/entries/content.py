@@ -14,12 +14,17 @@ from ..protocol.labels import label_of
 from ..storage.checks import is_number, is_text
 from ..storage.entries import problems_of, wrong_with
 from ..storage.frozen import why_not_frozen
-from ..testing.rules import Finding
+from ..testing.rules import KEPT, Finding
 from .opened import Opened, Played, judged
 
 _LONGEST_TEXT = 500  # of labels, parameters and names of machines
 _UNLIKE = 30.0  # how many times faster or slower than this one a machine can be
 _VERSIONS = ("python", "brlbench", "numba", "numpy")
+
+
+def whole(opened: Opened) -> Finding:
+    """The digest in the file is that of its other bytes, so nothing was changed by accident."""
+    return Finding(KEPT, f"SHA-256 {opened.digest}")
 
 
 def texts(opened: Opened) -> Finding:
@@ -107,7 +112,8 @@ def _wrong_machine(one: dict[str, Any]) -> str:
             return f"the version of {name} is not known"
     if _number(stated["brlbench"]) > _number(version("brlbench")):
         return f"it was played with brlbench {stated['brlbench']}, which is newer than this one"
-    speed, here = one.get("calibration_microseconds"), machine.calibration()
+    speed: Any = one.get("calibration_microseconds")
+    here = machine.calibration()
     if not is_number(speed) or not here / _UNLIKE < speed < here * _UNLIKE:
         return f"the calibration of its machine is {speed} µs, and {here:.3g} µs here"
     return ""

@@ -12,7 +12,8 @@ from ..storage.entries import Entry
 from ..testing.rules import BROKEN, UNKNOWN, Finding
 from . import content, returns, times
 from .opened import Opened, open_entry
-from .replay import OnReplay, Replay, classes_of, replay_some, same_returns, same_times
+from .repeated import same_returns, same_times
+from .replay import OnReplay, Replay, classes_of, replay_some
 
 REPLAYED_MDPS = 3
 WITHIN = "5m"
@@ -29,6 +30,7 @@ class Check(NamedTuple):
 _NEEDED = ("sets", "MDPs", "returns")
 
 CHECKS: dict[str, Check] = {
+    "file": Check("The file is whole", content.whole),
     "texts": Check("Its texts are plain", content.texts),
     "sets": Check("Its experiments are frozen sets", content.sets),
     "MDPs": Check("All MDPs were played", content.mdps),

@@ -1,10 +1,12 @@
 """An entry that was opened, to be looked at."""
 
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import InvalidInput
+from ..files import read_bytes
 from ..protocol.experiment import Experiment
 from ..protocol.summary import Summary
 from ..storage import frozen_set
@@ -37,6 +39,8 @@ class Opened(NamedTuple):
     """An entry and its results."""
 
     entry: Entry
+    digest: str
+    """SHA-256 of the file."""
     results: list[Played]
 
 
@@ -45,7 +49,8 @@ def open_entry(path: Path) -> Opened:
     entry = read_entry(path, strict=False)
     if entry is None:
         raise InvalidInput(f"{path} is a compact file and no entry: make one with entry new")
-    return Opened(entry, [Played(*each) for each in read_summaries(path)])
+    digest = hashlib.sha256(read_bytes(path)).hexdigest()
+    return Opened(entry, digest, [Played(*each) for each in read_summaries(path)])
 
 
 def judged(problems: Iterable[str], kept: str, remedy: str) -> Finding:

@@ -10,7 +10,7 @@ from ..protocol.summary import Summary
 from ..report.compare import Given, gather
 from ..report.data import ExperimentData
 from ..storage.compact import ExperimentHeader
-from ..storage.entries import SUFFIX, Entry, problems_of, write_entry
+from ..storage.entries import SUFFIX, Entry, write_entry
 from ..storage.frozen import why_not_frozen
 
 Chosen = list[tuple[ExperimentHeader, Sequence[Summary]]]
@@ -47,14 +47,17 @@ def new_entry(
     """
     listed = (authors,) if isinstance(authors, str) else tuple(authors)
     entry = Entry(name, listed, description, code, commit, paper, licence)
-    for problem in problems_of(entry):
-        raise InvalidInput(problem)
     check_name(Path(path), overwrite)
     chosen = choose(results, [only] if isinstance(only, str) else list(only))
-    if has_own(chosen) and not code:
-        raise InvalidInput("code is missing: give the address of the agent's code, and its commit")
-    write_entry(Path(path), entry, chosen, overwrite)
+    pack(Path(path), entry, chosen, overwrite)
     return entry
+
+
+def pack(path: Path, entry: Entry, chosen: Chosen, overwrite: bool = False) -> None:
+    """Write an entry with some results."""
+    if has_own(chosen) and not entry.code:
+        raise InvalidInput("code is missing: give the address of the agent's code, and its commit")
+    write_entry(path, entry, chosen, overwrite)
 
 
 def check_name(path: Path, overwrite: bool = False) -> None:
@@ -76,6 +79,7 @@ def choose(results: Given | Iterable[Given], only: Sequence[str] = ()) -> Chosen
     chosen: Chosen = []
     for experiment in data.experiments:
         played = [each for each in experiment.summaries if not only or each.algorithm in only]
+        header = _header(experiment) if played else None
         number = max(experiment.num_mdps, NUM_MDPS)
         for each in played:
             if len(each.returns) < number:
@@ -83,8 +87,8 @@ def choose(results: Given | Iterable[Given], only: Sequence[str] = ()) -> Chosen
                     f"{each.label} on {experiment.name} has {len(each.returns)} of {number} MDPs: "
                     "play them all"
                 )
-        if played:
-            chosen.append((_header(experiment), played))
+        if header is not None:
+            chosen.append((header, played))
     return chosen
 
 

@@ -1,4 +1,4 @@
-"""Plays agents of an entry again, on some MDPs, and compares returns and times.
+"""Plays agents of an entry again, on some MDPs.
 
 Built-in agents are played always; those of others only if the user names their class, since playing
 means to run their code. Each plays in a supervised process. MDPs and the order of results are drawn
@@ -6,7 +6,7 @@ with a seed that nobody knows before, so that nobody knows which returns are loo
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,22 +15,20 @@ from ..agents import AGENTS, describe, make_agent
 from ..agents.base import Agent
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, reason
-from ..executors.base import Done, Limits, Notify
-from ..executors.child import Child
+from ..executors.base import Died, Done, Limits, Notify
+from ..executors.child import TOOK_LONG, Child
 from ..protocol.evaluate import evaluate
 from ..protocol.experiment import Experiment
 from ..protocol.playing import Part, play
 from ..protocol.totals import returns_of
 from ..protocol.training import Training, train
 from ..storage import frozen_set
-from ..testing.rules import KEPT, UNKNOWN, Finding
 from .content import names_file
-from .opened import Opened, Played, judged
+from .opened import Opened, Played
 from .times import ABSURD, speed_of
 
 _COMPILING = 300.0  # seconds that a process may need before it trains
 _LEAST_LIMIT = 20.0  # seconds; what should take less may be slow by chance
-_NOTICEABLE = 0.01  # seconds of training, below which its time says little
 _BRIEF = 2.0  # seconds; a first time this short may mostly be spent on imports
 _FUNCTION = f"{__name__}:play_again"
 
@@ -58,7 +56,7 @@ class Replay(NamedTuple):
     failed: list[str]
     slow: list[str]
     """What takes absurdly longer than the entry says."""
-    left_out: Mapping[str, str]
+    left_out: dict[str, str]
     """Why results were not played, by result."""
     seed: int
 
@@ -83,7 +81,6 @@ def replay_some(
     """
     rng, end = np.random.default_rng(seed), time.monotonic() + seconds
     found = Replay([], [], [], {}, seed)
-    left_out: dict[str, str] = {}
     if number == 0:
         return found._replace(left_out={str(each): "not asked for" for each in opened.results})
     with Child() as child:
@@ -94,10 +91,10 @@ def replay_some(
             left = end - time.monotonic()
             why = _why_not(played, agents) or _too_long(played, mdps, left)
             if why:
-                left_out[str(played)] = why
+                found.left_out[str(played)] = why
                 continue
             _play(child, played, agents, mdps, min(left, _limit(played, mdps)), found)
-    return found._replace(left_out=left_out)
+    return found
 
 
 def _why_not(played: Played, agents: Mapping[str, str]) -> str:
@@ -154,13 +151,17 @@ def _play(
     outcome = child.perform(_FUNCTION, argument, limits, guest=summary.algorithm)
     if isinstance(outcome, Done):
         found.done.append(Replayed(played, mdps, **outcome.value))
-    elif outcome.reason.startswith("took more than") and limit >= _limit(played, mdps):
+    elif isinstance(outcome, Died):
+        found.left_out[str(played)] = outcome.reason
+    elif not outcome.reason.startswith(TOOK_LONG):
+        found.failed.append(f"{played}: {outcome.reason}")
+    elif limit < _limit(played, mdps):
+        found.left_out[str(played)] = "--within was over"
+    else:
         found.slow.append(
             f"{played} took more than {format_seconds(limit)} here, where "
             f"{format_seconds(_expected(played, mdps))} are to be expected"
         )
-    else:
-        found.failed.append(f"{played}: {outcome.reason}")
 
 
 def play_again(argument: Any, notify: Notify) -> dict[str, Any]:
@@ -179,7 +180,8 @@ def play_again(argument: Any, notify: Notify) -> dict[str, Any]:
         seconds = result.decision_seconds.mean(axis=1).min()
         adjusted = result.adjusted.returns[ordered].tolist() if result.can_be_adjusted else []
         return _told(result.returns[ordered].tolist(), adjusted, offline, seconds)
-    returns, times = [], []
+    returns: list[float] = []
+    times: list[float] = []
     each = experiment.trajectories_per_mdp
     for mdp in argument["mdps"]:
         part = Part(mdp * each, (mdp + 1) * each)
@@ -204,84 +206,6 @@ def _told(
     return {
         "returns": returns, "adjusted": adjusted, "offline": offline, "decision": float(decision)
     }  # fmt: skip
-
-
-def same_returns(opened: Opened, replayed: Replay) -> Finding:
-    """Agents that are played again have the same returns, in MDPs that are drawn now."""
-    problems = [*filter(None, map(_difference, replayed.done)), *replayed.failed]
-    algorithms = {each.summary.algorithm for each in opened.results}
-    missing = algorithms - {each.played.summary.algorithm for each in replayed.done}
-    number = sum(len(each.mdps) for each in replayed.done)
-    seen = (
-        f"{number} returns of {len(replayed.done)} of {len(opened.results)} results, the same "
-        f"(seed {replayed.seed})"
-    )
-    if problems:
-        return judged(problems, "", _remedy(opened))
-    why = next(
-        (
-            f"{name}: {why}"
-            for name, why in replayed.left_out.items()
-            if name.startswith(tuple(missing))
-        ),
-        "",
-    )
-    if not missing:
-        return Finding(KEPT, seen)
-    told = f"{seen}; not played: {why}" if replayed.done else f"nothing was played: {why}"
-    return Finding(UNKNOWN, told)
-
-
-def _remedy(opened: Opened) -> str:
-    made_with = {
-        str(played.summary.machine.get("versions", {}).get("brlbench")) for played in opened.results
-    }
-    listed = " or ".join(sorted(made_with))
-    return f"play it again with this version, or check it with brlbench {listed}, which played it"
-
-
-def _difference(again: Replayed) -> str:
-    """Where a replay differs from the entry; empty if it does not."""
-    mdps, summary = np.array(again.mdps), again.played.summary
-    stored = {"return": summary.returns[mdps], "adjusted return": np.zeros(0)}
-    if again.adjusted and summary.adjusted is not None:
-        stored["adjusted return"] = summary.adjusted.returns[mdps]
-    for (name, told), now in zip(stored.items(), (again.returns, again.adjusted), strict=True):
-        tolerance = (1e-9, 1e-6)[name != "return"]
-        differs = ~np.isclose(told, now, rtol=tolerance, atol=tolerance)
-        if differs.any():
-            first = int(np.argmax(differs))
-            return (
-                f"{again.played}, MDP {mdps[first]}: the {name} is {now[first]:.6g}, and "
-                f"{told[first]:.6g} in the entry ({differs.sum()} of {len(told)} MDPs differ)"
-            )
-    return ""
-
-
-def same_times(replayed: Replay) -> Finding:
-    """Agents that are played again are not absurdly slower than the entry says."""
-    problems = [*replayed.slow, *(text for each in replayed.done for text in _too_quick(each))]
-    if not replayed.done and not problems:
-        return Finding(UNKNOWN, "nothing was played")
-    ratios = [
-        each.played.summary.seconds["mean"] / (each.decision * speed_of(each.played))
-        for each in replayed.done
-    ]
-    seen = f"{min(ratios, default=0):.2g} to {max(ratios, default=0):.2g} times those here"
-    return judged(problems, f"decisions take {seen}, machines calibrated", "play it again")
-
-
-def _too_quick(again: Replayed) -> Iterator[str]:
-    seconds, speed = again.played.summary.seconds, speed_of(again.played)
-    times = {"decision": (seconds["mean"], again.decision)}
-    if again.offline > _NOTICEABLE:
-        times["training"] = (seconds["offline"], again.offline)
-    for name, (stated, here) in times.items():
-        if stated < here * speed / ABSURD:
-            yield (
-                f"{again.played}: its {name} takes {format_seconds(stated)}, less than "
-                f"1/{ABSURD:g} of the {format_seconds(here * speed)} to be expected on its machine"
-            )
 
 
 def classes_of(opened: Opened, paths: Sequence[str]) -> dict[str, str]:

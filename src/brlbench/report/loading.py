@@ -56,7 +56,8 @@ def load(
         except StoreError as error:
             notes.append(Note(f"left out: {error}"))
             continue
-        for header, summary in read.summaries:
+        named = read.summaries if read.entry is None else apart(read.summaries, read.entry, found)
+        for header, summary in named:
             name = headers.setdefault(header.hash, header).name
             agents = found.setdefault(header.hash, {})
             if text := _add(read, summary, agents, sources, name):
@@ -120,8 +121,6 @@ def _add(
     experiment: str,
 ) -> str:
     """Add a summary to the agents of its experiment; returns what is left out, if anything is."""
-    if read.entry is not None:
-        summary = apart(summary, read.entry, agents.get(summary.full_label))
     first = agents.setdefault(summary.full_label, summary)
     sources[summary] = read.source
     if first is summary:

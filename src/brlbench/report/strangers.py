@@ -1,5 +1,6 @@
 """Results of strangers beside others: an entry can't pass for what somebody else has played."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from ..storage.compact import ExperimentHeader
 from ..storage.entries import Entry
 from ..storage.frozen import why_not_frozen
 
+Pairs = Sequence[tuple[ExperimentHeader, Summary]]
+
 _SCALE = ("random", REFERENCE)  # normalised scores depend on them
 
 
@@ -22,19 +25,48 @@ def genuine(header: ExperimentHeader, path: Path) -> ExperimentHeader:
     return header._replace(name=header.settings["name"])
 
 
-def apart(summary: Summary, entry: Entry, known: Summary | None) -> Summary:
-    """The summary of an entry; with the entry's name if it only seems to be a known agent.
+def apart(
+    pairs: Pairs, entry: Entry, found: Mapping[str, Mapping[str, Summary]]
+) -> list[tuple[ExperimentHeader, Summary]]:
+    """The summaries of an entry; those that only seem to be of known agents get the entry's name.
 
-    It seems so if other results are known of an agent with its label, or if no built-in agent has
-    its parameters. Then it is an agent of its own, and sets no scale of normalised scores.
+    Then they are of agents of their own in all experiments, and set no scale of normalised scores.
+
+    Args:
+        pairs: the summaries, each with its experiment.
+        entry: whose they are.
+        found: the summaries that are known, by the experiment's hash and the full label.
     """
-    if not summary.label.startswith(summary.algorithm):
-        summary = replace(summary, label=summary.full_label)
-    if _is_possible(summary) and (known is None or is_repeated(summary, known)):
-        return summary
-    marked = f"{summary.algorithm} [{entry.name}]"
-    label = marked + summary.label.removeprefix(summary.algorithm)
-    return replace(summary, algorithm=marked, label=label)
+    marked = _pretending(pairs, found)
+    named = []
+    for header, summary in pairs:
+        algorithm, label = summary.algorithm, summary.label
+        if not label.startswith(algorithm):
+            label = summary.full_label
+        if summary.full_label in marked:
+            algorithm = f"{algorithm} [{entry.name}]"
+            label = algorithm + label.removeprefix(summary.algorithm)
+        named.append((header, replace(summary, algorithm=algorithm, label=label)))
+    return named
+
+
+def _pretending(pairs: Pairs, found: Mapping[str, Mapping[str, Summary]]) -> set[str]:
+    """The full labels of agents that have the label of another one.
+
+    They have other results than a known agent with this label, or parameters that no built-in agent
+    has. Agents of users share a label by chance unless they share a result, too.
+    """
+    everywhere = {label for agents in found.values() for label in agents}
+    differing, repeated = set(), set()
+    for header, summary in pairs:
+        label = summary.full_label
+        known = found.get(header.hash, {}).get(label)
+        if not _is_possible(summary) or (known is not None and not is_repeated(summary, known)):
+            differing.add(label)
+        elif known is not None:
+            repeated.add(label)
+    own = {summary.full_label for _, summary in pairs if summary.is_own}
+    return differing | ((own & everywhere) - repeated)
 
 
 def is_repeated(one: Summary, other: Summary) -> bool:

@@ -25,7 +25,7 @@ from brlbench.mdps.sparse import Floats
 
 from .coverage import AGENTS, PROBLEMS, SEED
 
-NUM_MDPS, SIMULATIONS, RESAMPLES = 50_000, 2000, 500
+NUM_MDPS, SIMULATIONS, RESAMPLES = 20_000, 2000, 199
 SIZES = {  # numbers of MDPs in simulated experiments
     "50": [50, 50, 50],
     "200": [200, 200, 200],
@@ -101,7 +101,7 @@ def main() -> None:
     returns = played()
     print("| agent, rival | MDPs |", " | ".join(AGGREGATES), "|")
     print("|---|---|" + "---:|" * len(AGGREGATES))
-    for agent, rival in (("random", "beb"), ("epsilon-greedy", "beb"), ("beb", "epsilon-greedy")):
+    for agent, rival in (("random", "beb"), ("epsilon-greedy", "beb")):
         pairs = zip(returns[agent], returns[rival], strict=True)
         population = [np.stack(pair, axis=1) for pair in pairs]
         for title, sizes in SIZES.items():

@@ -68,7 +68,7 @@ def test_the_interquartile_mean_is_the_trimmed_mean(number: int, experiments: in
     """Also where the number of returns is no multiple of four."""
     scores = generator("test trimmed", number, experiments).lognormal(size=(experiments, number))
     expected = scipy.stats.trim_mean(scores, 0.25, axis=None)
-    assert interquartile_mean(scores, resamples=1).value == pytest.approx(expected, rel=1e-12)
+    assert interquartile_mean(list(scores), resamples=1).value == pytest.approx(expected, 1e-12)
 
 
 def test_a_return_far_away_is_cut() -> None:
@@ -105,7 +105,7 @@ def test_ranks_computed_by_hand() -> None:
 def test_ranks_are_of_the_same_mdps() -> None:
     """Agents that always differ by little are told apart; equal ones never are."""
     luck = generator("test ranks").normal(0, 10, size=(3, 50))
-    agents = [luck, luck + 0.01, luck, luck - 0.01]
+    agents = [list(luck + better) for better in (0.0, 0.01, 0.0, -0.01)]
     assert rank_intervals(agents, resamples=300) == [
         (2.5, 2.5, 2.5), (1, 1, 1), (2.5, 2.5, 2.5), (4, 4, 4),
     ]  # fmt: skip
@@ -163,7 +163,7 @@ def test_only_mdps_are_resampled() -> None:
 
 
 def test_a_seed_gives_the_same_numbers() -> None:
-    scores = generator("test seeds").exponential(size=(3, 40))
+    scores = list(generator("test seeds").exponential(size=(3, 40)))
     for aggregate in (interquartile_mean, mean_score, optimality_gap):
         once, again, other = (aggregate(scores, seed=seed) for seed in (1, 1, 2))
         assert once == again != other
@@ -171,7 +171,7 @@ def test_a_seed_gives_the_same_numbers() -> None:
 
 
 def test_the_band_of_a_profile_does_not_rise() -> None:
-    scores = generator("test band").exponential(size=(3, 40))
+    scores = list(generator("test band").exponential(size=(3, 40)))
     for line in performance_profile(scores, np.linspace(-0.5, 3, 71)):
         assert (np.diff(line) <= 1e-12).all()
         assert line[0] == pytest.approx(1)
@@ -261,7 +261,11 @@ def test_pairs_must_be_of_the_same_mdps() -> None:
 
 @pytest.mark.slow
 def test_intervals_hold_the_truth_in_95_of_100_cases() -> None:
-    """Two agents in two experiments, whose returns are skewed, and often 0."""
+    """Two agents in two experiments, whose returns are skewed, and often 0.
+
+    Not for any returns: where three of four are 0 and the others exponential, the mean's intervals
+    held the truth in 93.7% of simulations.
+    """
     rng, shape = generator("test coverage of aggregates"), (100_000, 2)
     shared = rng.exponential(0.3, (2, shape[0], 1))
     own = rng.exponential(1.0, (2, *shape))
@@ -269,7 +273,8 @@ def test_intervals_hold_the_truth_in_95_of_100_cases() -> None:
         shared[0] + 0.2 * own[0] ** 1.5,
         np.where(shared[1] + rng.random(shape) > 1.0, own[1], 0.0),
     ]
-    tried = {name: AGGREGATES[name] for name in ("interquartile mean", "mean", "share above 0.5")}
+    names = ("interquartile mean", "mean", "probability of improvement")
+    tried = {name: AGGREGATES[name] for name in names}
     found = coverage(population, [200, 250], 2000, resamples=199, aggregates=tried)
     # The standard error of a share of 95% in 2,000 simulations is half a percent.
     assert found == pytest.approx(dict.fromkeys(tried, 0.95), abs=0.01)

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from brlbench.analysis.scores import bootstrap_interval, few_mdps_warning, normalised
+from brlbench.analysis.scores import (
+    bootstrap_interval,
+    few_mdps_warning,
+    normalised,
+    normalised_returns,
+)
+from brlbench.errors import InvalidInput
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol.score import ci95
 from brlbench.streams import generator
@@ -84,3 +90,13 @@ def test_a_bootstrap_interval_against_scipy() -> None:
     ).confidence_interval
     assert ours == pytest.approx((theirs.low, theirs.high), abs=0.01)
     assert bootstrap_interval([2.0, 2.0], None, rng) == (2, 2)
+
+
+def test_normalised_returns() -> None:
+    returns = normalised_returns([31.0, 72.0, 51.5, 10.5, 113.0], 31, 72)
+    assert returns.tolist() == [0, 1, 0.5, -0.5, 2]
+    assert returns.mean() == pytest.approx(normalised(55.6, 31, 72))
+    with pytest.raises(InvalidInput, match="a scale from 72 to 31: 1 must be above the score of"):
+        normalised_returns([1.0], 72, 31)
+    with pytest.raises(InvalidInput, match="a scale from 31 to nan"):
+        normalised_returns([1.0], 31, math.nan)

@@ -13,7 +13,8 @@ from brlbench.protocol import footprint
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.footprint import Meter, largest
-from brlbench.protocol.training import Training
+from brlbench.protocol.playing import Part, play
+from brlbench.protocol.training import Training, train
 from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
@@ -84,8 +85,11 @@ def _arrays(fields: tuple[Any, ...]) -> list[Any]:
 
 @needs_linux
 def test_what_is_recorded_does_not_count() -> None:
-    many = Experiment("GC", num_mdps=20_000, horizon=100)  # 64 MB of records
-    assert_near(peak_of(make_agent("random"), many), 0)
+    many, meter = Experiment("GC", num_mdps=500, horizon=2000), Meter()
+    trained = train(make_agent("random"), many.prior, many.task, 0)
+    record = play(trained.agent, many, Part(0, 500), meter)
+    assert sum(array.nbytes for array in record) > 30 * MEGABYTE
+    assert_near(meter.peak_bytes, 0)
 
 
 @needs_linux

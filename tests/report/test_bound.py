@@ -66,6 +66,19 @@ def test_scores_are_normalised_by_the_bound() -> None:
     assert made([], "optimal").normalised(15.0) is None
 
 
+def test_returns_are_normalised_as_scores_are() -> None:
+    data = made([MINE])
+    for each in data.summaries:
+        returns = data.normalised_returns(each)
+        assert returns is not None and returns.std() > 0
+        assert returns.mean() == pytest.approx(data.normalised(each.returns.mean()), abs=1e-12)
+    beb = data.summaries[0]
+    assert made([MINE], "random").normalised_returns(beb) is None
+    assert made([], "optimal").normalised_returns(beb) is None
+    below = FOUND._replace(upper=10.0)  # what random has more than
+    assert made([MINE._replace(bound=below)]).normalised_returns(beb) is None
+
+
 def test_what_a_bound_holds_for() -> None:
     played = {"test_digest": "my digest", "discount": 0.95, "horizon": 250}
     assert MINE.holds_for(played)

@@ -20,6 +20,7 @@ from brlbench.study.status import read_status
 from helpers.made_studies import command, returns_in, run, write_study
 from helpers.processes import children_of, wait_for, wait_for_the_end_of
 from helpers.shell import Shell
+from helpers.slurm_cluster import jobs
 
 # All times are within the bounds, so that only returns decide.
 RACE = """
@@ -46,6 +47,17 @@ parameters.epsilon = [0.0, 1.0]
 
 [[agents]]
 algorithm = "beb"
+"""
+_EXECUTION = """
+[execution]
+part = "PART"
+workers = 2
+
+[execution.slurm]
+partition = "main"
+memory = "800MB"
+interface = "lo"
+check_seconds = 0.5
 """
 FULL = RACE.replace('[racing]\noffline = ["1h"]\nonline = ["1h"]\n', "")
 UNTIL = """
@@ -112,12 +124,25 @@ def test_the_worse_stop_early_and_the_others_do_not(raced: Path, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_workers_do_not_change_decisions(raced: Path, tmp_path: Path) -> None:
-    path = write_study(tmp_path, RACE + '\n[execution]\npart = "1us"\n')
-    bb.run(path, tmp_path / "out", workers=3)
-    assert decisions(tmp_path / "out") == decisions(raced)
-    for label, result in played(tmp_path / "out").items():
-        np.testing.assert_array_equal(result.rewards, played(raced)[label].rewards)
+@pytest.mark.parametrize(
+    "executor", ["local", pytest.param("dask", marks=pytest.mark.dask), "slurm"]
+)
+def test_workers_and_clusters_do_not_change_decisions(
+    raced: Path, tmp_path: Path, executor: str, request: pytest.FixtureRequest
+) -> None:
+    if executor == "slurm":
+        request.getfixturevalue("slurm")
+    part = "1us" if executor == "local" else "1ms"
+    path, out = write_study(tmp_path, RACE + _EXECUTION.replace("PART", part)), tmp_path / "out"
+    code, output = run("run", path, "-r", out, "--executor", executor)
+    assert code == 0, output
+    assert "2 of them stopped early" in output
+    assert decisions(out) == decisions(raced)
+    expected = played(raced)
+    for label, result in played(out).items():
+        np.testing.assert_array_equal(result.rewards, expected[label].rewards)
+    if executor == "slurm":
+        wait_for(lambda: not jobs())
 
 
 def _has_ended_or_written(process: "subprocess.Popen[str]", out: Path, parts: int) -> bool:

@@ -218,13 +218,14 @@ def _kept_resamples(sizes: tuple[int, ...], seed: int, resamples: int) -> list[C
 
 def _draw(sizes: tuple[int, ...], seed: int, resamples: int) -> Iterator[Counts]:
     rng = streams.generator("aggregates", seed)
-    starts = np.cumsum([0, *sizes[:-1]])
-    for rows in row_blocks(resamples, sum(sizes), _NUMBERS_AT_ONCE):
-        drawn = [
-            rng.integers(start, start + size, size=(rows, size))
-            for start, size in zip(starts, sizes, strict=True)
-        ]
-        yield times_drawn(np.concatenate(drawn, axis=1)).astype(np.int32)
+    ends = np.cumsum(sizes).tolist()
+    small = np.uint16 if max(sizes) <= 2**16 else np.int64  # quicker to draw
+    for rows in row_blocks(resamples, ends[-1], _NUMBERS_AT_ONCE):
+        drawn = np.empty((rows, ends[-1]), dtype=np.int64)
+        for size, end in zip(sizes, ends, strict=True):
+            start = end - size
+            np.add(rng.integers(0, size, (rows, size), small), start, out=drawn[:, start:end])
+        yield times_drawn(drawn).astype(np.int32)
 
 
 def _checked(scores: Sequence[ArrayLike], name: str = "scores") -> list[Floats]:

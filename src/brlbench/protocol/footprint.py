@@ -85,8 +85,10 @@ class Meter:
             with _lock:
                 _ended += 1
                 is_alone = is_alone and _begun == number
-            is_known = is_alone and level is not None and peak is not None
-            self._peaks.append(max(0, peak - level) if is_known else None)
+            if not is_alone or level is None or peak is None:
+                self._peaks.append(None)
+            else:
+                self._peaks.append(max(0, peak - level))
 
 
 def measuring(meter: Meter | None) -> AbstractContextManager[None]:

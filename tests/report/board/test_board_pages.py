@@ -1,14 +1,18 @@
 """The leaderboard in a browser: filters, sorting, links, widths and themes."""
 
 import json
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
+import pytest
+from selenium.webdriver import Chrome
 from selenium.webdriver.common.keys import Keys
 
 from brlbench.report.loading import load
 from helpers.made_boards import Site, board_data, contest, written
 from helpers.processes import wait_for
+from helpers.shared import made_once
 
 SHIPPED = Path(__file__).parents[3] / "reproduction/results.parquet"
 NONE = "\N{EN DASH}"
@@ -20,6 +24,24 @@ return [...document.querySelectorAll("h1, h2, p, dd, select, label, li")].filter
   && !node.closest(".scroll")).map((node) => node.textContent);
 """
 PAGES = ("index.html", "problems/GC.html", "agents/bamcp-depth-15.html")
+
+
+@pytest.fixture(scope="session")
+def made_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a leaderboard, made once; only for reading."""
+    return made_once(tmp_path_factory, "board", lambda folder: written(folder, board_data()))
+
+
+@pytest.fixture
+def site(browser: Chrome, made_site: Path) -> Iterator[Site]:
+    """The leaderboard in the browser, which must load nothing and log no error."""
+    site = Site(browser, made_site)
+    site.resize(1400)
+    site.prefer("light")
+    site.errors()  # forgets those of other tests' pages
+    yield site
+    assert site.errors() == []
+    assert site.run("return performance.getEntriesByType('resource').length") == 0
 
 
 def test_the_overview_shows_what_python_found(site: Site) -> None:

@@ -80,7 +80,7 @@ for _panel, _commands in {
 app.add_typer(
     entries.app,
     name="entry",
-    help="Pack results for a board, and check what others have packed.",
+    help=entries.HELP,
     rich_help_panel="Your own agent",
 )
 

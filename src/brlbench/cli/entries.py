@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer(cls=Group, no_args_is_help=True, rich_markup_mode="rich")
 
+HELP = """Pack results for a board, and check what others have packed.
+
+Examples: [bold]brlbench entry new results -o mine.entry.parquet[/bold],
+[bold]brlbench entry check mine.entry.parquet[/bold]
+"""
 _MARKS = {
     "kept": Text("✓", "green"),
     "broken": Text("✗", "bold red"),

@@ -26,6 +26,9 @@ SMALLER = {
         ("scripts/demo\n", "brlbench demo --mdps 3 --output demo-results\n"),
         ("scripts/test\n", ""),
     ],
+    "leaderboard.md": [
+        ("reproduction/results.parquet", str(ROOT / "reproduction/arithmetic.parquet")),
+    ],
     "reliability.md": [
         ("podman run", "true"),
         ("sudo -u nobody", "true"),

@@ -62,8 +62,8 @@ def test_the_overview_shows_what_python_found(site: Site) -> None:
     assert site.texts("#matrix tbody tr")[-1].startswith("optimal (knows the MDP)")
     psrl = site.column("matrix", "name").index("psrl")
     assert site.column("matrix", "on-Grid")[psrl] == NONE
-    assert len(site.all("#profile .curve")) == 6
-    assert len(site.all("#improvement tbody tr")) == 5
+    assert len(site.all("#profile .curve")) == 5
+    assert len(site.all("#improvement tbody tr")) == 4
 
 
 def test_filters(site: Site) -> None:

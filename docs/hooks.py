@@ -8,7 +8,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,11 @@ import brlbench as bb
 from brlbench.agents.parameters import rules
 from brlbench.analysis.bayes_bound.shipped import shipped_bound
 from brlbench.cli import app
+from brlbench.entries import CHECKS
 from brlbench.problems.frozen import HASHES
 from brlbench.protocol.score import ci95
 from brlbench.report.words import format_bound, format_score
-from brlbench.testing.rules import RULES, Rule
+from brlbench.testing.rules import RULES
 
 _MDPS = 100  # for the values of a problem
 _NOTEBOOK = "tutorials/notebook.md"
@@ -196,7 +197,7 @@ def api(names: str) -> str:
 def commands() -> str:
     """All commands of the command line, with their arguments and options."""
     parts = []
-    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+    for name, command in _all_commands(typer.main.get_command(app)):
         text = re.sub(r"\[/?bold\]", "`", inspect.cleandoc(command.help))
         rows = [(f"`{_usage(given)}`", given.help or "") for given in command.params]
         parts += [
@@ -205,6 +206,15 @@ def commands() -> str:
             table(("argument or option", "meaning"), rows) if rows else "",
         ]
     return "\n\n".join(parts)
+
+
+def _all_commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """The commands of a group and of groups within it, each after the names of its groups."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _all_commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
 
 
 def _usage(given: Any) -> str:
@@ -250,12 +260,20 @@ def frozen_sets() -> str:
 
 def rules_of_agents() -> str:
     """The rules that `brlbench check` checks."""
-    rows = [(f"`{name}`", rule.statement, _statement(rule)) for name, rule in RULES.items()]
+    rows = [(f"`{name}`", rule.statement, _first_line(rule.check)) for name, rule in RULES.items()]
     return table(("name", "rule", "what is checked"), rows)
 
 
-def _statement(rule: Rule) -> str:
-    return (inspect.getdoc(rule.check) or "").partition("\n")[0]
+def checks_of_entries() -> str:
+    """What `brlbench entry check` checks."""
+    rows = [
+        (f"`{name}`", check.statement, _first_line(check.judge)) for name, check in CHECKS.items()
+    ]
+    return table(("name", "check", "what is checked"), rows)
+
+
+def _first_line(function: Any) -> str:
+    return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
 def _docstring(made: Any) -> str:
@@ -277,5 +295,6 @@ _GENERATED: dict[str, Callable[..., str]] = {
         bounds,
         frozen_sets,
         rules_of_agents,
+        checks_of_entries,
     )
 }

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .agents.formulas import FormulaSet, make_formulas
     from .analysis.bayes_bound import bayes_optimal_bound
     from .analysis.significance import paired_z_test
+    from .entries import check_entry, new_entry
     from .errors import AgentError, BrlbenchError, InvalidInput, StoreError
     from .mdps.bayes_optimal import bayes_optimal_value
     from .mdps.dirichlet import FlatDirichlet
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .protocol.experiment import Experiment
     from .protocol.result import Result
     from .report import report
+    from .report.board import leaderboard
     from .report.compare import compare
     from .report.plots import (
         plot_differences,
@@ -54,13 +56,16 @@ _MODULES = {
     "Task": "agents",
     "bayes_optimal_bound": "analysis.bayes_bound",
     "bayes_optimal_value": "mdps.bayes_optimal",
+    "check_entry": "entries",
     "check_rules": "testing",
     "compare": "report.compare",
     "distribution": "problems",
     "evaluate": "protocol.evaluate",
     "frozen_set": "storage",
+    "leaderboard": "report.board",
     "make_agent": "agents",
     "make_formulas": "agents.formulas",
+    "new_entry": "entries",
     "paired_z_test": "analysis.significance",
     "plot_differences": "report.plots",
     "plot_learning": "report.plots",
@@ -90,13 +95,16 @@ __all__ = [
     "Task",
     "bayes_optimal_bound",
     "bayes_optimal_value",
+    "check_entry",
     "check_rules",
     "compare",
     "distribution",
     "evaluate",
     "frozen_set",
+    "leaderboard",
     "make_agent",
     "make_formulas",
+    "new_entry",
     "paired_z_test",
     "plot_differences",
     "plot_learning",

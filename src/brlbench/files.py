@@ -9,7 +9,7 @@ import stat
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -141,6 +141,27 @@ def check_free(path: Path, overwrite: bool = False) -> None:
             raise StoreError(f"{path} can't be written: {os.strerror(reason)}")
     except OSError as error:  # such as a name that is too long
         raise StoreError(f"{path} can't be written: {error.strerror}") from None
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those that it is in, unless it exists."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder} can't be made: {error.strerror}") from None
+
+
+def slugs(names: Iterable[str], default: str = "experiment") -> list[str]:
+    """Names made fit for files: letters, digits and hyphens, distinct even in capitals."""
+    made: list[str] = []
+    taken: set[str] = set()
+    for number, name in enumerate(names, start=1):
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", name)[:60].strip("-") or default
+        while slug.lower() in taken:
+            slug = f"{slug}-{number}"
+        made.append(slug)
+        taken.add(slug.lower())
+    return made
 
 
 def files_below(

@@ -29,6 +29,9 @@ SMALLER = {
     # With few MDPs no scores are adjusted, for which each prior takes seconds.
     "gallery.md": [('"GC", num_mdps=200))', '"GC", num_mdps=15))')],
     "misspecification.md": [("num_mdps=50", "num_mdps=15")],
+    "leaderboard.md": [
+        ("reproduction/results.parquet", str(ROOT / "reproduction/arithmetic.parquet")),
+    ],
     "reliability.md": [
         ("podman run", "true"),
         ("sudo -u nobody", "true"),

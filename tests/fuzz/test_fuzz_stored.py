@@ -9,6 +9,7 @@ import json
 import math
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 
 from brlbench import storage
 from brlbench.agents import make_agent
+from brlbench.analysis.learning import learning_of
 from brlbench.analysis.times import summarise
 from brlbench.errors import BrlbenchError, InvalidInput, StoreError
 from brlbench.protocol.evaluate import evaluate
@@ -32,8 +34,10 @@ from brlbench.report.page import write_page
 from brlbench.report.tables import agents_table, best_table
 from brlbench.storage import tables
 from brlbench.storage.compact import ExperimentHeader, read_summaries, write_summaries
+from brlbench.storage.entries import Entry, read_entry
 from brlbench.storage.results import pack_part, pack_result, read_part
 from helpers.fuzzing import changed, damaged, fuzzing, outcome
+from helpers.made_entries import TOLD
 from helpers.stored import WRITERS, experiment, resealed, trained
 
 
@@ -44,6 +48,14 @@ def _write_compact(path: Path) -> None:
     write_summaries(path, [(header, [summarise(evaluate(agent, made)) for agent in agents])])
 
 
+def _write_entry(path: Path) -> None:
+    made = storage.frozen_set("GC/accurate/v1", 5)
+    header = ExperimentHeader(made.name, made.hash, made.settings())
+    result = evaluate(make_agent("beb"), made)
+    told = replace(summarise(result), learning=learning_of(result))
+    write_summaries(path, [(header, [told])], entry=Entry(**TOLD)._asdict())
+
+
 def _write_part(path: Path) -> None:
     made = trained()
     record = play(made.agent, experiment(), Part(0, 5))
@@ -51,8 +63,9 @@ def _write_part(path: Path) -> None:
 
 
 WRITE: dict[str, Callable[[Path], object]] = {
-    **WRITERS, "compact": _write_compact, "part": _write_part
+    **WRITERS, "compact": _write_compact, "entry": _write_entry, "part": _write_part
 }  # fmt: skip
+COMPACT = ("compact", "entry")
 TABLES = [kind for kind in WRITE if kind != "agent"]
 
 
@@ -79,7 +92,9 @@ def read(path: Path, kind: str) -> Any:
         return made.mdp(0).solve(made.discount)
     if kind == "part":
         return read_part(path)
-    return list(read_summaries(path)) if kind == "compact" else storage.read_result(path)
+    if kind in COMPACT:
+        return read_entry(path), list(read_summaries(path))
+    return storage.read_result(path)
 
 
 def used(content: bytes, kind: str) -> Any:
@@ -90,7 +105,7 @@ def used(content: bytes, kind: str) -> Any:
         if isinstance(made, BrlbenchError):
             assert isinstance(made, StoreError | InvalidInput)
             assert str(path) in str(made)
-        if kind in ("compact", "result"):
+        if kind in (*COMPACT, "result"):
             _report(path, Path(folder))
         return made
 
@@ -134,7 +149,7 @@ def test_random_bytes(kind: str, content: bytes) -> None:
 def test_other_metadata(kind: str, data: st.DataObject) -> None:
     columns, metadata = _unpacked(kind)
     content = data.draw(changed(metadata))
-    if isinstance(content.get("experiments" if kind == "compact" else "kind"), str | list):
+    if isinstance(content.get("experiments" if kind in COMPACT else "kind"), str | list):
         used(_packed(columns, content), kind)
 
 

@@ -6,9 +6,8 @@ import polars as pl
 import pytest
 
 from brlbench import cli
-from brlbench.report.answers import answer
-from brlbench.report.build import FORMATS, build, check_formats, slugs
-from brlbench.report.data import ExperimentData
+from brlbench.files import slugs
+from brlbench.report.build import FORMATS, build, check_formats
 from brlbench.report.loading import load
 from helpers.made_results import SPECIAL_NAMES, write_study
 
@@ -230,6 +229,5 @@ def test_only_the_reference(run: Command, tmp_path: Path) -> None:
 
 
 def test_names_of_files_differ() -> None:
-    names = ("a b", "a-b", "ε", "A/B")
-    answers = [answer(ExperimentData(name, "", {}, [])) for name in names]
-    assert slugs(answers) == ["a-b", "a-b-2", "experiment", "A-B-4"]
+    assert slugs(["a b", "a-b", "ε", "A/B"]) == ["a-b", "a-b-2", "experiment", "A-B-4"]
+    assert slugs(["a-3", "a", "a"], "agent") == ["a-3", "a", "a-3-3"]

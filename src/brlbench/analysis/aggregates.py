@@ -16,11 +16,12 @@ Deviation: agents play the same MDPs, so two agents are compared MDP by MDP. The
 run of the one with all runs of the other.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .. import streams
 from ..arguments import between_0_and_1, whole
@@ -29,8 +30,10 @@ from ..mdps.sparse import Floats
 from .scores import row_blocks, times_drawn
 
 _NUMBERS_AT_ONCE = 2**17  # fits in a processor's cache
+_MOST_KEPT = 2**24  # numbers of resamples that are kept for the next statistic
 _EQUAL = 1e-12  # means of equal scores can differ by rounding
 
+Counts = NDArray[np.int32]
 Statistic = Callable[[Floats], Floats]
 """A statistic [rows, C] of the weights [rows, N] of all MDPs, those of one experiment together."""
 
@@ -148,12 +151,17 @@ def rank_intervals(
     table = np.stack([np.concatenate(arrays) for arrays in agents])  # [n, N]
 
     def ranks(weights: Floats) -> Floats:
-        means = _sums(weights, table)
-        behind = means[:, None, :] - means[:, :, None]  # [rows, n, n]; of the second index
-        better, worse = behind > _EQUAL, behind < -_EQUAL
-        return np.asarray((better.sum(axis=2) - worse.sum(axis=2) + len(agents) + 1) / 2)
+        return np.stack([_ranks(means) for means in _sums(weights, table)])
 
     return _estimates(agents[0], ranks, seed, resamples, level, method="inverted_cdf")
+
+
+def _ranks(means: Floats) -> Floats:
+    """The ranks [n] of means: the highest has rank 1, and equal ones share theirs."""
+    ordered = np.sort(means)
+    worse = np.searchsorted(ordered, means - _EQUAL, side="left")
+    better = len(means) - np.searchsorted(ordered, means + _EQUAL, side="right")
+    return np.asarray((better - worse + len(means) + 1) / 2)
 
 
 def _estimate_of_means(
@@ -203,8 +211,7 @@ def _estimates(
     whole(resamples, "resamples", least=1)
     sizes = np.array([len(each) for each in arrays])
     weights = np.repeat(1 / (len(sizes) * sizes), sizes)  # [N]
-    rng = streams.generator("aggregates", seed)
-    drawn = _resamples(sizes.tolist(), rng, resamples)
+    drawn = _resamples(tuple(sizes.tolist()), seed, resamples)
     again = np.concatenate([statistic(weights * times) for times in drawn])
     value = statistic(weights[None, :])[0]
     ends = ((1 - level) / 2, (1 + level) / 2)
@@ -230,8 +237,20 @@ def _corrected(
     return float(low), float(high)
 
 
-def _resamples(sizes: Sequence[int], rng: np.random.Generator, resamples: int) -> Iterator[Floats]:
+def _resamples(sizes: tuple[int, ...], seed: int, resamples: int) -> Iterable[Counts]:
     """How often each MDP is drawn in some of the resamples, [rows, N]."""
+    few = sum(sizes) * resamples <= _MOST_KEPT
+    return _kept_resamples(sizes, seed, resamples) if few else _draw(sizes, seed, resamples)
+
+
+@lru_cache(maxsize=4)
+def _kept_resamples(sizes: tuple[int, ...], seed: int, resamples: int) -> list[Counts]:
+    """The resamples of all statistics with the same seed, on as many MDPs."""
+    return list(_draw(sizes, seed, resamples))
+
+
+def _draw(sizes: tuple[int, ...], seed: int, resamples: int) -> Iterator[Counts]:
+    rng = streams.generator("aggregates", seed)
     ends = np.cumsum(sizes).tolist()
     small = np.uint16 if max(sizes) <= 2**16 else np.int64  # quicker to draw
     for rows in row_blocks(resamples, ends[-1], _NUMBERS_AT_ONCE):
@@ -239,7 +258,7 @@ def _resamples(sizes: Sequence[int], rng: np.random.Generator, resamples: int) -
         for size, end in zip(sizes, ends, strict=True):
             start = end - size
             np.add(rng.integers(0, size, (rows, size), small), start, out=drawn[:, start:end])
-        yield times_drawn(drawn)
+        yield times_drawn(drawn).astype(np.int32)
 
 
 def _checked(scores: Sequence[ArrayLike], name: str = "scores") -> list[Floats]:

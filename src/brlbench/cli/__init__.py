@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import bounds, checking, formulas, imports, listings, protocol, reports, studies
+from . import (
+    bounds,
+    checking,
+    entries,
+    formulas,
+    imports,
+    leaderboard,
+    listings,
+    protocol,
+    reports,
+    studies,
+)
 from .completion import mend_words
 from .docstrings import documentation
 from .ending import DEBUG, run_to_end
@@ -45,7 +56,7 @@ def options(
 for _panel, _commands in {
     "First steps": (studies.demo, listings.problems, listings.agents),
     "Studies": (studies.run, studies.status),
-    "Reports": (reports.compare, reports.report, reports.compact),
+    "Reports": (reports.compare, reports.report, reports.compact, leaderboard.leaderboard),
     "Your own agent": (checking.check,),
     "Step by step": (
         protocol.distribution,
@@ -64,6 +75,14 @@ for _panel, _commands in {
             help=documentation(_command),
             rich_help_panel=_panel,
         )(_command)
+
+
+app.add_typer(
+    entries.app,
+    name="entry",
+    help=entries.HELP,
+    rich_help_panel="Your own agent",
+)
 
 
 def main() -> None:

@@ -25,6 +25,9 @@ from . import wire
 from .base import NO_LIMITS, Died, Done, Failed, Limits, Outcome
 from .serving import DONE, FAILED, MESSAGE, STARTED, STOP
 
+TOOK_LONG = "took more than"
+"""What failures begin with whose unit had no time left."""
+
 # A process that has not imported all and started its unit by then never will.
 _START_SECONDS = 120.0
 _NOT_STARTED = "its process has not started"
@@ -221,7 +224,7 @@ class Child:
             if left <= 0:
                 self._end()
                 has_started = clock.has_started
-                return Failed(f"took more than {allowed:g} s") if has_started else _NEVER_STARTED
+                return Failed(f"{TOOK_LONG} {allowed:g} s") if has_started else _NEVER_STARTED
             left = min(left, _MOST_SECONDS)
             if limits.memory is not None:
                 used = self._memory()

@@ -1,6 +1,5 @@
 """Builds all files of a report."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -8,8 +7,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from ..errors import InvalidInput, StoreError, did_you_mean
-from ..files import atomic_write, check_free
+from ..errors import InvalidInput, did_you_mean
+from ..files import atomic_write, check_free, make_folder, slugs
 from . import export, latex
 from .answers import ANYTHING, Answer, Question, answer_all, notes_on
 from .data import ReportData
@@ -51,7 +50,7 @@ def build(
     answers = answer_all(data, question)
     products = dict(_products(data, answers, wanted))
     for name in products:
-        _make_folder((folder / name).parent)
+        make_folder((folder / name).parent)
         check_free(folder / name, overwrite)
     notes = notes_on(data, answers)
     files = []
@@ -86,16 +85,6 @@ def shows_learning(formats: Sequence[str]) -> bool:
     return "html" in check_formats(formats)
 
 
-def slugs(answers: Sequence[Answer]) -> list[str]:
-    """The experiments' names made fit for file names, all distinct."""
-    made: list[str] = []
-    for number, found in enumerate(answers, start=1):
-        slug = re.sub(r"[^A-Za-z0-9]+", "-", found.experiment.name)[:60].strip("-") or "experiment"
-        taken = slug.lower() in (other.lower() for other in made)
-        made.append(f"{slug}-{number}" if taken else slug)
-    return made
-
-
 def _products(
     data: ReportData, answers: list[Answer], wanted: set[str]
 ) -> Iterator[tuple[str, Write]]:
@@ -114,11 +103,16 @@ def _products(
         yield "agents.parquet", lambda path, over: export.write_agents_parquet(path, answers, over)
 
 
+def _names(answers: list[Answer]) -> list[str]:
+    """The experiments' names for files."""
+    return slugs([found.experiment.name for found in answers])
+
+
 def _figures(answers: list[Answer]) -> Iterator[tuple[str, Write]]:
     algorithms = sorted(
         {summary.algorithm for found in answers for summary in found.experiment.competitors}
     )
-    for slug, found in zip(slugs(answers), answers, strict=True):
+    for slug, found in zip(_names(answers), answers, strict=True):
         for kind in ("map", "online", "offline"):
             draw = cache(partial(_figure, found, kind, algorithms))
             for suffix in (".pdf", ".png"):
@@ -137,7 +131,7 @@ def _rendered(draw: Callable[[], Figure], suffix: str) -> bytes:
 
 
 def _latex(data: ReportData, answers: list[Answer]) -> Iterator[tuple[str, Write]]:
-    names = slugs(answers)
+    names = _names(answers)
     for slug, found in zip(names, answers, strict=True):
         for kind in latex.TABLES:
             yield f"tables/{slug}-{kind}.tex", _content(partial(latex.render_table, kind, found))
@@ -159,10 +153,3 @@ def _content(make: Callable[[], bytes | str]) -> Write:
         atomic_write(path, made.encode() if isinstance(made, str) else made, overwrite)
 
     return write
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{folder} can't be made: {error.strerror}") from None

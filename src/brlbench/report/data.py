@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..mdps.sparse import Floats
 from ..protocol.summary import REFERENCE as REFERENCE
 from ..protocol.summary import Summary
 from ..storage.compact import ExperimentHeader
+from ..storage.entries import Entry
 from .notes import Note, quality_notes
 
 
@@ -102,6 +103,7 @@ class ReportData:
 
     experiments: Sequence[ExperimentData]
     unread: Sequence[Note]
+    entries: Mapping[str, Entry] = field(default_factory=dict)  # by the full label of an agent
 
     @property
     def notes(self) -> list[str]:

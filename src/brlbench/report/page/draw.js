@@ -31,6 +31,15 @@ function fill(node, { color, ...attributes }, children) {
   return node;
 }
 
+// Gives each algorithm its colour, which follows the theme.
+function colourAlgorithms(algorithms) {
+  const { style } = document.documentElement;
+  algorithms.forEach((algorithm, k) => {
+    style.setProperty(`--algorithm-${k}`, `light-dark(${algorithm.light}, ${algorithm.dark})`);
+    algorithm.color = `var(--algorithm-${k})`;
+  });
+}
+
 function mark(algorithm) {
   const path = shape("path", { d: markerPath(algorithm) });
   const look = { class: "mark", viewBox: "-6 -6 12 12", color: algorithm.color };
@@ -38,9 +47,10 @@ function mark(algorithm) {
 }
 
 // Long names break after brackets and commas.
+const breakable = (text) => text.split(/(?<=[(,])/).flatMap((part) => [part, element("wbr")]);
+
 function label(algorithm, text) {
-  const parts = text.split(/(?<=[(,])/).flatMap((part) => [part, element("wbr")]);
-  return element("span", { class: "label" }, mark(algorithm), element("span", {}, ...parts));
+  return element("span", { class: "label" }, mark(algorithm), element("span", {}, ...breakable(text)));
 }
 
 // Zero, which has no logarithm, lies at the start of the scale; no bound lies at its end.
@@ -141,6 +151,25 @@ function areaOf(svg) {
   const { width, height } = svg.getBoundingClientRect();
   if (width) svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   return { left: 72, right: Math.max(width - MARGIN, 120), top: 10, bottom: height - 45 };
+}
+
+// A line with a band and a few markers. Points have pixels: x, y, and the band's low and high.
+function drawCurve(svg, algorithm, points, { look = "curve", band = true, order = 0 }) {
+  const path = (y, way) => points.map((p) => `${p.x},${p[y]}`)[way]().join("L");
+  const places = points.filter((p, k) => k === points.length - 1 || k % 8 === (4 + 3 * order) % 8);
+  const edges = `M${path("high", "slice")}L${path("low", "reverse")}z`;
+  const node = shape("g", { class: look, color: algorithm.color },
+    ...(band ? [shape("path", { class: "band", d: edges })] : []),
+    shape("path", { class: "mean", d: `M${path("y", "slice")}` }),
+    ...places.map((p) => shape("path", { class: "at", d: markerPath(algorithm), transform: `translate(${p.x} ${p.y})` })));
+  svg.append(node);
+  return node;
+}
+
+function intervalPicture(algorithm, score, [low, high], x) {
+  return shape("svg", { class: "interval", color: algorithm.color, "aria-hidden": true },
+    shape("line", { x1: x.at(low), x2: x.at(high), y1: 9, y2: 9 }),
+    shape("path", { d: markerPath(algorithm), transform: `translate(${x.at(score)} 9)` }));
 }
 
 function showTip(nodes, x, y) {

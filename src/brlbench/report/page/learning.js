@@ -21,17 +21,11 @@ class LearningPlot {
     [...lines].reverse().forEach(({ agent, points: curve }, below) => { // the best on top
       const order = lines.length - 1 - below;
       const algorithm = algorithms[experiment.algorithms[agent]];
-      const path = (value, way) => curve.map((p) => `${x.at(p.decision)},${y.at(value(p))}`)[way]().join("L");
-      const upper = path((p) => p.mean + p.ci95, "slice"), lower = path((p) => p.mean - p.ci95, "reverse");
+      const places = curve.map((p) => ({
+        x: x.at(p.decision), y: y.at(p.mean), low: y.at(p.mean - p.ci95), high: y.at(p.mean + p.ci95),
+      }));
       const look = winners.includes(agent) ? "curve winner" : "curve";
-      const places = curve.filter((p, k) => k === curve.length - 1 || k % 8 === (4 + 3 * order) % 8);
-      const band = lines.length <= MOST_BANDS || order === 0;
-      this.svg.append(shape("g", { class: look, color: algorithm.color },
-        ...(band ? [shape("path", { class: "band", d: `M${upper}L${lower}z` })] : []),
-        shape("path", { class: "mean", d: `M${path((p) => p.mean, "slice")}` }),
-        ...places.map((p) => shape("path", {
-          class: "at", d: markerPath(algorithm), transform: `translate(${x.at(p.decision)} ${y.at(p.mean)})`,
-        }))));
+      drawCurve(this.svg, algorithm, places, { look, band: lines.length <= MOST_BANDS || order === 0, order });
     });
     this.legend.replaceChildren(...lines.map(({ agent }) => {
       const algorithm = algorithms[experiment.algorithms[agent]];

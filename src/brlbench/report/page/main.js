@@ -212,10 +212,8 @@ function offerCases(wanted) {
 }
 
 function offerAlgorithms() {
-  const { style } = document.documentElement;
+  colourAlgorithms(data.algorithms);
   find("algorithms").append(...data.algorithms.map((algorithm, k) => {
-    style.setProperty(`--algorithm-${k}`, `light-dark(${algorithm.light}, ${algorithm.dark})`);
-    algorithm.color = `var(--algorithm-${k})`;
     const box = element("input", { type: "checkbox", value: k });
     const note = k === data.reference ? " (knows the MDP)" : "";
     return element("label", {}, box, mark(algorithm), algorithm.name + note);
@@ -244,12 +242,6 @@ function download() {
   const name = `${view.experiment.name.replace(/[^\w.-]+/g, "_")}.csv`;
   element("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}
-
-function toggleTheme() {
-  const { dataset } = document.documentElement;
-  const now = dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  dataset.theme = now === "dark" ? "light" : "dark";
 }
 
 // Takes the state from the address.
@@ -287,7 +279,6 @@ listen("algorithms", "change", () => filter());
 listen("all", "click", () => filter(true));
 listen("none", "click", () => filter(false));
 listen("csv", "click", download);
-listen("theme", "click", toggleTheme);
 find("controls").addEventListener("submit", (event) => event.preventDefault());
 addEventListener("hashchange", restore);
 restore();

@@ -157,9 +157,3 @@ function drawBest(table, view, { best, winners }, zText) {
 function meanReturn({ unadjusted: [means, widths] }, i, score) {
   return `${score(means[i])} ± ${score(widths[i])}`;
 }
-
-function intervalPicture(algorithm, score, [low, high], x) {
-  return shape("svg", { class: "interval", color: algorithm.color, "aria-hidden": true },
-    shape("line", { x1: x.at(low), x2: x.at(high), y1: 9, y2: 9 }),
-    shape("path", { d: markerPath(algorithm), transform: `translate(${x.at(score)} 9)` }));
-}

@@ -1,0 +1,150 @@
+"""The experiments and the agents of a board, and the names of their pages."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...analysis.bounds import Comparison
+from ...analysis.scores import normalised, returns_of
+from ...analysis.times import ONLINE
+from ...files import slugs
+from ...mdps.sparse import Floats
+from ...protocol.score import Score
+from ...protocol.summary import REFERENCE, Summary
+from ...storage.entries import Entry
+from ..data import ExperimentData, ReportData
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """One experiment: its agents, ready to be compared, and the scale of its scores."""
+
+    number: int
+    data: ExperimentData
+    page: str  # the name of its page's file, without its suffix
+
+    @property
+    def name(self) -> str:
+        """The experiment's name."""
+        return self.data.name
+
+    @property
+    def problem(self) -> str:
+        """What the MDPs were drawn from."""
+        return str(self.data.settings["test"] or "unnamed")
+
+    @property
+    def case(self) -> str:
+        """What the agents were told."""
+        prior = self.data.settings["prior"] or "unnamed"
+        return "accurate prior" if self.data.accurate else f"wrong prior, {prior}"
+
+    @cached_property
+    def entrants(self) -> list[Summary]:
+        """All agents: those that compete, in the comparison's order, then the reference."""
+        others = [each for each in self.data.summaries if each.algorithm == REFERENCE]
+        return [*self.comparison.summaries, *others]
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The agents that compete."""
+        return Comparison(self.data.competitors)
+
+    @property
+    def has_scale(self) -> bool:
+        """Whether scores can be normalised, so that the experiment counts in aggregates."""
+        scale = self.data.scale
+        return scale is not None and scale[0] < scale[1]
+
+    def normalised_score(self, i: int) -> Score | None:
+        """An agent's score and its interval on the scale; both ends of the scale count as exact."""
+        scale = self.data.scale
+        if scale is None or not self.has_scale:
+            return None
+        mean, ci95 = self.entrants[i].score
+        return Score(normalised(mean, *scale), ci95 / (scale[1] - scale[0]))
+
+    def returns(self, i: int, adjusted: bool = False) -> Floats:
+        """An agent's returns [N], as played or without their luck; normalised if possible."""
+        scaled = self.data.normalised_returns(self.entrants[i], adjusted)
+        return returns_of(self.entrants[i], adjusted) if scaled is None else scaled
+
+    def is_complete(self, i: int) -> bool:
+        """Whether an agent has played all MDPs."""
+        return self.entrants[i].stopped is None
+
+
+@dataclass(frozen=True, eq=False)
+class BoardAgent:
+    """An algorithm with parameters: the same agent in all experiments."""
+
+    number: int
+    page: str  # the name of its page's file, without its suffix
+    label: str
+    algorithm: str
+    places: Mapping[int, int]  # by the number of a contest: its index among the entrants
+    entry: Entry | None  # what its authors say about it
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it knows the MDP, and does not compete."""
+        return self.algorithm == REFERENCE
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """Everything that a board is about."""
+
+    data: ReportData
+    contests: list[Contest]
+    agents: list[BoardAgent]
+    algorithms: list[str]
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[int, int], int]:
+        return {place: each.number for each in self.agents for place in each.places.items()}
+
+    def agent(self, contest: Contest, i: int) -> BoardAgent:
+        """The agent that is one of a contest's entrants."""
+        return self.agents[self._numbers[contest.number, i]]
+
+    def summaries(self, agent: BoardAgent) -> Iterable[tuple[Contest, int, Summary]]:
+        """Where an agent plays: the contest, its index there, and its summary."""
+        for number, i in agent.places.items():
+            contest = self.contests[number]
+            yield contest, i, contest.entrants[i]
+
+
+def field_of(data: ReportData) -> Field:
+    """Gather the experiments that have agents, and the agents with all their places."""
+    experiments = [each for each in data.experiments if each.summaries]
+    pages = slugs([each.name for each in experiments], "problem")
+    contests = [Contest(n, each, pages[n]) for n, each in enumerate(experiments)]
+    found: dict[str, dict[int, int]] = {}
+    labels: dict[str, tuple[str, str]] = {}  # algorithm and label, by the full label
+    for contest in contests:
+        for i, summary in enumerate(contest.entrants):
+            found.setdefault(summary.full_label, {})[contest.number] = i
+            labels.setdefault(summary.full_label, (summary.algorithm, summary.label))
+    keys = sorted(found, key=lambda key: (*map(_natural, labels[key]), key))
+    pages = slugs([labels[key][1] for key in keys], "agent")
+    agents = [
+        BoardAgent(n, pages[n], labels[key][1], labels[key][0], found[key], data.entries.get(key))
+        for n, key in enumerate(keys)
+    ]
+    names = {each.algorithm for each in agents}
+    algorithms = sorted(names, key=lambda name: (name == REFERENCE, name))
+    return Field(data, contests, agents, algorithms)
+
+
+def _natural(text: str) -> list[tuple[float, str]]:
+    """What orders texts so that numbers in them increase."""
+    parts = re.split(r"(\d+(?:\.\d+)?(?:e-?\d+)?)", text)
+    return [(float(part), "") if k % 2 else (-math.inf, part) for k, part in enumerate(parts)]
+
+
+def online_seconds(summary: Summary) -> float:
+    """The mean time of a decision."""
+    return summary.seconds[ONLINE]

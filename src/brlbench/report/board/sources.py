@@ -1,0 +1,103 @@
+"""Where agents and problems come from. Names in files are never imported, nor followed to files."""
+
+import base64
+import inspect
+import sys
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from ...agents import AGENTS
+from ...agents.parameters import rules
+from ...errors import BrlbenchError
+from ...mdps.dirichlet import FlatDirichlet
+from ...problems import PROBLEMS
+from ...problems.frozen import HASHES
+from ...protocol.summary import Summary
+from ...storage import frozen_set
+from ..drawings import MOST_DRAWN, transitions
+from ..figures import render
+
+
+class Parameter(NamedTuple):
+    """A parameter of an agent, and what it means if the agent is built in."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+def parameters_of(summary: Summary) -> list[Parameter]:
+    """The parameters of an agent that have a value."""
+    made: Any = AGENTS.get(summary.algorithm)
+    known = rules(made) if made is not None else {}
+    return [
+        Parameter(name, str(value), known[name].meaning if name in known else "")
+        for name, value in summary.parameters.items()
+        if value is not None
+    ]
+
+
+class Origin(NamedTuple):
+    """Where the code of an agent is, and what it does."""
+
+    kind: str
+    module: str
+    reference: str
+    about: list[str]  # paragraphs
+
+
+def origin_of(summary: Summary) -> Origin:
+    """Where an agent comes from, as far as the package knows it."""
+    made: Any = AGENTS.get(summary.algorithm)
+    if made is not None:
+        paragraphs = _paragraphs(made)
+        return Origin("built in", made.__module__, getattr(made, "reference", ""), paragraphs)
+    if summary.is_own:
+        return Origin("written by a user", summary.algorithm, "", [])
+    return Origin("imported from the original library, BBRL", summary.algorithm, "", [])
+
+
+def known_problem(settings: Mapping[str, Any]) -> FlatDirichlet | None:
+    """The distribution that MDPs were drawn from, if it comes with the package."""
+    origin, test = settings.get("origin"), settings.get("test")
+    try:
+        if origin in HASHES:
+            made = frozen_set(str(origin), num_mdps=1).test
+        elif test in PROBLEMS:
+            made = PROBLEMS[str(test)]()
+        else:
+            return None
+    except BrlbenchError:
+        return None
+    return made if made.digest == settings.get("test_digest") else None
+
+
+def about_problem(made: FlatDirichlet) -> list[str]:
+    """What the package says about a problem, in paragraphs."""
+    names = [part for part in (made.name or "").split(":") if part in PROBLEMS]
+    return _paragraphs(PROBLEMS[names[0]]) if names else [made.description]
+
+
+def drawing_of(made: FlatDirichlet) -> str | None:
+    """The drawing of a problem as the address of a picture; None if it has too many transitions."""
+    if len(made.counts.values) > MOST_DRAWN:
+        return None
+    picture = render(transitions(made), ".svg")
+    return "data:image/svg+xml;base64," + base64.b64encode(picture).decode()
+
+
+def web_address(text: str) -> str | None:
+    """The address of a web page, or None if a text is anything else."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return None
+    return text if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def _paragraphs(made: Any) -> list[str]:
+    """The docstring of the module that defines something."""
+    text = inspect.getdoc(sys.modules[made.__module__]) or ""
+    plain = text.replace("`", "")
+    return [" ".join(part.split()) for part in plain.split("\n\n") if part.strip()]

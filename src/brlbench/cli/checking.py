@@ -15,7 +15,7 @@ from .options import Parameters, Seed
 from .output import console, errors, say, verbatim
 
 if TYPE_CHECKING:
-    from ..testing import Checked
+    from ..testing import Checked, Finding
 
 _STYLES = {"kept": "green", "broken": "bold red", "doubtful": "yellow", "unknown": "dim"}
 
@@ -71,12 +71,17 @@ def rule_table(checked: "Checked") -> Table:
 
     table = Table("rule", "verdict", "what was seen", box=box.SIMPLE_HEAD, pad_edge=False)
     table.title, table.title_justify = verbatim(checked.agent, "bold"), "left"
-    for rule, (verdict, seen, remedy) in checked.findings.items():
-        told = verbatim(seen) if not remedy else Text.assemble(
-            verbatim(seen), "\n", verbatim(f"→ {remedy}", "bold")
-        )  # fmt: skip
-        table.add_row(RULES[rule].statement, Text(verdict, _STYLES[verdict]), told)
+    for rule, found in checked.findings.items():
+        verdict = Text(found.verdict, _STYLES[found.verdict])
+        table.add_row(RULES[rule].statement, verdict, seen_and_remedy(found))
     return table
+
+
+def seen_and_remedy(found: "Finding") -> Text:
+    """What was seen, and below it what to do about it."""
+    if not found.remedy:
+        return verbatim(found.seen)
+    return Text.assemble(verbatim(found.seen), "\n", verbatim(f"→ {found.remedy}", "bold"))
 
 
 def _answer(checked: "Checked") -> str:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..errors import InvalidInput
+from .checking import seen_and_remedy
 from .docstrings import documentation
 from .flags import Command, Group
 from .options import Output, Overwrite
@@ -152,11 +153,8 @@ def _print(checked: "CheckedEntry") -> None:
 
     table = Table("", "check", "what was seen", box=box.SIMPLE_HEAD, pad_edge=False)
     table.title, table.title_justify = verbatim(checked.path, "bold"), "left"
-    for name, (verdict, seen, remedy) in checked.findings.items():
-        told = verbatim(seen) if not remedy else Text.assemble(
-            verbatim(seen), "\n", verbatim(f"→ {remedy}", "bold")
-        )  # fmt: skip
-        table.add_row(_MARKS[verdict], CHECKS[name].statement, told)
+    for name, found in checked.findings.items():
+        table.add_row(_MARKS[found.verdict], CHECKS[name].statement, seen_and_remedy(found))
     console.print(table)
     say(_answer(checked))
 

@@ -8,24 +8,32 @@ import json
 import sys
 from collections.abc import Sequence
 
-from brlbench.analysis.bayes_bound import bayes_optimal_bound
+from brlbench.analysis.bayes_bound import bayes_optimal_bound, least_reward
 from brlbench.analysis.bayes_bound.shipped import SHIPPED
 from brlbench.files import atomic_write, parse_json
-from brlbench.problems import distribution
+from brlbench.problems.frozen import HASHES
+from brlbench.storage import frozen_set
 
-BELIEFS = {"GC": 5_000_000, "GDL": 500_000, "Grid": 2_000_000}
-DISCOUNT = 0.95
+BELIEFS = {
+    "GC": 5_000_000,
+    "GDL": 500_000,
+    "Grid": 2_000_000,
+}
+"""How many beliefs the search of each problem looks at."""
 
 
 def main(names: Sequence[str] = tuple(BELIEFS)) -> None:
     """Write the file, with new bounds for the named problems."""
     bounds = parse_json(SHIPPED.read_bytes())
     for name in names:
-        test = distribution(name)
-        bound = bayes_optimal_bound(test, DISCOUNT, beliefs=BELIEFS[name])
-        bounds[test.digest] = {"test": name, "discount": DISCOUNT, "bound": bound._asdict()}
+        experiment = next(frozen_set(each) for each in HASHES if each.split("/")[0] == name)
+        test, discount = experiment.test, experiment.discount
+        horizon = experiment.horizon if least_reward(test) < 0 else None
+        bound = bayes_optimal_bound(test, discount, beliefs=BELIEFS[name], horizon=horizon)
+        entry = {"test": test.name, "discount": discount, "bound": bound._asdict()}
+        bounds[test.digest] = entry if horizon is None else {**entry, "horizon": horizon}
         print(f"{name}: {bound}", flush=True)
-    atomic_write(SHIPPED, json.dumps(bounds, indent=1).encode() + b"\n", overwrite=True)
+        atomic_write(SHIPPED, json.dumps(bounds, indent=1).encode() + b"\n", overwrite=True)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def test_parameters() -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("GC:size=3", "GC: unknown parameter 'size': it has none"),
+        ("GDL:size=3", "GDL: unknown parameter 'size': it has none"),
         ("DeepSea:sise=3", "DeepSea: unknown parameter 'sise' (did you mean 'size'?): its "
          "parameters are size"),
         ("DeepSea:3", "'3' is not a parameter: must be name=value"),

@@ -1,24 +1,28 @@
 """The distributions over MDPs that come with the package, and how to find one by name or file.
 
-A name may have parameters: `DeepSea:size=20`. Two prefixes go before a name or a file: `uniform:`
-makes a prior that knows only the rewards, `around:20:` a distribution around the mean MDP, with
-counts that sum to 20 per pair. `gym:FrozenLake-v1` is a tabular environment of Gymnasium.
+A name may have parameters: `DeepSea:size=20`. Prefixes go before a name or a file. `uniform:` makes
+a prior that knows only the rewards; `around:20:` is a distribution around the mean MDP, with counts
+that sum to 20 per pair; `shuffled:20:` is another one, in which agents can't know what an action does
+(see `mdps.shuffling`). `gym:FrozenLake-v1` is a tabular environment of Gymnasium.
 """
 
 import inspect
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from ..arguments import parse_parameters
 from ..errors import InvalidInput, did_you_mean
 from ..mdps.dirichlet import FlatDirichlet
+from ..mdps.shuffling import shuffled
 from .chain import chain
 from .deep_sea import deep_sea
 from .formats import SUFFIXES, read, write
 from .generalised_chain import gc, gc_appendix
 from .generalised_double_loop import gdl
 from .grid import grid
+from .long_chain import long_chain
 from .loop import loop
 from .maze import maze
 from .random_dense import random_dense
@@ -32,6 +36,7 @@ PROBLEMS: dict[str, Callable[..., FlatDirichlet]] = {
     "GC-appendix": gc_appendix,
     "GDL": gdl,
     "Grid": grid,
+    "LongChain": long_chain,
     "Chain": chain,
     "Loop": loop,
     "Maze": maze,
@@ -40,7 +45,21 @@ PROBLEMS: dict[str, Callable[..., FlatDirichlet]] = {
     "Dense": random_dense,
     "Sparse": random_sparse,
 }
-_UNIFORM, _AROUND, _GYM = "uniform:", "around:", "gym:"
+_UNIFORM, _GYM = "uniform:", "gym:"
+
+
+class _Prefix(NamedTuple):
+    """A prefix with a number."""
+
+    number: str  # what it means
+    example: str
+    change: Callable[[FlatDirichlet, float], FlatDirichlet]
+
+
+_NUMBERED = {
+    "around:": _Prefix("the sum of each pair's counts", "20:Chain", FlatDirichlet.around),
+    "shuffled:": _Prefix("the transitions seen of each pair", "20:DeepSea", shuffled),
+}
 
 
 def distribution(source: str | Path | FlatDirichlet) -> FlatDirichlet:
@@ -48,8 +67,8 @@ def distribution(source: str | Path | FlatDirichlet) -> FlatDirichlet:
 
     Args:
         source: a name in `PROBLEMS`, perhaps with parameters, the path of a file, `gym:` and the id
-            of an environment, or `uniform:` or `around:20:` before one of these. A distribution is
-            returned as it is.
+            of an environment, or `uniform:`, `around:20:` or `shuffled:20:` before one of these. A
+            distribution is returned as it is.
     """
     if isinstance(source, FlatDirichlet):
         return source
@@ -57,8 +76,9 @@ def distribution(source: str | Path | FlatDirichlet) -> FlatDirichlet:
         return read(source)
     if source.startswith(_UNIFORM):
         return distribution(source.removeprefix(_UNIFORM)).uniform()
-    if source.startswith(_AROUND):
-        return _around(source)
+    for prefix in _NUMBERED:
+        if source.startswith(prefix):
+            return _changed(source, prefix)
     if source.startswith(_GYM):
         from .formats.gymnasium_tables import from_source
 
@@ -81,16 +101,17 @@ def parameters_of(name: str) -> dict[str, int]:
     return {parameter.name: parameter.default for parameter in parameters.values()}
 
 
-def _around(source: str) -> FlatDirichlet:
-    total, _, rest = source.removeprefix(_AROUND).partition(":")
+def _changed(source: str, prefix: str) -> FlatDirichlet:
+    text, _, rest = source.removeprefix(prefix).partition(":")
+    number, example, change = _NUMBERED[prefix]
     try:
-        number = float(total)
+        value = float(text)
     except ValueError:
         raise InvalidInput(
-            f"{source!r}: must be {_AROUND}, the sum of each pair's counts, a colon, and a "
-            f"distribution, as in {_AROUND}20:Chain"
+            f"{source!r}: must be {prefix}, {number}, a colon, and a distribution, as in "
+            f"{prefix}{example}"
         ) from None
-    return distribution(rest).around(number)
+    return change(distribution(rest), value)
 
 
 def _build(name: str, assignments: str) -> FlatDirichlet:

@@ -54,7 +54,7 @@ def test_large_ones_are_kept_sparse() -> None:
 
 def test_parameters() -> None:
     assert parameters_of("Sparse") == {"states": 50, "actions": 4, "successors": 3, "seed": 0}
-    assert parameters_of("GC") == {}
+    assert parameters_of("GDL") == {}
     assert distribution("Sparse:states=50,seed=2").name == "Sparse:seed=2"
     assert Experiment("uniform:DeepSea:size=3", "DeepSea:size=3").name == (
         "DeepSea:size=3 from uniform:DeepSea:size=3"

@@ -48,7 +48,7 @@ def bounded() -> Iterator[None]:
 
     Without a bound, Linux grants them, and kills the process once it uses them.
     """
-    free, used = available(), _status("/proc/self/status", "VmData")
+    free, used = available(), process_bytes("VmData")
     if free is None or used is None:
         yield
         return
@@ -70,6 +70,11 @@ def available() -> int | None:
         if (limit := _limit_of(folder)) is not None
     ]
     return None if free is None else max(0, min([free, *left]))
+
+
+def process_bytes(name: str) -> int | None:
+    """A number that the system keeps of this process, such as VmHWM, its peak; None if unknown."""
+    return _status("/proc/self/status", name)
 
 
 def _groups() -> Iterator[Path]:
@@ -111,6 +116,14 @@ def _lines(path: str | Path) -> list[str]:
         return Path(path).read_text().splitlines()
     except OSError:
         return []
+
+
+def format_mebibytes(number: int | None) -> str:
+    """A number of bytes in MiB, with one decimal if it is small; a dash if it is not known."""
+    if number is None:
+        return "\N{EN DASH}"
+    size = number / 2**20
+    return f"{size:.{1 if size < 9.95 else 0}f} MiB"
 
 
 def format_bytes(number: int) -> str:

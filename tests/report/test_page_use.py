@@ -97,6 +97,22 @@ def test_sorting(page: Page) -> None:
     assert names[-1] == "random"
 
 
+def test_memory_is_a_column_where_it_is_known(page: Page) -> None:
+    sizes = {"a": 5 * 2**20, "b": None, "c": 300 * 2**20, "d": 2**18}
+    agents = [
+        replace(summary(name, np.arange(40.0)), peak_bytes=size) for name, size in sizes.items()
+    ]
+    page.open(ReportData([experiment(agents)], []))
+    column = page.texts("#agents th").index("Memory") + 1
+    for expected in (["d", "a", "c", "b"], ["c", "a", "d", "b"]):  # the unknown one is last
+        page.one("#agents th[data-key=memory] button").click()
+        assert page.texts("#agents tbody td.name") == expected
+    shown = page.texts(f"#agents tbody td:nth-child({column})")
+    assert shown == ["300 MiB", "5.0 MiB", "0.3 MiB", "\N{EN DASH}"]
+    page.open(ReportData([experiment([summary("a", np.arange(40.0))])], []))
+    assert "Memory" not in page.texts("#agents th")
+
+
 def test_filter(page: Page) -> None:
     made = awkward(8)
     page.open(ReportData([made], []))

@@ -86,6 +86,7 @@ def summarise(result: Result, features: Mapping[str, Feature] = FEATURES) -> Sum
         adjusted=result.adjusted if result.can_be_adjusted else None,
         deadline=result.deadline,
         stopped=result.stopped,
+        peak_bytes=result.peak_bytes,
     )
 
 

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ..analysis.times import ONLINE
 from ..arguments import format_seconds
+from ..memory import format_mebibytes
 from ..protocol.labels import break_name, least_width
 from ..protocol.score import Score
 from ..protocol.summary import Summary
@@ -19,6 +20,8 @@ from ..report.data import REFERENCE
 from ..report.pairs import Pair
 from ..report.words import bound_sentence, describe_bounds, format_p, format_score, mark
 from .output import verbatim
+
+_MEMORY = "memory"  # a column's title
 
 
 @dataclass
@@ -113,13 +116,17 @@ def best_table(found: Answer) -> ScoreTable:
 
 def everyone_table(found: Answer) -> ScoreTable:
     """Every agent within the bounds of the question."""
-    columns = ["norm.", "offline", "online", "p"]
-    table = _answer_table(found, "agents", columns, spare=("norm.",))
+    is_known = any(each.peak_bytes is not None for each in found.experiment.summaries)
+    memory = [_MEMORY] if is_known else []
+    columns = ["norm.", "offline", "online", *memory, "p"]
+    table = _answer_table(found, "agents", columns, spare=(*memory, "norm."))
     winners = {summary.label for summary in found.winners}
     for place, (each, p_value) in enumerate(zip(found.standings, found.p_values, strict=True)):
         shown = format_p(p_value) if place and found.num_tested > 1 else ""
         marked = mark(each.summary, each.summary.label in winners)
-        table.rows.append((marked, each.summary.marked_label, [*_cells(each, found), shown]))
+        size = [format_mebibytes(each.summary.peak_bytes)] if is_known else []
+        cells = [*_cells(each, found), *size, shown]
+        table.rows.append((marked, each.summary.marked_label, cells))
     _add_references(table, found)
     return table
 
@@ -157,7 +164,8 @@ def _add_references(table: ScoreTable, found: Answer) -> None:
     for summary in found.experiment.summaries:
         if summary.algorithm == REFERENCE:
             score, *times = _line(summary, found.question.feature)
-            cells = [score, "", *times]
+            size = [format_mebibytes(summary.peak_bytes)] if _MEMORY in table.columns else []
+            cells = [score, "", *times, *size]
             empty = [""] * (len(table.columns) - len(cells))
             table.rows.append(("", f"{summary.marked_label} (reference)", [*cells, *empty]))
             table.references += 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import format_seconds
+from ..memory import format_mebibytes
 
 if TYPE_CHECKING:
     from .result import Result
@@ -64,6 +65,8 @@ def result_html(result: "Result") -> str:
     ]
     if result.can_be_adjusted and result.expected is not None:  # known without estimating it now
         rows.insert(2, ("adjusted score", str(result.adjusted.score)))
+    if result.peak_bytes is not None:
+        rows.append(("memory", f"{format_mebibytes(result.peak_bytes)} at its peak"))
     if result.overruns is not None:
         rows.append(("past the deadline", f"{100 * result.overruns:.2g}% of decisions"))
     return html_table((), rows)

@@ -18,17 +18,19 @@ from ..errors import AgentError, InvalidInput, reason, short
 from . import machine, needs
 from .bar import Bar
 from .experiment import Experiment
+from .footprint import Meter, largest, settle
 from .futures import completed
 from .labels import label_of
 from .playing import Part, copy_agent, play
 from .result import Result, join_records
 from .totals import PartTotals, keeps_decisions, totals_of
-from .training import TrainedAgent, Training, load_into, save, train
+from .training import TrainedAgent, Training, load_into, save, train, warm_up
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
 
-    PlayPart = Callable[[Agent, Experiment, Part], Record | PartTotals]
+    PlayPart = Callable[[Agent, Experiment, Part, Meter | None], Record | PartTotals]
+    Played = tuple[Record | PartTotals, int | None]  # with the peak of its memory
 
 OnPlayed = Callable[[int], None]
 """Called with the number of trajectories played since the last call."""
@@ -90,24 +92,29 @@ def _evaluate(
         trained = train(agent, *task)
     else:
         trained = TrainedAgent(agent, *task, training)
+        if isinstance(agent, CompiledAgent):
+            warm_up(agent)
     needs.check_copies(getattr(agent, "arrays", None), workers)
     num_parts = max(workers * _PARTS_PER_WORKER, _PARTS_OF_BAR if bar.is_used else 0)
     size = min(-(-experiment.num_trajectories // num_parts), experiment.trajectories_at_once)
     parts = list(Part(0, experiment.num_trajectories).divide(size))
     play_part = play if keeps_decisions(experiment, keep_paths) else _play_for_totals
-    records: dict[Part, Record | PartTotals] = {}
+    played: dict[Part, Played] = {}
     bar.begin("playing")
-    for part, record in _play_parts(trained, untrained, experiment, parts, workers, play_part):
-        records[part] = record
+    for part, found in _play_parts(trained, untrained, experiment, parts, workers, play_part):
+        played[part] = found
         bar.advance(part.size)
         if on_played is not None:
             on_played(part.size)
-    ordered = [records[part] for part in parts]
-    return join_records(agent, experiment, trained.training, ordered, machine.describe())
+    records, peaks = zip(*(played[part] for part in parts), strict=True)
+    made_on, peak_bytes = machine.describe(), largest(peaks)
+    return join_records(agent, experiment, trained.training, records, made_on, peak_bytes)
 
 
-def _play_for_totals(agent: Agent, experiment: Experiment, part: Part) -> PartTotals:
-    return totals_of(play(agent, experiment, part), experiment)
+def _play_for_totals(
+    agent: Agent, experiment: Experiment, part: Part, meter: Meter | None
+) -> PartTotals:
+    return totals_of(play(agent, experiment, part, meter), experiment)
 
 
 def _play_parts(
@@ -117,18 +124,21 @@ def _play_parts(
     parts: list[Part],
     workers: int,
     play_part: "PlayPart",
-) -> "Iterator[tuple[Part, Record | PartTotals]]":
+) -> "Iterator[tuple[Part, Played]]":
     """Play the parts, and yield each with its record as soon as it is played."""
     agent = trained.agent
     if workers == 1:
+        settle()
         for part in parts:
-            yield part, play_part(agent, experiment, part)
+            yield part, _play_measured(agent, experiment, part, play_part)
         return
     executor: Executor
-    submit: Callable[[Part], Future[Record | PartTotals]]
+    submit: Callable[[Part], Future[Played]]
     if isinstance(agent, CompiledAgent):
         executor = ThreadPoolExecutor(workers)
-        submit = lambda part: executor.submit(play_part, agent, experiment, part)  # noqa: E731
+        submit = lambda part: executor.submit(  # noqa: E731
+            _play_in_thread, agent, experiment, part, play_part
+        )
     else:
         executor = ProcessPoolExecutor(
             workers,
@@ -149,6 +159,20 @@ def _play_parts(
             ) from error
         finally:
             executor.shutdown(cancel_futures=True)
+
+
+def _play_measured(
+    agent: Agent, experiment: Experiment, part: Part, play_part: "PlayPart"
+) -> "Played":
+    meter = Meter()
+    return play_part(agent, experiment, part, meter), meter.peak_bytes
+
+
+def _play_in_thread(
+    agent: Agent, experiment: Experiment, part: Part, play_part: "PlayPart"
+) -> "Played":
+    """Play a part beside others, so that its own memory can't be told."""
+    return play_part(agent, experiment, part, None), None
 
 
 def _packed(trained: TrainedAgent, untrained: Agent | None) -> bytes:
@@ -177,6 +201,7 @@ def _start_process(packed: bytes, experiment: Experiment) -> None:
             load_into(agent, saved)
         elif not is_trained:
             train(agent, experiment.prior, experiment.task, experiment.seed)
+        settle()
         _in_process = agent, experiment
     except AgentError as error:  # raised later, where it reaches the caller
         _in_process = error
@@ -184,7 +209,7 @@ def _start_process(packed: bytes, experiment: Experiment) -> None:
         _in_process = AgentError(f"the agent can't be made in another process: {reason(error)}")
 
 
-def _play_in_process(part: Part, play_part: "PlayPart") -> "Record | PartTotals":
+def _play_in_process(part: Part, play_part: "PlayPart") -> "Played":
     if isinstance(_in_process, AgentError):
         raise _in_process
-    return play_part(*_in_process, part)
+    return _play_measured(*_in_process, part, play_part)

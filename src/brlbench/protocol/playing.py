@@ -20,6 +20,7 @@ from ..errors import AgentError, InvalidInput, reason, short
 from ..mdps.copying import private_copy
 from ..streams import Words
 from .experiment import Experiment
+from .footprint import Meter, measuring
 from .isolation import Visit, is_own, isolated, seed_globals
 from .luck import measure_luck, num_baselines
 
@@ -50,14 +51,17 @@ class Part(NamedTuple):
             yield Part(first, min(first + size, self.end))
 
 
-def play(agent: Agent, experiment: Experiment, part: Part) -> "Record":
-    """Play a part of an experiment, and measure how lucky its trajectories were."""
+def play(agent: Agent, experiment: Experiment, part: Part, meter: Meter | None = None) -> "Record":
+    """Play a part of an experiment, and measure how lucky its trajectories were.
+
+    A meter measures the memory of the copy that plays; a compiled agent must be warm.
+    """
     if isinstance(agent, CompiledAgent):
-        record = play_compiled(agent, experiment, part)
+        record = play_compiled(agent, experiment, part, meter)
         if is_own(agent):
             _check_played(agent, experiment, part, record)
     else:
-        record = _play_python(agent, experiment, part)
+        record = _play_python(agent, experiment, part, meter)
     measure_luck(record, experiment, np.arange(*part) // experiment.trajectories_per_mdp)
     return record
 
@@ -65,7 +69,10 @@ def play(agent: Agent, experiment: Experiment, part: Part) -> "Record":
 def _empty_record(experiment: Experiment, part: Part) -> "Record":
     from ..kernels.loop.trajectory import Record
 
-    return Record.empty(part.size, experiment.horizon, num_baselines(experiment))
+    record = Record.empty(part.size, experiment.horizon, num_baselines(experiment))
+    for array in record:  # takes its memory now, not while an agent is measured
+        array.fill(0)
+    return record
 
 
 def _keys(agent: Agent, experiment: Experiment, part: Part) -> Words:
@@ -80,23 +87,26 @@ def _mdps(experiment: Experiment, part: Part) -> range:
     return range(part.first // each, (part.end - 1) // each + 1)
 
 
-def play_compiled(agent: CompiledAgent, experiment: Experiment, part: Part) -> "Record":
+def play_compiled(
+    agent: CompiledAgent, experiment: Experiment, part: Part, meter: Meter | None = None
+) -> "Record":
     """Play a part in one call; actions are not checked."""
     from ..agents.arrays import model
     from ..kernels.loop import trajectory
 
     record = _empty_record(experiment, part)
     numbers, mdps = _mdps(experiment, part), np.arange(*part) // experiment.trajectories_per_mdp
+    given = (
+        model.build_environment(experiment.test),
+        experiment.probabilities_of(numbers),
+        mdps - numbers.start,
+        streams.first_words(_keys(agent, experiment, part)),
+        experiment.noise_words[part.first : part.end],
+        record,
+    )
     try:
-        trajectory.play(
-            model.copy(agent.arrays),
-            model.build_environment(experiment.test),
-            experiment.probabilities_of(numbers),
-            mdps - numbers.start,
-            streams.first_words(_keys(agent, experiment, part)),
-            experiment.noise_words[part.first : part.end],
-            record,
-        )
+        with measuring(meter):
+            trajectory.play(model.copy(agent.arrays), *given)
     except Exception as error:
         where = f"in MDPs {mdps[0]} to {mdps[-1]}"
         raise AgentError(f"{describe(agent)[0]} failed {where}: {reason(error)}") from error
@@ -116,15 +126,17 @@ def _check_played(agent: Agent, experiment: Experiment, part: Part, record: "Rec
         )
 
 
-def _play_python(agent: Agent, experiment: Experiment, part: Part) -> "Record":
+def _play_python(agent: Agent, experiment: Experiment, part: Part, meter: Meter | None) -> "Record":
     from ..agents.arrays import model
 
     record = _empty_record(experiment, part)
     env = model.build_environment(experiment.test)
     mdps = _mdps(experiment, part)
     probabilities = experiment.probabilities_of(mdps)
-    with isolated(agent) as visit:
-        for i, key in enumerate(_keys(agent, experiment, part)):
+    keys = _keys(agent, experiment, part)
+    _warm_up(env, experiment.noise_words[part.first])
+    with isolated(agent) as visit, measuring(meter):
+        for i, key in enumerate(keys):
             mdp = (part.first + i) // experiment.trajectories_per_mdp
             env.probability[:] = probabilities[mdp - mdps.start]
             # A fresh copy, so that nothing passes from one MDP to the next.
@@ -134,6 +146,13 @@ def _play_python(agent: Agent, experiment: Experiment, part: Part) -> "Record":
             noise = experiment.noise_words[part.first + i]
             _play_one(visit, fresh, experiment, env, mdp, rng, noise, record, i)
     return record
+
+
+def _warm_up(env: Any, noise: np.uint64) -> None:
+    """Compile the steps of an environment; a trajectory forgets those that were taken before."""
+    from ..kernels.loop import environment
+
+    environment.step_once(env, noise, environment.first_state_once(env, noise), 0)
 
 
 def _play_one(

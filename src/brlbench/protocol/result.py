@@ -16,6 +16,7 @@ from ..mdps.sparse import Floats, Integers
 from .adjusted import LEAST_MDPS, Adjusted, adjust, can_adjust
 from .display import columns_of, result_html, result_line
 from .experiment import Experiment
+from .footprint import largest
 from .labels import label_of
 from .luck import StartValues
 from .score import Score
@@ -86,6 +87,7 @@ class Result:
     expected: StartValues | None = None  # what start values are on average
     defaults: dict[str, Any] | None = None  # of the parameters; None for built-in agents
     stopped: Stopped | None = None  # why there are fewer MDPs than the experiment has
+    peak_bytes: int | None = None  # memory of the agent at its peak; None: not known
     experiment: Experiment | None = field(default=None, repr=False)  # None if read from a file
 
     @property
@@ -221,11 +223,13 @@ def join_records(
     training: "Training",
     records: "Sequence[Record | PartTotals]",
     made_on: dict[str, Any],
+    peak_bytes: int | None = None,
     stopped: Stopped | None = None,
 ) -> Result:
     """Join the records of all parts, or their totals, to a result; they are given in order.
 
-    If playing was stopped, MDPs whose trajectories are not all there are left out.
+    The peak is that of playing. If playing was stopped, MDPs whose trajectories are not all there
+    are left out.
     """
     algorithm, parameters = describe(agent)
     parts = _alike(records, experiment)
@@ -258,6 +262,7 @@ def join_records(
         expected=known_start_values(experiment) if can_adjust(experiment) else None,
         defaults=None if algorithm in AGENTS else default_parameters(agent),
         stopped=stopped,
+        peak_bytes=largest([training.peak_bytes, peak_bytes]),
         experiment=experiment,
         **{name: joined(name) for name in names},
     )

@@ -50,6 +50,7 @@ class Summary:
     deadline: float | None = None  # seconds that a decision was allowed to take
     learning: Learning | None = None  # if it was asked for and decisions are kept
     stopped: Stopped | None = None  # None if it played all MDPs
+    peak_bytes: int | None = None  # memory of the agent at its peak; None: not known
 
     @property
     def full_label(self) -> str:

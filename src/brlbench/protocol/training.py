@@ -22,15 +22,17 @@ from ..mdps.dirichlet import FlatDirichlet
 from ..memory import bounded
 from ..problems.formats import from_json
 from .experiment import Experiment
+from .footprint import Meter, settle
 from .isolation import is_own, isolated, seed_globals
 from .playing import Part, identity, play_compiled
 
 
 class Training(NamedTuple):
-    """How long the offline phase of an agent took."""
+    """How long the offline phase of an agent took, and how much memory."""
 
     seconds: float
     cpu_seconds: float
+    peak_bytes: int | None = None  # None: not known
 
 
 class TrainedAgent(NamedTuple):
@@ -72,21 +74,25 @@ def check_plays(trained: TrainedAgent | SavedAgent, experiment: Experiment) -> N
 
 
 def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> TrainedAgent:
-    """The offline phase, timed; compilation is not."""
+    """The offline phase: its time and memory are measured, without those of compilation."""
     check_agent(agent)
     names = ("train", prior.digest, task.discount, task.horizon, seed, identity(agent))
     given = (prior, task)
     if is_own(agent):  # which may change what it is given
         given = private_copy(prior), private_copy(task)
+    meter = Meter()
     with isolated(agent) as visit:
         if isinstance(agent, CompiledAgent):
             with visit.blaming("while it was compiled"):
                 warm_up(agent)
+        settle()
         seed_globals(streams.key(*names))
-        wall, processor = time.perf_counter(), time.process_time()
-        with visit.blaming("while training"), _bounded(agent):
-            agent.train(*given, streams.generator(*names))
-        training = Training(time.perf_counter() - wall, time.process_time() - processor)
+        with meter.measuring():
+            wall, processor = time.perf_counter(), time.process_time()
+            with visit.blaming("while training"), _bounded(agent):
+                agent.train(*given, streams.generator(*names))
+            seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - processor
+    training = Training(seconds, cpu_seconds, meter.peak_bytes)
     return TrainedAgent(agent, prior, task, seed, training)
 
 

@@ -19,6 +19,7 @@ _BEST: dict[str, Any] = {
     **dict.fromkeys(("own", "winner"), pl.Boolean),
     **dict.fromkeys(("score", "ci95", "mean_return", "mean_return_ci95"), pl.Float64),
     **dict.fromkeys(("normalised", "bound", "offline_seconds", "online_seconds"), pl.Float64),
+    "peak_bytes": pl.Int64,
     **dict.fromkeys(("difference", "p_value", "p_holm", "p_permutation"), pl.Float64),
     **dict.fromkeys(("effect_size", "stability"), pl.Float64),
 }
@@ -28,6 +29,7 @@ _EVERYONE: dict[str, Any] = {
     **dict.fromkeys(("own", "winner", "best_of_algorithm"), pl.Boolean),
     **dict.fromkeys(("score", "ci95", "mean_return", "mean_return_ci95"), pl.Float64),
     **dict.fromkeys(("normalised", "bound", "offline_seconds", "online_seconds"), pl.Float64),
+    "peak_bytes": pl.Int64,
     "p_value": pl.Float64,
 }
 
@@ -60,13 +62,15 @@ def agents_table(answers: Iterable[Answer]) -> pl.DataFrame:
                     "normalised": _or_none(experiment.normalised(summary.score.mean)),
                     "bound": experiment.upper_bound,
                     **times,
+                    "peak_bytes": summary.peak_bytes,
                     "own": summary.is_own,
                     "best_of_algorithm": summary.label in best,
                     "winner": best.get(summary.label, False),
                     "processor": summary.machine.get("processor"),
                 }
             )
-    return pl.DataFrame(rows, infer_schema_length=None)
+    kinds = {"peak_bytes": pl.Int64} if rows else None  # also where none is known
+    return pl.DataFrame(rows, schema_overrides=kinds, infer_schema_length=None)
 
 
 def best_table(answers: Iterable[Answer]) -> pl.DataFrame:
@@ -78,7 +82,7 @@ def best_table(answers: Iterable[Answer]) -> pl.DataFrame:
             *_numbers(row.score), *_numbers(row.unadjusted or row.score), row.normalised,
             found.experiment.upper_bound,
             row.summary.seconds["offline"], row.summary.seconds[found.question.feature],
-            *_tested(row.test), row.stability,
+            row.summary.peak_bytes, *_tested(row.test), row.stability,
         )
         for found in answers
         for row in found.rows
@@ -129,7 +133,7 @@ def everyone_table(answers: Iterable[Answer]) -> pl.DataFrame:
                 best.get(summary.label, False), summary.label in best,
                 *_numbers(standing.score), *_numbers(standing.unadjusted or standing.score),
                 standing.normalised, found.experiment.upper_bound, summary.seconds["offline"],
-                summary.seconds[found.question.feature], p_value,
+                summary.seconds[found.question.feature], summary.peak_bytes, p_value,
             ))  # fmt: skip
     return pl.DataFrame(rows, schema=_EVERYONE, orient="row")
 

@@ -15,7 +15,18 @@ from ..problems import formats
 from ..protocol import machine
 from ..protocol.experiment import check_horizon
 from ..protocol.training import SavedAgent, Training
-from .checks import DAMAGE, Rule, check, is_number, is_table, is_text, is_time, optional, whole
+from .checks import (
+    DAMAGE,
+    Rule,
+    check,
+    is_number,
+    is_size,
+    is_table,
+    is_text,
+    is_time,
+    optional,
+    whole,
+)
 from .tables import FORMAT, OPEN_SEAL, check_kind, is_intact, sealed
 
 
@@ -38,6 +49,7 @@ def pack_agent(agent: SavedAgent) -> bytes:
         "seed": agent.seed,
         "offline_seconds": agent.training.seconds,
         "offline_cpu_seconds": agent.training.cpu_seconds,
+        "offline_peak_bytes": agent.training.peak_bytes,
         "saved": _plain(agent.saved),
         "machine": machine.describe(),
         "digest": OPEN_SEAL,
@@ -71,7 +83,11 @@ def unpack_agent(data: bytes, source: str) -> SavedAgent:
             prior=formats.from_json(json.dumps(content["prior"])),
             task=Task(content["discount"], content["horizon"], content.get("deadline")),
             seed=content["seed"],
-            training=Training(content["offline_seconds"], content["offline_cpu_seconds"]),
+            training=Training(
+                content["offline_seconds"],
+                content["offline_cpu_seconds"],
+                content.get("offline_peak_bytes"),
+            ),
             source=source,
         )
     except InvalidInput as error:
@@ -126,4 +142,5 @@ _CONTENT: dict[str, Rule] = {
     "seed": whole(0),
     "offline_seconds": is_time,
     "offline_cpu_seconds": is_time,
+    "offline_peak_bytes": optional(is_size),
 }

@@ -89,6 +89,11 @@ def whole(least: int) -> Rule:
     return lambda value: type(value) is int and value >= least
 
 
+def is_size(value: Any) -> bool:
+    """A number of bytes."""
+    return whole(0)(value) and value < 2**63
+
+
 def is_machine(value: Any) -> bool:
     """A machine, or several."""
     if not is_table(value):

@@ -20,6 +20,7 @@ from .checks import (
     check,
     is_machine,
     is_settings,
+    is_size,
     is_table,
     is_text,
     is_time,
@@ -57,6 +58,7 @@ def write_summaries(
             "adjusted": np.zeros(0) if summary.adjusted is None else summary.adjusted.returns,
             "adjusted_ci95": None if summary.adjusted is None else summary.adjusted.ci95,
             "stopped": "" if summary.stopped is None else json.dumps(summary.stopped),
+            "peak_bytes": summary.peak_bytes,
         }
         for index, (_, summaries) in enumerate(experiments)
         for summary in summaries
@@ -64,6 +66,7 @@ def write_summaries(
     columns: dict[str, Any] = {name: [row[name] for row in rows] for name in rows[0]}
     # Of empty lists alone, Polars would make a type that readers refuse.
     columns["adjusted"] = pl.Series(map(list, columns["adjusted"]), dtype=pl.List(pl.Float64))
+    columns["peak_bytes"] = pl.Series(columns["peak_bytes"], dtype=pl.Int64)
     headers = [header._asdict() for header, _ in experiments]
     atomic_write(path, pack_table("compact", columns, {"experiments": headers}), overwrite)
 
@@ -102,6 +105,7 @@ def _summary(row: dict[str, Any], header: ExperimentHeader) -> Summary:
         adjusted=_adjusted(row),
         deadline=header.settings.get("deadline"),
         stopped=stopped_of(parse_json(row["stopped"])) if row.get("stopped") else None,
+        peak_bytes=row.get("peak_bytes"),
         **parsed,
     )
     check(vars(summary), _SUMMARY)
@@ -134,4 +138,5 @@ _SUMMARY: dict[str, Rule] = {
     "seconds": _are_times,
     "machine": is_machine,
     "overruns": optional(is_time),
+    "peak_bytes": optional(is_size),
 }

@@ -24,6 +24,7 @@ from .checks import (
     is_features,
     is_machine,
     is_settings,
+    is_size,
     is_table,
     is_text,
     is_time,
@@ -71,6 +72,8 @@ def pack_result(result: Result, keep_paths: bool = False) -> bytes:
         metadata["defaults"] = result.defaults
     if result.stopped is not None:
         metadata["stopped"] = result.stopped
+    if result.peak_bytes is not None:
+        metadata["peak_bytes"] = result.peak_bytes
     if (expected := result.expected_start_values) is not None:
         metadata["expected_start_values"] = start_values.pack(expected)
     return pack_table("result", columns_of(result, keep_paths), metadata)
@@ -82,7 +85,7 @@ def read_result(path: Path, decisions: bool = True) -> Result:
     with reading(path):
         metadata["settings"] = renamed_settings(metadata.pop("experiment"))
         check(metadata, _METADATA)
-        check({"defaults": metadata.get("defaults")}, {"defaults": optional(is_table)})
+        check(metadata, {"defaults": optional(is_table), "peak_bytes": optional(is_size)})
         stopped = stopped_of(metadata.get("stopped"))
         mdps = _check_rows(table, metadata["settings"], stopped is not None)
 
@@ -105,6 +108,7 @@ def read_result(path: Path, decisions: bool = True) -> Result:
             expected=expected,
             defaults=metadata.get("defaults"),
             stopped=stopped,
+            peak_bytes=metadata.get("peak_bytes"),
         )
 
 
@@ -180,10 +184,15 @@ class StoredPart(NamedTuple):
     training: Training
     machine: dict[str, Any]
     seconds: float  # that playing it took; 0 in older files
+    peak_bytes: int | None = None  # of playing it; None if it is not known
 
 
 def pack_part(
-    records: Sequence[Any], training: Training, made_on: dict[str, Any], seconds: float
+    records: Sequence[Any],
+    training: Training,
+    made_on: dict[str, Any],
+    seconds: float,
+    peak_bytes: int | None = None,
 ) -> bytes:
     """A part of a result, given as records or as totals, as the content of a file."""
     is_totals = isinstance(records[0], PartTotals)
@@ -193,6 +202,8 @@ def pack_part(
         if getattr(records[0], name) is not None and getattr(records[0], name).size
     }
     metadata: dict[str, Any] = {"training": training, "machine": made_on, "seconds": seconds}
+    if peak_bytes is not None:
+        metadata["peak_bytes"] = peak_bytes
     if is_totals:
         metadata["times"] = TimeCounts.joined(part.times for part in records).to_json()
     return pack_table("part", columns, metadata)
@@ -204,9 +215,11 @@ def read_part(path: Path) -> StoredPart:
     with reading(path):
         _check_record(table)
         metadata.setdefault("seconds", 0.0)
-        check(metadata, {"machine": is_machine, "seconds": is_time})
+        is_known = {"machine": is_machine, "seconds": is_time, "peak_bytes": optional(is_size)}
+        check(metadata, is_known)
         training = Training(*metadata["training"])
-        check(training._asdict(), {"seconds": is_time, "cpu_seconds": is_time})
+        times = {"seconds": is_time, "cpu_seconds": is_time}
+        check(training._asdict(), {**times, "peak_bytes": optional(is_size)})
         arrays: dict[str, Any] = {
             name: table[name].to_numpy() for name in table.columns if name in _KINDS
         }
@@ -214,7 +227,9 @@ def read_part(path: Path) -> StoredPart:
         if "times" in metadata:
             totals: dict[str, Any] = dict.fromkeys(_LUCK) | arrays
             record = PartTotals(**totals, times=TimeCounts.from_json(metadata["times"]))
-    return StoredPart(record, training, metadata["machine"], metadata["seconds"])
+    return StoredPart(
+        record, training, metadata["machine"], metadata["seconds"], metadata.get("peak_bytes")
+    )
 
 
 def renamed_settings(settings: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ _KEY = "brlbench"
 _SEAL = "brlbench-sha256:"
 OPEN_SEAL = _SEAL + 64 * "0"  # where the digest goes, once the rest is known
 _TYPES = (pl.Int64, pl.Float64, pl.String, pl.Null)  # of columns, or of their lists
-_NULLABLE = ("overruns", "adjusted_ci95")
+_NULLABLE = ("overruns", "adjusted_ci95", "peak_bytes")
 
 Columns = Callable[[dict[str, Any]], list[str] | None]
 """The columns to read from a file with this metadata; None means all."""

@@ -26,6 +26,7 @@ from typing import IO, Any
 from ..arguments import num_cores
 from ..errors import StoreError
 from ..files import atomic_write, read_bytes
+from ..protocol.footprint import largest
 from ..protocol.playing import Part
 from ..protocol.result import join_records
 from ..protocol.summary import Stopped
@@ -243,7 +244,10 @@ class Folder:
         made_on = _one_machine(part.machine for part in parts)
         records = [part.record for part in parts]
         agent, experiment = job.agent.agent, job.experiment
-        result = join_records(agent, experiment, parts[0].training, records, made_on, stopped)
+        peak_bytes = largest(part.peak_bytes for part in parts)
+        result = join_records(
+            agent, experiment, parts[0].training, records, made_on, peak_bytes, stopped
+        )
         data = pack_result(result, result.states is not None)
         if stopped is None:
             self.write_result(job, data)

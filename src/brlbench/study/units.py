@@ -22,6 +22,7 @@ from ..mdps.sparse import Floats
 from ..problems import formats
 from ..protocol import machine, start_values
 from ..protocol.experiment import ARGUMENTS, Experiment
+from ..protocol.footprint import Meter, settle
 from ..protocol.playing import Part, play
 from ..protocol.result import join_records
 from ..protocol.totals import PartTotals, keeps_decisions, returns_of, totals_of
@@ -181,23 +182,29 @@ def play_unit(data: list[Any], notify: Notify) -> Played:
     request = PlayRequest.read(data)
     trained, experiment = _trained(request.agent), build_experiment(request.experiment)
     check_plays(trained, experiment)
+    agent = trained.agent
+    if isinstance(agent, CompiledAgent):
+        warm_up(agent)
     made_on = machine.describe()
+    settle()
     notify(None)  # limits count from here
-    waiting = machine.Waiting()
-    records, played, seconds = _play_while_in_time(trained.agent, experiment, request, notify)
+    waiting, meter = machine.Waiting(), Meter()
+    records, played, seconds = _play_while_in_time(agent, experiment, request, notify, meter)
     made_on = {**made_on, "waiting_share": waiting.share()}
     is_whole = played.size == experiment.num_trajectories
     if is_whole:
-        result = join_records(trained.agent, experiment, trained.training, records, made_on)
+        result = join_records(
+            agent, experiment, trained.training, records, made_on, meter.peak_bytes
+        )
         file = pack_result(result, request.keep_paths)
     else:
-        file = pack_part(records, trained.training, made_on, seconds)
+        file = pack_part(records, trained.training, made_on, seconds, meter.peak_bytes)
     returns = np.concatenate([returns_of(record, experiment) for record in records])
     return Played(played, seconds, file, is_whole, returns.tobytes())
 
 
 def _play_while_in_time(
-    agent: Agent, experiment: Experiment, request: PlayRequest, notify: Notify
+    agent: Agent, experiment: Experiment, request: PlayRequest, notify: Notify, meter: Meter
 ) -> "tuple[list[Record | PartTotals], Part, float]":
     """Play in growing steps; return what to keep, the part played, and the seconds it took."""
     at, size, seconds = request.part.first, 1, 0.0
@@ -205,7 +212,7 @@ def _play_while_in_time(
     while at < request.part.end:
         step = Part(at, min(at + size, request.part.end))
         started = time.perf_counter()
-        record = play(agent, experiment, step)
+        record = play(agent, experiment, step, meter)
         took = time.perf_counter() - started
         _check_decisions(record, step, request.decision_seconds, experiment)
         kept.append(_to_keep(record, experiment, request.keep_paths))

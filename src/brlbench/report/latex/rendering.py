@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ... import __version__
 from ...arguments import format_seconds
+from ...memory import format_mebibytes
 from .. import words
 from ..answers import Answer, notes_on
 from ..data import REFERENCE, ReportData
@@ -39,6 +40,7 @@ def _environment() -> Environment:
         REFERENCE=REFERENCE,
         bound=lambda bound: _minus(words.format_bound(bound)),
         feature=words.describe_feature,
+        memory=format_mebibytes,
         number=_number,
         p_value=words.format_p,
         score=lambda score: _minus(words.format_score(*score)),

@@ -5,6 +5,7 @@ and always preferred: it can't be the best of its algorithm within any bounds. L
 those of the agents that are tested, where results keep single decisions.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import NormalDist
@@ -110,6 +111,7 @@ def _experiment(
         "features": {
             name: numbers.add(summary.seconds[name] for summary in summaries) for name in features
         },
+        "memory": _memory(summaries, numbers),
         "learning": _learning(summaries, sorted({*ranked[0], *ranked[1]}), packed.curves),
         # By honest = False, True:
         "measured": [
@@ -122,6 +124,12 @@ def _experiment(
             for comparison, agents in zip(comparisons, ranked, strict=True)
         ],
     }
+
+
+def _memory(summaries: Sequence[Summary], numbers: Numbers) -> Any:
+    """The bytes of memory of all agents, NaN where they are not known; None if none is."""
+    sizes = [math.nan if each.peak_bytes is None else each.peak_bytes for each in summaries]
+    return None if all(map(math.isnan, sizes)) else numbers.add(sizes)
 
 
 def _bound(bound: float | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ async function readData() {
   const column = (place) => part(numbers, place);
   for (const experiment of content.experiments) {
     experiment.offline = column(experiment.offline);
+    experiment.memory &&= column(experiment.memory);
     for (const name in experiment.features) {
       experiment.features[name] = column(experiment.features[name]);
     }

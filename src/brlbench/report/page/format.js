@@ -1,4 +1,4 @@
-// Times and scores as text, and back.
+// Times, sizes and scores as text, and back.
 
 const UNITS = [[3600, "h"], [60, "min"], [1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
 const NO_BOUND = "no bound";
@@ -30,6 +30,12 @@ function parseSeconds(text) {
   const unit = { "": "s", us: "µs", m: "min" }[parts[2]] ?? parts[2];
   const size = unit === "d" ? 86400 : UNITS.find(([, name]) => name === unit)?.[0];
   return Number(parts[1]) * size;
+}
+
+function formatMemory(bytes) {
+  if (Number.isNaN(bytes)) return "–";
+  const size = bytes / 2 ** 20;
+  return `${size.toFixed(size < 9.95 ? 1 : 0)} MiB`;
 }
 
 const percent = (part) => `${Number((100 * part).toFixed(4))}%`;

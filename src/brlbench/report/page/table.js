@@ -10,6 +10,7 @@ const COLUMNS = [
   { key: "normalised", title: "Normalised", down: true, format: formatNormalised },
   { key: "offline", title: "Offline", format: formatSeconds },
   { key: "online", title: "Online", format: formatSeconds },
+  { key: "memory", title: "Memory", format: formatMemory },
   { key: "within", title: "In bounds", down: true, format: (within) => (within ? "yes" : "no") },
   { key: "winner", title: "Winner", down: true, format: (winner) => (winner ? "★ winner" : "") },
 ];
@@ -26,7 +27,7 @@ class AgentTable {
     this.numMdps = view.measured.numMdps;
     this.bound = view.experiment.bound;
     const { normalised, unadjusted } = view.measured;
-    const known = { normalised, unadjusted, unadjustedInterval: unadjusted };
+    const known = { normalised, unadjusted, unadjustedInterval: unadjusted, memory: view.experiment.memory };
     this.columns = COLUMNS.filter(({ key }) => !(key in known) || known[key])
       .map((column) => ({ format: view.score, ...column }));
     this.head.replaceChildren(element("tr", {}, ...this.columns.map((column) => this.header(column))));
@@ -39,6 +40,7 @@ class AgentTable {
       agent: experiment.labels[i],
       offline: experiment.offline[i],
       online: online[i],
+      memory: experiment.memory?.[i],
       score: measured.scores[i],
       interval: measured.ci95[i],
       unadjusted: measured.unadjusted?.[0][i],
@@ -106,11 +108,11 @@ class AgentTable {
   }
 
   csv() {
-    const titles = ["agent", "algorithm", "offline_seconds", `online_seconds_${this.feature}`, "score",
+    const titles = ["agent", "algorithm", "offline_seconds", `online_seconds_${this.feature}`, "peak_bytes", "score",
       "ci95", "mdps", "mean_return", "mean_return_ci95", "normalised", "bound", "within_bounds", "winner"];
     const known = (number) => (Number.isNaN(number) ? "" : number ?? "");
     const rows = this.rows.map(({ algorithm, values: v }) => [v.agent, algorithm.name, v.offline, v.online,
-      v.score, known(v.interval), this.numMdps, known(v.unadjusted), known(v.unadjustedInterval), known(v.normalised), this.bound, v.within, v.winner]);
+      known(v.memory), v.score, known(v.interval), this.numMdps, known(v.unadjusted), known(v.unadjustedInterval), known(v.normalised), this.bound, v.within, v.winner]);
     return csv([titles, ...rows]);
   }
 }

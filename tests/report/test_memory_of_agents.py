@@ -1,0 +1,122 @@
+"""The memory of agents on its way from results to tables."""
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from brlbench.agents import make_agent
+from brlbench.analysis.times import summarise
+from brlbench.errors import StoreError
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.playing import Part, play
+from brlbench.protocol.result import Result
+from brlbench.protocol.training import Training, save
+from brlbench.report.answers import answer
+from brlbench.report.data import ReportData
+from brlbench.report.export import agents_csv, agents_json
+from brlbench.report.latex.rendering import render_table
+from brlbench.report.loading import load
+from brlbench.report.tables import agents_table, best_table, everyone_table
+from brlbench.storage import read_result, write_result
+from brlbench.storage.agents import pack_agent, unpack_agent
+from brlbench.storage.compact import read_summaries, write_summaries
+from brlbench.storage.results import pack_part, read_part
+from brlbench.storage.tables import pack_table, read_table
+from helpers.made_results import experiment, summary
+from helpers.made_studies import run
+from helpers.stored import experiment as made_experiment
+from helpers.stored import trained
+
+SIZES = {"a": 5 * 2**20, "b": None, "c": 300 * 2**20}
+AGENTS = [replace(summary(name, np.arange(40.0)), peak_bytes=size) for name, size in SIZES.items()]
+FOUND = answer(experiment(AGENTS))
+
+
+def result(peak_bytes: int | None) -> Result:
+    return replace(evaluate(make_agent("random"), made_experiment()), peak_bytes=peak_bytes)
+
+
+@pytest.mark.parametrize("size", [None, 0, 123_456_789])
+def test_results_and_compact_files_keep_it(tmp_path: Path, size: int | None) -> None:
+    one = result(size)
+    assert summarise(one).peak_bytes == size
+    write_result(tmp_path / "one.parquet", one)
+    assert read_result(tmp_path / "one.parquet").peak_bytes == size
+    [loaded] = load(tmp_path / "one.parquet").experiments
+    assert [each.peak_bytes for each in loaded.summaries] == [size]
+    assert loaded.summaries[0].first(2).peak_bytes == size
+    write_summaries(tmp_path / "small.parquet", [(loaded.header, loaded.summaries)])
+    [(_, again)] = read_summaries(tmp_path / "small.parquet")
+    assert again.peak_bytes == size
+
+
+def test_compact_files_of_earlier_versions_lack_it(tmp_path: Path) -> None:
+    path = tmp_path / "small.parquet"
+    write_summaries(path, [(FOUND.experiment.header, AGENTS)])
+    assert [each.peak_bytes for _, each in read_summaries(path)] == list(SIZES.values())
+    table, metadata = read_table(path, "compact")
+    path.write_bytes(pack_table("compact", table.drop("peak_bytes").to_dict(), metadata))
+    assert [each.peak_bytes for _, each in read_summaries(path)] == [None] * 3
+    wrong = table.with_columns(peak_bytes=pl.lit(-1))
+    path.write_bytes(pack_table("compact", wrong.to_dict(), metadata))
+    with pytest.raises(StoreError, match="damaged"):
+        list(read_summaries(path))
+
+
+@pytest.mark.parametrize("size", [None, 123_456_789])
+def test_parts_and_trained_agents_keep_it(tmp_path: Path, size: int | None) -> None:
+    made, path = trained(), tmp_path / "part.parquet"
+    made = made._replace(training=Training(1.5, 0.5, size))
+    record = play(made.agent, made_experiment(), Part(0, 2))
+    path.write_bytes(pack_part([record], made.training, {}, 0.5, size))
+    part = read_part(path)
+    assert (part.training, part.peak_bytes) == (made.training, size)
+    file = pack_agent(save(made))
+    assert unpack_agent(file, "it").training == made.training
+    # Files of earlier versions: two numbers, and no others.
+    table, metadata = read_table(path, "part")
+    older: dict[str, Any] = {**metadata, "training": [1.5, 0.5]}
+    older.pop("peak_bytes", None)
+    path.write_bytes(pack_table("part", table.to_dict(), older))
+    part = read_part(path)
+    assert (part.training, part.peak_bytes) == (Training(1.5, 0.5, None), None)
+
+
+def test_tables_and_exports_have_it() -> None:
+    for table in (agents_table, best_table, everyone_table):
+        found = table([FOUND])
+        assert found["peak_bytes"].dtype == pl.Int64
+        assert dict(zip(found["agent"], found["peak_bytes"], strict=True)) == SIZES
+    csv = pl.read_csv(io.BytesIO(agents_csv([FOUND])))
+    assert csv["peak_bytes"].to_list() == list(SIZES.values())
+    (content,) = json.loads(agents_json(ReportData([FOUND.experiment], []), [FOUND]))["experiments"]
+    assert [row["peak_bytes"] for row in content["agents"]] == list(SIZES.values())
+    unknown = agents_table([answer(experiment([summary("a", np.arange(40.0))]))])
+    assert unknown["peak_bytes"].dtype == pl.Int64
+
+
+def test_latex_has_it() -> None:
+    table = render_table("agents", FOUND)
+    rows = [line.split(" & ") for line in table.splitlines() if line.count(" & ") == 6]
+    cells = {row[0].strip(): row[3] for row in rows}
+    assert cells == {"Agent": "Memory", "a": "5.0 MiB", "b": "--", "c": "300 MiB"}
+
+
+def test_notebooks_and_the_terminal_show_it(tmp_path: Path) -> None:
+    assert "5.0 MiB at its peak" in result(5 * 2**20)._repr_html_()
+    assert "MiB" not in result(None)._repr_html_()
+    path, older = tmp_path / "new.parquet", tmp_path / "older.parquet"
+    write_summaries(path, [(FOUND.experiment.header, AGENTS)])
+    code, output = run("compare", path, "--all")
+    assert code == 0, output
+    assert "memory" in output and "300 MiB" in output
+    write_summaries(older, [(FOUND.experiment.header, [summary("a", np.arange(40.0))])])
+    code, output = run("compare", older, "--all")
+    assert code == 0, output
+    assert "memory" not in output

@@ -25,6 +25,8 @@ def in_bash(shell: Shell, *words: str) -> list[str]:
         ("distribution uniform :", list(PROBLEMS)),
         ("experiment --prior uniform : GD", ["GDL"]),
         ("experiment --prior = uniform : GD", ["GDL"]),
+        ("experiment --prior mixed : 0.25 : GD", ["GDL"]),
+        ("distribution scaled : 10 : uniform : Gr", ["Grid"]),
         ("experiment --prior uniform : GC --test De", ["DeepSea", "Dense"]),
         ("run study.toml --executor s", ["slurm"]),
         ("compare results --format j", ["json"]),

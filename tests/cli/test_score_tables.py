@@ -153,7 +153,10 @@ def test_the_table_of_problems() -> None:
         assert f" {distribution(name).num_states} " in line
         assert distribution(name).description in line
         assert (" one " in line) == isinstance(distribution(name), SingleMDP)
-    assert all(part in text for part in ("uniform:", "around:20:", "gym:", "successors=3"))
+    assert all(
+        part in text
+        for part in ("uniform:", "mixed:0.25:", "scaled:10:", "around:20:", "gym:", "successors=3")
+    )
 
 
 def test_the_tables_of_parameters() -> None:

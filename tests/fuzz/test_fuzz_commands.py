@@ -58,6 +58,8 @@ WORDS = [
         "optimal",
         "uniform:GC",
         "around:3:GC",
+        "mixed:0.3:GC",
+        "scaled:7:GC",
         "epsilon=0.5",
         "mean",
         "json",

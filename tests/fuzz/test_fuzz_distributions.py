@@ -41,6 +41,8 @@ def used(content: bytes, suffix: str) -> Any:
         outcome(made.mean)
         outcome(made.uniform)
         outcome(lambda: made.around(20))
+        outcome(lambda: made.mixed(0.25))
+        outcome(lambda: made.scaled(10))
         drawn = outcome(lambda: made.sample(np.random.default_rng(0)))
         if made.num_states < 100 and not isinstance(drawn, BrlbenchError):
             assert np.isfinite(drawn.transitions.values).all()

@@ -63,6 +63,8 @@ SOURCES = [
     "Sparse:states=9",
     "uniform:Grid",
     "around:5:Chain",
+    "mixed:0.5:Chain",
+    "scaled:0.1:Chain",
     "a.json",
 ]
 

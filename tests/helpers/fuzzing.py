@@ -63,7 +63,20 @@ ODD_NUMBERS: list[Any] = [
 ODD_TEXTS = [
     *("", "*", "**", " ", "\x00", "\ud800", "\udfff", "\N{BYTE ORDER MARK}x", "é", "\U0001f3b2"),
     *("a" * 300, "\n", "\r\n", "../../x", "/", "nan", "1", "1e400", "[b]", "%s", "{}", "GC"),
-    *("uniform:GC", "gym:", "around:1e400:GC", "Qmean", "F2", "local", "1s", "0GB", "-1h", "1e99d"),
+    *(
+        "uniform:GC",
+        "gym:",
+        "around:1e400:GC",
+        "mixed:2:GC",
+        "scaled:1e308:GC",
+        "Qmean",
+        "F2",
+        "local",
+        "1s",
+        "0GB",
+        "-1h",
+        "1e99d",
+    ),
 ]
 numbers = st.sampled_from(ODD_NUMBERS) | st.integers(-3, 30) | st.floats()
 scalars = st.none() | numbers | st.sampled_from(ODD_TEXTS) | st.text(max_size=8)

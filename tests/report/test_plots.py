@@ -44,6 +44,8 @@ def test_notebooks_show_all_plots(results: list[Result]) -> None:
         bb.plot_map(results), bb.plot_learning(results), bb.plot_learning(one),
         bb.plot_differences(results), bb.plot_pair(one, other), bb.plot_returns(results),
         bb.plot_returns(one), bb.plot_differences(one),
+        bb.plot_misspecification([one, made("beb", 1.0, 2, settings={**one.settings, "prior":
+            "uniform:GC", "prior_digest": "uniform"}, experiment_hash="uniform")]),
     ]  # fmt: skip
     for figure in figures:
         assert isinstance(figure, Picture)

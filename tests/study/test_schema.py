@@ -60,6 +60,22 @@ def test_lists_expand_to_all_combinations(tmp_path: Path) -> None:
     assert "at least 226" in study.skipped[0].reason
 
 
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("GC*", ["GC", "GC from uniform:GC"]),
+        ("GC from *", ["GC from uniform:GC"]),
+        ("*", ["GC", "GC from uniform:GC"]),
+        ("GC", ["GC"]),
+    ],
+)
+def test_patterns_stand_for_experiments(tmp_path: Path, pattern: str, names: list[str]) -> None:
+    text = SMALL.replace('experiments = ["GC"]', f'experiments = ["{pattern}"]')
+    jobs = read_study(write_study(tmp_path, text)).jobs
+    played = [job.experiment_name for job in jobs if job.agent.algorithm == "opps-ds"]
+    assert played == 3 * names  # three agents
+
+
 def test_limits_of_an_agent_come_before_those_of_the_study(tmp_path: Path) -> None:
     study = read_study(write_study(tmp_path, SMALL))
     limits = study.jobs[0].agent.limits
@@ -197,6 +213,11 @@ algorithm = "random"
             'experiments = ["GC"]',
             'experiments = ["GC from uniform"]',
             "did you mean 'GC from uniform:GC'",
+        ),
+        (
+            'experiments = ["GC"]',
+            'experiments = ["GDL*"]',
+            "agents[2].experiments has 'GDL*': must be one of GC, GC from uniform:GC",
         ),
         ('prior = "uniform:GC"', "", "has the name 'GC' of an earlier one"),
         ("[defaults]", "[defaults", "is not a TOML file"),

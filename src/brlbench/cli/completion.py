@@ -39,10 +39,12 @@ def mend_words() -> None:
 
 
 def problem_names(incomplete: str) -> list[str]:
-    """Distributions."""
-    from ..problems import PROBLEMS
+    """Distributions, after prefixes if there are any."""
+    from ..problems import PREFIXES, PROBLEMS
 
-    return _beginning([*PROBLEMS, *(f"uniform:{name}" for name in PROBLEMS)], incomplete)
+    given = PREFIXES.match(incomplete)
+    prefixes = [given[0]] if given and given[0] else ["", "uniform:"]
+    return _beginning([prefix + name for prefix in prefixes for name in PROBLEMS], incomplete)
 
 
 def agent_names(incomplete: str) -> list[str]:

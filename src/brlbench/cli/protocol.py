@@ -24,7 +24,8 @@ def distribution(
     source: Annotated[
         str | None,
         typer.Argument(
-            help="A problem's name or a file; uniform: or around:20: may stand before it.",
+            help="A problem's name or a file; uniform:, mixed:0.25:, scaled:10: or around:20: may "
+            "stand before it.",
             autocompletion=problem_names,
         ),
     ] = None,

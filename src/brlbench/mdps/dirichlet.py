@@ -176,6 +176,28 @@ class FlatDirichlet:
         name = f"around:{total:g}:{self.name}"
         return FlatDirichlet(counts, self.rewards, self.start, name=name)
 
+    def mixed(self, share: float) -> "FlatDirichlet":
+        """A prior between this one (share 0) and the uniform one (share 1).
+
+        Its counts are `(1 - share) * counts + share`, those of impossible transitions too.
+        """
+        if not 0 <= share <= 1:
+            raise InvalidInput(f"mixed {share}: the share of uniform counts must be from 0 to 1")
+        counts = self.counts
+        if share > 0:
+            counts = SparseTable.from_dense((1 - share) * counts.to_dense() + share, "counts")
+        name = f"mixed:{share:g}:{self.name}"
+        return FlatDirichlet(counts, self.rewards, self.start, name=name)
+
+    def scaled(self, factor: float) -> "FlatDirichlet":
+        """A prior with the same mean and all counts times a factor: more certain, or less."""
+        if not 0 < factor < np.inf:
+            raise InvalidInput(f"scaled {factor}: counts must be multiplied by a number above 0")
+        with np.errstate(over="ignore", under="ignore"):  # the counts are checked
+            counts = self.counts.replace(factor * self.counts.values)
+        name = f"scaled:{factor:g}:{self.name}"
+        return FlatDirichlet(counts, self.rewards, self.start, name=name)
+
     def as_prior(self) -> "FlatDirichlet":
         """What agents are told: here, the distribution itself."""
         return self

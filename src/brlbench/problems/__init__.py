@@ -1,13 +1,16 @@
 """The distributions over MDPs that come with the package, and how to find one by name or file.
 
-A name may have parameters: `DeepSea:size=20`. Prefixes go before a name or a file. `uniform:` makes
-a prior that knows only the rewards; `around:20:` is a distribution around the mean MDP, with counts
-that sum to 20 per pair; `shuffled:20:` is another one, in which agents can't know what an action does
-(see `mdps.shuffling`). `gym:FrozenLake-v1` is a tabular environment of Gymnasium.
+A name may have parameters: `DeepSea:size=20`. Prefixes go before a name or a file, several if you
+like. `uniform:` makes a prior that knows only the rewards; `mixed:0.25:` takes a quarter of each
+count from that one, and the rest from the distribution itself; `scaled:10:` multiplies all counts;
+`around:20:` is a distribution around the mean MDP, with counts that sum to 20 per pair;
+`shuffled:20:` is another one, in which agents can't know what an action does (`mdps.shuffling`).
+`gym:FrozenLake-v1` is a tabular environment of Gymnasium.
 """
 
 import inspect
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +32,7 @@ from .random_dense import random_dense
 from .random_sparse import random_sparse
 from .river_swim import river_swim
 
-__all__ = ["PROBLEMS", "distribution", "parameters_of", "read", "write"]
+__all__ = ["PREFIXES", "PROBLEMS", "distribution", "parameters_of", "read", "write"]
 
 PROBLEMS: dict[str, Callable[..., FlatDirichlet]] = {
     "GC": gc,
@@ -59,7 +62,11 @@ class _Prefix(NamedTuple):
 _NUMBERED = {
     "around:": _Prefix("the sum of each pair's counts", "20:Chain", FlatDirichlet.around),
     "shuffled:": _Prefix("the transitions seen of each pair", "20:DeepSea", shuffled),
+    "mixed:": _Prefix("the share of uniform counts", "0.25:GC", FlatDirichlet.mixed),
+    "scaled:": _Prefix("the factor of all counts", "10:GC", FlatDirichlet.scaled),
 }
+PREFIXES = re.compile(rf"(?:{_UNIFORM}|(?:{'|'.join(_NUMBERED)})[^:]*:)*")
+"""Matches all prefixes before a name."""
 
 
 def distribution(source: str | Path | FlatDirichlet) -> FlatDirichlet:
@@ -67,8 +74,8 @@ def distribution(source: str | Path | FlatDirichlet) -> FlatDirichlet:
 
     Args:
         source: a name in `PROBLEMS`, perhaps with parameters, the path of a file, `gym:` and the id
-            of an environment, or `uniform:`, `around:20:` or `shuffled:20:` before one of these. A
-            distribution is returned as it is.
+            of an environment, or `uniform:`, `mixed:0.25:`, `scaled:10:`, `around:20:` or
+            `shuffled:20:` before one of these. A distribution is returned as it is.
     """
     if isinstance(source, FlatDirichlet):
         return source

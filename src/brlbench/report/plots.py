@@ -16,10 +16,11 @@ from ..protocol.result import Result
 from ..protocol.summary import Summary
 from ..storage import read_result
 from .answers import Answer
-from .compare import Given, compare
+from .compare import Given, compare, gather
 from .figures import score_against_time
 from .learning import learning_curves
 from .map import best_algorithms_map
+from .misspecification import misspecification
 from .spread import differences, distributions, pair
 
 
@@ -103,6 +104,22 @@ def plot_returns(results: Given | Iterable[Given] | Answer) -> Figure:
     """
     experiment = _answer(results).experiment
     return distributions(_best_first(experiment.summaries), experiment.upper_bound)
+
+
+def plot_misspecification(
+    results: Given | Iterable[Given], algorithms: Iterable[str] | None = None
+) -> Figure:
+    """Scores with 95% bands against how wrong the prior is, one line per algorithm.
+
+    The results are of experiments on the same MDPs with changed priors, such as `GC`,
+    `mixed:0.1:GC` and `uniform:GC`, or `scaled:0.1:GC`, `GC` and `scaled:10:GC`. An algorithm's
+    line is its agent with the best score at the accurate prior, the same one at all priors.
+
+    Args:
+        results: results, files and folders with them.
+        algorithms: those to show; all by default.
+    """
+    return misspecification(gather(results).experiments, algorithms)
 
 
 def _answer(results: Given | Iterable[Given] | Answer) -> Answer:

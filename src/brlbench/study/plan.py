@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -224,12 +225,10 @@ def _agents(
         if not names or empty:
             key = empty[0] if empty else ".experiments"
             raise InvalidInput(f"{path}: {place}{key} = []: give it at least one value")
-        for name in names:
-            if name not in experiments:
-                raise InvalidInput(
-                    f"{path}: {place}.experiments has {name!r}{did_you_mean(name, experiments)}: "
-                    f"must be one of {', '.join(experiments)}"
-                )
+        try:
+            names = [each for name in names for each in _matching(name, experiments)]
+        except InvalidInput as error:
+            raise InvalidInput(f"{path}: {place}.experiments {error}") from None
         limits = entry.limits.over(table.limits)
         for values in _combinations(entry.parameters):
             try:
@@ -244,6 +243,17 @@ def _agents(
             planned = PlannedAgent(entry.algorithm, parameters, agent, limits, code, entry.until)
             found.append((planned, names))
     return found, skipped
+
+
+def _matching(name: str, experiments: Iterable[str]) -> list[str]:
+    """The experiment of a name, or all that a pattern such as `GC from *` matches."""
+    names = list(experiments)
+    found = [name] if name in names else [each for each in names if fnmatchcase(each, name)]
+    if not found:
+        raise InvalidInput(
+            f"has {name!r}{did_you_mean(name, names)}: must be one of {', '.join(names)}"
+        )
+    return found
 
 
 def _with_paths(path: Path, algorithm: str, parameters: dict[str, Any]) -> dict[str, Any]:

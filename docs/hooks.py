@@ -8,7 +8,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -196,7 +196,7 @@ def api(names: str) -> str:
 def commands() -> str:
     """All commands of the command line, with their arguments and options."""
     parts = []
-    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+    for name, command in _all_commands(typer.main.get_command(app)):
         text = re.sub(r"\[/?bold\]", "`", inspect.cleandoc(command.help))
         rows = [(f"`{_usage(given)}`", given.help or "") for given in command.params]
         parts += [
@@ -205,6 +205,15 @@ def commands() -> str:
             table(("argument or option", "meaning"), rows) if rows else "",
         ]
     return "\n\n".join(parts)
+
+
+def _all_commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """The commands of a group and of groups within it, each after the names of its groups."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _all_commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
 
 
 def _usage(given: Any) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from helpers import programs
+from helpers.made_entries import write_made
 from helpers.made_studies import SMALL, run_in_full
 from helpers.shared import made_once
 from helpers.shell import Shell
@@ -92,3 +93,9 @@ def small(finished_small: Path, tmp_path: Path) -> Path:
     shutil.copytree(finished_small, tmp_path, dirs_exist_ok=True)
     sys.modules.pop("study_agents", None)  # of another test
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def made_entry(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An entry of an agent outside the package and a built-in one, made once; only for reading."""
+    return made_once(tmp_path_factory, "entry", write_made) / "made.entry.parquet"

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .agents.formulas import FormulaSet, make_formulas
     from .analysis.bayes_bound import bayes_optimal_bound
     from .analysis.significance import paired_z_test
+    from .entries import check_entry, new_entry
     from .errors import AgentError, BrlbenchError, InvalidInput, StoreError
     from .mdps.bayes_optimal import bayes_optimal_value
     from .mdps.dirichlet import FlatDirichlet
@@ -54,6 +55,7 @@ _MODULES = {
     "Task": "agents",
     "bayes_optimal_bound": "analysis.bayes_bound",
     "bayes_optimal_value": "mdps.bayes_optimal",
+    "check_entry": "entries",
     "check_rules": "testing",
     "compare": "report.compare",
     "distribution": "problems",
@@ -61,6 +63,7 @@ _MODULES = {
     "frozen_set": "storage",
     "make_agent": "agents",
     "make_formulas": "agents.formulas",
+    "new_entry": "entries",
     "paired_z_test": "analysis.significance",
     "plot_differences": "report.plots",
     "plot_learning": "report.plots",
@@ -90,6 +93,7 @@ __all__ = [
     "Task",
     "bayes_optimal_bound",
     "bayes_optimal_value",
+    "check_entry",
     "check_rules",
     "compare",
     "distribution",
@@ -97,6 +101,7 @@ __all__ = [
     "frozen_set",
     "make_agent",
     "make_formulas",
+    "new_entry",
     "paired_z_test",
     "plot_differences",
     "plot_learning",

@@ -6,7 +6,7 @@ from ..mdps.sparse import Floats, Integers
 from ..protocol.result import Result
 from ..protocol.summary import Learning
 
-_MOST_POINTS = 40  # of a curve that is kept
+_MOST_POINTS = 25  # of a curve; compact files keep them
 
 
 def so_far(result: Result) -> Floats:
@@ -32,7 +32,7 @@ def learning_of(result: Result) -> Learning | None:
 
 
 def few_decisions(horizon: int) -> Integers:
-    """At most 40 decisions from the first to the last, most of them early."""
+    """At most 25 decisions from the first to the last, most of them early."""
     if horizon <= _MOST_POINTS:
         return np.arange(1, horizon + 1)
     return np.unique(np.geomspace(1, horizon, _MOST_POINTS).round().astype(np.int64))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import bounds, checking, formulas, imports, listings, protocol, reports, studies
+from . import bounds, checking, entries, formulas, imports, listings, protocol, reports, studies
 from .completion import mend_words
 from .docstrings import documentation
 from .ending import DEBUG, run_to_end
@@ -64,6 +64,14 @@ for _panel, _commands in {
             help=documentation(_command),
             rich_help_panel=_panel,
         )(_command)
+
+
+app.add_typer(
+    entries.app,
+    name="entry",
+    help="Pack results for a board, and check what others have packed.",
+    rich_help_panel="Your own agent",
+)
 
 
 def main() -> None:

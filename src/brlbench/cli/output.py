@@ -10,8 +10,8 @@ from rich.text import Text
 console = Console(emoji=False)
 errors = Console(stderr=True, emoji=False)
 
-# Codes that would move the cursor or change colours; names and files can contain any.
-_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+# Codes that would move the cursor, change colours or turn text round; names can contain any.
+_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def verbatim(text: object, style: str = "") -> Text:

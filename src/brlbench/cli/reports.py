@@ -131,6 +131,6 @@ def compact(results: Results, output: Output, overwrite: Overwrite = False) -> N
     from ..storage.compact import write_summaries
 
     check_free(output, overwrite)
-    experiments = load(*results, as_stored=True).experiments
+    experiments = load(*results, learning=True, as_stored=True).experiments
     write_summaries(output, [(each.header, each.summaries) for each in experiments], overwrite)
     say(f"wrote {output}: {sum(len(each.summaries) for each in experiments)} results")

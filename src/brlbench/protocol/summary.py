@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..agents import AGENTS
 from ..mdps.sparse import Floats, Integers
 from .adjusted import Adjusted
@@ -19,6 +21,11 @@ class Learning(NamedTuple):
     decisions: Integers  # [P], increasing; the last one is the horizon
     mean: Floats  # [P]
     ci95: Floats  # [P]; NaN for a single MDP
+
+    def at(self, decisions: Integers) -> "Learning":
+        """The curve at other decisions: between its points it is straight."""
+        numbers = (np.interp(decisions, self.decisions, each) for each in (self.mean, self.ci95))
+        return Learning(decisions, *numbers)
 
 
 REFERENCE = "optimal"
@@ -48,7 +55,7 @@ class Summary:
     overruns: float | None = None  # share of decisions past the deadline, if there was one
     adjusted: Adjusted | None = None  # with the luck taken out
     deadline: float | None = None  # seconds that a decision was allowed to take
-    learning: Learning | None = None  # if it was asked for and decisions are kept
+    learning: Learning | None = None  # if it was asked for and rewards are known
     stopped: Stopped | None = None  # None if it played all MDPs
     peak_bytes: int | None = None  # memory of the agent at its peak; None: not known
 

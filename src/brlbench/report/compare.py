@@ -51,7 +51,10 @@ def compare(
 
 
 def gather(
-    results: Given | Iterable[Given], feature: str = ONLINE, learning: bool = False
+    results: Given | Iterable[Given],
+    feature: str = ONLINE,
+    learning: bool = False,
+    as_stored: bool = False,
 ) -> ReportData:
     """The summaries of results, files and folders, by experiment; see `load`."""
     given = [results] if isinstance(results, Result | str | os.PathLike) else results
@@ -62,4 +65,4 @@ def gather(
         if not isinstance(each, Result | str | os.PathLike):
             raise InvalidInput(f"{short(each)} is no result: must be one, or a file or a folder")
         places.append(each if isinstance(each, Result) else Path(each))
-    return load(*places, feature=feature, learning=learning)
+    return load(*places, feature=feature, learning=learning, as_stored=as_stored)

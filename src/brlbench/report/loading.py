@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,9 +23,11 @@ from ..protocol.summary import Summary
 from ..protocol.times import KNOWN_FEATURES
 from ..storage import read_result
 from ..storage.compact import ExperimentHeader, read_summaries
+from ..storage.entries import Entry, read_entry
 from ..study.failures import failures_in
 from .data import ExperimentData, ReportData
 from .notes import Note, some
+from .strangers import apart, genuine, is_repeated
 
 _LARGEST_RETURN = 1e150  # squares of returns are added
 
@@ -44,25 +47,19 @@ def load(
     found: dict[str, dict[str, Summary]] = {}  # by the experiment's hash and the full label
     sources: dict[Summary, Path | Result] = {}
     notes: list[Note] = []
-    for source in _sources(places, notes):
+    for read in _all_read(places, features, learning, notes):
         try:
-            read = list(_read(source, features, learning))
-            for header, summary in read:
-                _check_time(source, summary, feature)
-                _check_returns(source, summary, found.get(header.hash, {}).values())
+            for header, summary in read.summaries:
+                _check_time(read.source, summary, feature)
+                _check_returns(read.source, summary, found.get(header.hash, {}).values())
         except StoreError as error:
             notes.append(Note(f"left out: {error}"))
             continue
-        for header, summary in read:
+        for header, summary in read.summaries:
             name = headers.setdefault(header.hash, header).name
-            first = found.setdefault(header.hash, {}).setdefault(summary.full_label, summary)
-            sources[summary] = source
-            if first is not summary:
-                _check_repeated(summary, first, f"{source} and {sources[first]}", name)
-                longer, shorter = sorted((first, summary), key=lambda each: -len(each.returns))
-                found[header.hash][summary.full_label] = longer
-                text = f"left out: {sources[shorter]} repeats {summary.label} on {name}"
-                notes.append(Note(text, experiment=name))
+            agents = found.setdefault(header.hash, {})
+            if text := _add(read, summary, agents, sources, name):
+                notes.append(Note(f"left out: {text}", experiment=name))
     if not found:
         read_none = f"no results that can be read ({some([note.text for note in notes])})"
         what = read_none if notes else "no results"
@@ -88,6 +85,58 @@ def load(
     # Names of files can hold bytes that no text can.
     readable = [replace(note, text=encodable(note.text)) for note in notes]
     return ReportData(experiments, readable)
+
+
+class _Read(NamedTuple):
+    """What was read from a source."""
+
+    source: Path | Result
+    entry: Entry | None  # if the source is one
+    summaries: list[tuple[ExperimentHeader, Summary]]
+
+
+def _all_read(
+    places: Iterable[Path | Result],
+    features: Mapping[str, Feature],
+    learning: bool,
+    notes: list[Note],
+) -> list[_Read]:
+    """What was read from all sources; entries last, since other results count before them."""
+    found = []
+    for source in _sources(places, notes):
+        try:
+            found.append(_read(source, features, learning))
+        except StoreError as error:
+            notes.append(Note(f"left out: {error}"))
+    return sorted(found, key=lambda read: read.entry is not None)
+
+
+def _add(
+    read: _Read,
+    summary: Summary,
+    agents: dict[str, Summary],
+    sources: dict[Summary, Path | Result],
+    experiment: str,
+) -> str:
+    """Add a summary to the agents of its experiment; returns what is left out, if anything is."""
+    if read.entry is not None:
+        summary = apart(summary, read.entry, agents.get(summary.full_label))
+    first = agents.setdefault(summary.full_label, summary)
+    sources[summary] = read.source
+    if first is summary:
+        return ""
+    both = f"{read.source} and {sources[first]}"
+    if not is_repeated(summary, first):
+        if read.entry is not None:
+            return f"{both} hold different results of {summary.label} on {experiment}"
+        raise InvalidInput(
+            f"{both} hold different results of {summary.label} on {experiment}: give one agent "
+            "another name, or keep what they differ in as an attribute named like its parameter, "
+            "and play it again; or leave one of them out"
+        )
+    longer, shorter = sorted((first, summary), key=lambda each: -len(each.returns))
+    agents[summary.full_label] = longer
+    return f"{sources[shorter]} repeats {summary.label} on {experiment}"
 
 
 def _sources(places: Iterable[Path | Result], notes: list[Note]) -> Iterator[Path | Result]:
@@ -128,39 +177,45 @@ def _bounds(places: Iterable[Path | Result], notes: list[Note]) -> list[KnownBou
     return found
 
 
-def _read(
-    source: Path | Result, features: Mapping[str, Feature], learning: bool
-) -> Iterator[tuple[ExperimentHeader, Summary]]:
+def _read(source: Path | Result, features: Mapping[str, Feature], learning: bool) -> _Read:
     """The summaries of a result or in a file, each with its experiment."""
     if isinstance(source, Result):
-        return iter([(_header(source), _summary(source, features, learning))])
-    return _read_file(source, features, learning)
-
-
-def _read_file(
-    path: Path, features: Mapping[str, Feature], learning: bool
-) -> Iterator[tuple[ExperimentHeader, Summary]]:
-    """The summaries in a file, each with its experiment; none if the file holds something else."""
+        return _Read(source, None, [(_header(source), _summary(source, features, learning))])
     try:
-        result = read_result(path, decisions=learning or not features.keys() <= FEATURES.keys())
-        unknown = [name for name in features if name not in FEATURES]
-        if unknown and result.totals is not None:
-            raise StoreError(
-                f"{path} has no single decisions, from which {unknown[0]} could be computed: play "
-                "it again with keep_paths, or use another time feature"
-            )
-        yield _header(result), _summary(result, features, learning)
+        return _Read(source, None, [_read_result(source, features, learning)])
     except WrongKind:
         with suppress(WrongKind):
-            for header, stored in read_summaries(path):
-                summary = replace(stored, seconds=all_features(stored.seconds))
-                unknown = [name for name in features if name not in {**summary.seconds, **FEATURES}]
-                if unknown:
-                    raise StoreError(
-                        f"{path} is a compact file, in which {unknown[0]} can't be computed: use "
-                        "the results themselves, or another time feature"
-                    ) from None
-                yield header, summary
+            return _read_compact(source, features)
+        return _Read(source, None, [])  # the file holds something else
+
+
+def _read_result(
+    path: Path, features: Mapping[str, Feature], learning: bool
+) -> tuple[ExperimentHeader, Summary]:
+    result = read_result(path, decisions=learning or not features.keys() <= FEATURES.keys())
+    unknown = [name for name in features if name not in FEATURES]
+    if unknown and result.totals is not None:
+        raise StoreError(
+            f"{path} has no single decisions, from which {unknown[0]} could be computed: play "
+            "it again with keep_paths, or use another time feature"
+        )
+    return _header(result), _summary(result, features, learning)
+
+
+def _read_compact(path: Path, features: Mapping[str, Feature]) -> _Read:
+    entry, found = read_entry(path), []
+    for header, stored in read_summaries(path):
+        summary = replace(stored, seconds=all_features(stored.seconds))
+        unknown = [name for name in features if name not in {**summary.seconds, **FEATURES}]
+        if unknown:
+            raise StoreError(
+                f"{path} is a compact file, in which {unknown[0]} can't be computed: use "
+                "the results themselves, or another time feature"
+            )
+        if entry is not None:
+            header = genuine(header, path)
+        found.append((header, summary))
+    return _Read(path, entry, found)
 
 
 def _summary(result: Result, features: Mapping[str, Feature], learning: bool) -> Summary:
@@ -170,19 +225,6 @@ def _summary(result: Result, features: Mapping[str, Feature], learning: bool) ->
 
 def _header(result: Result) -> ExperimentHeader:
     return ExperimentHeader(result.settings["name"], result.experiment_hash, result.settings)
-
-
-def _check_repeated(summary: Summary, first: Summary, both: str, experiment: str) -> None:
-    """Raise if two agents share a label: they differ in something that the label does not show."""
-    is_timed = summary.overruns is not None  # under a deadline, another run of the agent can differ
-    common = min(len(summary.returns), len(first.returns))
-    one, other = summary.returns[:common], first.returns[:common]
-    if not is_timed and not np.allclose(one, other, rtol=1e-9):
-        raise InvalidInput(
-            f"{both} hold different results of {summary.label} on {experiment}: give one agent "
-            "another name, or keep what they differ in as an attribute named like its parameter, "
-            "and play it again; or leave one of them out"
-        )
 
 
 def _check_time(path: Path | Result, summary: Summary, feature: str) -> None:

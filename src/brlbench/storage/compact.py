@@ -13,7 +13,7 @@ from ..agents import AGENTS
 from ..files import atomic_write, parse_json
 from ..protocol.adjusted import Adjusted
 from ..protocol.labels import label_of
-from ..protocol.summary import Summary
+from ..protocol.summary import Learning, Summary
 from ..protocol.times import KNOWN_FEATURES
 from .checks import (
     Rule,
@@ -30,6 +30,8 @@ from .checks import (
 from .results import renamed_settings, stopped_of
 from .tables import pack_table, read_table
 
+_MOST_LEARNT = 1e30  # pages show single precision
+
 
 class ExperimentHeader(NamedTuple):
     """An experiment without its MDPs."""
@@ -43,8 +45,9 @@ def write_summaries(
     path: Path,
     experiments: Sequence[tuple[ExperimentHeader, Sequence[Summary]]],
     overwrite: bool = False,
+    **metadata: Any,
 ) -> None:
-    """Write the summaries of several experiments to one file."""
+    """Write the summaries of several experiments to one file, with more metadata if given."""
     rows: list[dict[str, Any]] = [
         {
             "experiment": index,
@@ -59,16 +62,19 @@ def write_summaries(
             "adjusted_ci95": None if summary.adjusted is None else summary.adjusted.ci95,
             "stopped": "" if summary.stopped is None else json.dumps(summary.stopped),
             "peak_bytes": summary.peak_bytes,
+            "learning": [] if summary.learning is None else np.concatenate(summary.learning),
         }
         for index, (_, summaries) in enumerate(experiments)
         for summary in summaries
     ]
     columns: dict[str, Any] = {name: [row[name] for row in rows] for name in rows[0]}
     # Of empty lists alone, Polars would make a type that readers refuse.
-    columns["adjusted"] = pl.Series(map(list, columns["adjusted"]), dtype=pl.List(pl.Float64))
+    for name in ("adjusted", "learning"):
+        columns[name] = pl.Series(map(list, columns[name]), dtype=pl.List(pl.Float64))
     columns["peak_bytes"] = pl.Series(columns["peak_bytes"], dtype=pl.Int64)
     headers = [header._asdict() for header, _ in experiments]
-    atomic_write(path, pack_table("compact", columns, {"experiments": headers}), overwrite)
+    packed = pack_table("compact", columns, {"experiments": headers, **metadata})
+    atomic_write(path, packed, overwrite)
 
 
 def read_summaries(path: Path) -> Iterator[tuple[ExperimentHeader, Summary]]:
@@ -106,6 +112,7 @@ def _summary(row: dict[str, Any], header: ExperimentHeader) -> Summary:
         deadline=header.settings.get("deadline"),
         stopped=stopped_of(parse_json(row["stopped"])) if row.get("stopped") else None,
         peak_bytes=row.get("peak_bytes"),
+        learning=_learning(row, header.settings["horizon"]),
         **parsed,
     )
     check(vars(summary), _SUMMARY)
@@ -124,6 +131,19 @@ def _adjusted(row: dict[str, Any]) -> Adjusted | None:
     if not is_time(ci95) or len(row["adjusted"]) != len(row["returns"]):
         raise ValueError("an adjusted score does not fit its returns")
     return Adjusted(np.array(row["adjusted"], dtype=np.float64), ci95)
+
+
+def _learning(row: dict[str, Any], horizon: int) -> Learning | None:
+    """The learning curve of a row; it has none if rewards were not kept, or in older files."""
+    if not row.get("learning"):
+        return None
+    decisions, mean, ci95 = np.array(row["learning"], dtype=np.float64).reshape(3, -1)
+    # Written so that NaN is refused too, except as the interval of a single MDP.
+    increase = (np.diff(decisions, prepend=0) >= 1).all() and not (decisions % 1).any()
+    small = (np.abs(mean) < _MOST_LEARNT).all() and not ((ci95 < 0) | (ci95 > _MOST_LEARNT)).any()
+    if not increase or not small or decisions[-1] != horizon:
+        raise ValueError("a learning curve does not fit its experiment")
+    return Learning(decisions.astype(np.int64), mean, ci95)
 
 
 def _are_times(value: Any) -> bool:

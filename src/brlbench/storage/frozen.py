@@ -1,6 +1,9 @@
-"""Loads frozen benchmark sets."""
+"""Loads frozen benchmark sets, and recognises them."""
 
 import itertools
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +29,37 @@ def frozen_set(name: str, num_mdps: int = NUM_MDPS) -> Experiment:
         )
     whole_set = stored if num_mdps <= NUM_MDPS else _large_set(name, stored)
     return _made_again(whole_set, name, whole_set.probabilities[:num_mdps])
+
+
+def why_not_frozen(experiment_hash: str, settings: Mapping[str, Any]) -> str:
+    """Why an experiment is no frozen set of this version, with the remedy; empty if it is one.
+
+    Its deadline may be any: MDPs do not depend on it.
+    """
+    name, number = settings.get("origin"), settings["num_mdps"]
+    if name not in HASHES:
+        return (
+            f"{settings['name']} is no frozen set of this version of brlbench: play one of "
+            f"{', '.join(HASHES)}, or use a newer version"
+        )
+    if not 1 <= number <= MOST_MDPS:
+        return f"{name} has at most {MOST_MDPS} MDPs, not {number}: play the set as it is"
+    true_hash, known = _hash_and_settings(name, number)
+    for key, value in known.items():
+        if key != "deadline" and settings.get(key) != value:
+            found = short(settings.get(key))
+            return f"{name} has {key} = {short(value)}, not {found}: play the set as it is"
+    if experiment_hash != true_hash:
+        return (
+            f"{name} has hash {true_hash[:12]}…, not {experiment_hash[:12]}…: play the set as it is"
+        )
+    return ""
+
+
+@lru_cache(maxsize=100)
+def _hash_and_settings(name: str, num_mdps: int) -> tuple[str, dict[str, Any]]:
+    known = frozen_set(name, num_mdps)
+    return known.hash, known.settings()
 
 
 def _large_set(name: str, stored: Experiment) -> Experiment:

@@ -4,10 +4,10 @@ import math
 import re
 from collections.abc import Sequence
 from functools import cache
+from importlib.metadata import version
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ... import __version__
 from ...arguments import format_seconds
 from ...memory import format_mebibytes
 from .. import words
@@ -47,7 +47,7 @@ def _environment() -> Environment:
         seconds=format_seconds,
         sentence=words.sentence,
         read_map=words.read_map,
-        version=__version__,
+        version=version("brlbench"),
     )
     return environment
 

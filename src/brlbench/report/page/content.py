@@ -165,10 +165,12 @@ def _learning(
     known = {i: each for i in agents if (each := summaries[i].learning) is not None}
     if not known:
         return None
+    decisions = next(iter(known.values())).decisions
+    shown = [each.at(decisions) for each in known.values()]
     return {
-        "decisions": next(iter(known.values())).decisions.tolist(),
+        "decisions": decisions.tolist(),
         "agents": list(known),
-        "curves": curves.add(np.ravel([(each.mean, each.ci95) for each in known.values()])),
+        "curves": curves.add(np.ravel([(each.mean, each.ci95) for each in shown])),
     }
 
 

@@ -1,0 +1,175 @@
+"""Commands for entries: results that others can list on a board."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from ..errors import InvalidInput
+from .docstrings import documentation
+from .flags import Command, Group
+from .options import Output, Overwrite
+from .output import console, errors, say, verbatim
+from .reports import Results
+
+if TYPE_CHECKING:
+    from ..entries import CheckedEntry
+
+app = typer.Typer(cls=Group, no_args_is_help=True, rich_markup_mode="rich")
+
+_MARKS = {
+    "kept": Text("✓", "green"),
+    "broken": Text("✗", "bold red"),
+    "doubtful": Text("?", "yellow"),
+    "unknown": Text("…", "dim"),
+}
+_QUESTIONS = {
+    "name": "What the agent is called",
+    "author": "Authors, separated by semicolons",
+    "description": "What it does, in a few sentences",
+    "licence": "The licence of its code, such as MIT",
+    "code": "The address of its code",
+    "commit": "The commit that was played",
+    "paper": "The address of a paper (Enter for none)",
+}
+Asked = dict[str, str | list[str] | None]
+
+
+def new(
+    results: Results,
+    output: Output,
+    name: Annotated[str | None, typer.Option(help="What the agent is called.")] = None,
+    author: Annotated[list[str] | None, typer.Option(help="Who made it; repeatable.")] = None,
+    description: Annotated[
+        str | None, typer.Option(help="What it does, in a few sentences.")
+    ] = None,
+    licence: Annotated[
+        str | None, typer.Option(help="The licence of its code, such as MIT.")
+    ] = None,
+    code: Annotated[str | None, typer.Option(help="The address of its code.")] = None,
+    commit: Annotated[
+        str | None, typer.Option(help="The version of its code: the hash of a commit.")
+    ] = None,
+    paper: Annotated[str | None, typer.Option(help="The address of a paper.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only this algorithm of the results; repeatable.")
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Pack results on frozen sets into one file, to be listed beside those of others.
+
+    The file holds returns, times, learning curves, machines and versions. What is not given as an
+    option is asked for in a terminal.
+
+    Example: [bold]brlbench entry new results --only my_agent:Thompson -o mine.entry.parquet[/bold]
+    """
+    from ..entries.packing import check_name, choose, has_own, new_entry
+
+    check_name(output, overwrite)
+    needs_code = has_own(choose(results, only or []))
+    given: Asked = {
+        "name": name, "author": author, "description": description, "licence": licence,
+        "code": code, "commit": commit, "paper": paper,
+    }  # fmt: skip
+    told = _complete(given, needs_code)
+    authors = told.pop("author")
+    new_entry(results, output, authors=authors, only=only or [], overwrite=overwrite, **told)  # type: ignore[arg-type]
+    say(f"wrote {output}: check it with brlbench entry check {output}")
+
+
+def _complete(given: Asked, needs_code: bool) -> Asked:
+    """What is given, and the answers to questions about what is missing."""
+    needed = ["name", "author", "description", "licence", *(["code", "commit"] * needs_code)]
+    missing = [name for name in needed if not given[name]]
+    if not missing:
+        return {name: value or "" for name, value in given.items()}
+    if not _is_asking():
+        options = ", ".join(f"--{name}" for name in missing)
+        raise InvalidInput(f"the entry lacks {options}: give these options, or use a terminal")
+    asked = [*missing, *(["paper"] if given["paper"] is None else [])]
+    answers = {name: _ask(_QUESTIONS[name], name == "paper") for name in asked}
+    told = {name: value or "" for name, value in {**given, **answers}.items()}
+    if "author" in missing:
+        told["author"] = [each.strip() for each in answers["author"].split(";") if each.strip()]
+    return told
+
+
+def _is_asking() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _ask(question: str, optional: bool) -> str:
+    answer = typer.prompt(question, default="" if optional else None, show_default=False, err=True)
+    return str(answer).strip()
+
+
+def check(
+    entry: Annotated[Path, typer.Argument(help="The entry's file.")],
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(help="The class of an agent that is not built in, to run it; repeatable."),
+    ] = None,
+    replay: Annotated[
+        int, typer.Option(min=0, help="How many MDPs to play again, per agent and set.")
+    ] = 3,
+    within: Annotated[str, typer.Option(help="How long that may take, such as 5m.")] = "5m",
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Chooses the MDPs; drawn by default.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Check whether an entry can be listed: sets, hashes, returns, times, texts and more.
+
+    Built-in agents are played again on a few MDPs. Code of others is run only if you name it with
+    [bold]--agent[/bold]. The exit code is 1 if the entry is refused.
+
+    Examples: [bold]brlbench entry check mine.entry.parquet[/bold],
+    [bold]brlbench entry check mine.entry.parquet --agent my_agent:Thompson --replay 10[/bold]
+    """
+    from ..entries import check_entry
+    from .bars import files_bar
+
+    with files_bar(errors) as show:
+        checked = check_entry(
+            entry, agent or [], replay=replay, within=within, seed=seed, on_replay=show
+        )
+    if as_json:
+        print(json.dumps(checked.to_json(), indent=2))
+    else:
+        _print(checked)
+    raise typer.Exit(0 if checked.accepted else 1)
+
+
+def _print(checked: "CheckedEntry") -> None:
+    from ..entries import CHECKS
+
+    table = Table("", "check", "what was seen", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.title, table.title_justify = verbatim(checked.path, "bold"), "left"
+    for name, (verdict, seen, remedy) in checked.findings.items():
+        told = verbatim(seen) if not remedy else Text.assemble(
+            verbatim(seen), "\n", verbatim(f"→ {remedy}", "bold")
+        )  # fmt: skip
+        statement = CHECKS[name].statement if name in CHECKS else "It can be read"
+        table.add_row(_MARKS[verdict], statement, told)
+    console.print(table)
+    say(_answer(checked))
+
+
+def _answer(checked: "CheckedEntry") -> str:
+    if checked.refused:
+        return f"refused: {len(checked.refused)} of {len(checked.findings)} checks failed"
+    name = "" if checked.entry is None else checked.entry.name
+    if checked.unknown:
+        return f"accepted: {name}; not checked: {', '.join(checked.unknown)}"
+    return f"accepted: {name}"
+
+
+_commands: tuple[Callable[..., None], ...] = (new, check)
+for _command in _commands:
+    app.command(_command.__name__, cls=Command, help=documentation(_command))(_command)

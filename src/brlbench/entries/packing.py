@@ -1,0 +1,99 @@
+"""Packs results into an entry."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ..errors import InvalidInput
+from ..files import check_free
+from ..problems.frozen import NUM_MDPS
+from ..protocol.summary import Summary
+from ..report.compare import Given, gather
+from ..report.data import ExperimentData
+from ..storage.compact import ExperimentHeader
+from ..storage.entries import SUFFIX, Entry, problems_of, write_entry
+from ..storage.frozen import why_not_frozen
+
+Chosen = list[tuple[ExperimentHeader, Sequence[Summary]]]
+
+
+def new_entry(
+    results: Given | Iterable[Given],
+    path: str | Path,
+    *,
+    name: str,
+    authors: str | Sequence[str],
+    description: str,
+    licence: str,
+    code: str = "",
+    commit: str = "",
+    paper: str = "",
+    only: str | Iterable[str] = (),
+    overwrite: bool = False,
+) -> Entry:
+    """Pack results on frozen sets into an entry: one file to be listed beside other agents.
+
+    Args:
+        results: results, or files and folders with results.
+        path: the file to write; it ends with `.entry.parquet`.
+        name: what the agent is called on a board.
+        authors: who made it.
+        description: what it does, in a few sentences.
+        licence: the licence of its code, such as "MIT".
+        code: the address of its code; needed for agents that are not built in.
+        commit: the version of its code, as the hash of a commit; needed with `code`.
+        paper: the address of a paper.
+        only: the algorithms to pack, as tables name them; all by default.
+        overwrite: whether an older file may be replaced.
+    """
+    listed = (authors,) if isinstance(authors, str) else tuple(authors)
+    entry = Entry(name, listed, description, code, commit, paper, licence)
+    for problem in problems_of(entry):
+        raise InvalidInput(problem)
+    check_name(Path(path), overwrite)
+    chosen = choose(results, [only] if isinstance(only, str) else list(only))
+    if has_own(chosen) and not code:
+        raise InvalidInput("code is missing: give the address of the agent's code, and its commit")
+    write_entry(Path(path), entry, chosen, overwrite)
+    return entry
+
+
+def check_name(path: Path, overwrite: bool = False) -> None:
+    """Raise unless an entry can be written there."""
+    if not path.name.endswith(SUFFIX):
+        raise InvalidInput(f"output = {str(path)!r}: must end with {SUFFIX}")
+    check_free(path, overwrite)
+
+
+def choose(results: Given | Iterable[Given], only: Sequence[str] = ()) -> Chosen:
+    """The results of some algorithms, or of all, by experiment; InvalidInput if one is unfit."""
+    data = gather(results, learning=True, as_stored=True)
+    there = {each.algorithm for experiment in data.experiments for each in experiment.summaries}
+    for missing in [name for name in only if name not in there]:
+        raise InvalidInput(
+            f"only = {missing!r}: no result is of this algorithm: must be one of "
+            f"{', '.join(sorted(there))}"
+        )
+    chosen: Chosen = []
+    for experiment in data.experiments:
+        played = [each for each in experiment.summaries if not only or each.algorithm in only]
+        number = max(experiment.num_mdps, NUM_MDPS)
+        for each in played:
+            if len(each.returns) < number:
+                raise InvalidInput(
+                    f"{each.label} on {experiment.name} has {len(each.returns)} of {number} MDPs: "
+                    "play them all"
+                )
+        if played:
+            chosen.append((_header(experiment), played))
+    return chosen
+
+
+def has_own(chosen: Chosen) -> bool:
+    """Whether an agent among them is not built in."""
+    return any(summary.is_own for _, summaries in chosen for summary in summaries)
+
+
+def _header(experiment: ExperimentData) -> ExperimentHeader:
+    if problem := why_not_frozen(experiment.hash, experiment.settings):
+        raise InvalidInput(problem)
+    return ExperimentHeader(experiment.settings["name"], experiment.hash, experiment.settings)

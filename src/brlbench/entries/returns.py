@@ -1,0 +1,159 @@
+"""Whether returns are possible: within what rewards allow, and not better than can be."""
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ..analysis.bayes_bound.known import known_bound
+from ..mdps.sparse import Floats
+from ..protocol.adjusted import can_adjust
+from ..protocol.experiment import Experiment
+from ..protocol.score import Score
+from ..protocol.summary import REFERENCE, Summary
+from ..storage import frozen_set
+from ..testing.rules import Finding
+from .opened import Opened, Played, judged
+
+_ERRORS = 5.0  # standard errors by which chance can lift a mean
+_DEVIATIONS = 8.0  # of a sum of Gaussian rewards
+_ROUNDING = 1e-9
+_NUMBERS_AT_ONCE = 2**18
+
+
+class Possible(NamedTuple):
+    """What can be gained in the MDPs of a set."""
+
+    lowest: float
+    """The lowest return of a trajectory."""
+    highest: float
+    best: Floats
+    """The expected return [N] of an agent that knows the MDP."""
+
+
+@lru_cache(maxsize=100)
+def possible(set_name: str, num_mdps: int) -> Possible:
+    """What can be gained in the MDPs of a set."""
+    experiment = frozen_set(set_name, num_mdps)
+    rewards = experiment.test.rewards
+    means = rewards.mean.at(experiment.test.counts)
+    variance = float(rewards.variance.at(experiment.test.counts).max())
+    weights = experiment.discount ** np.arange(experiment.horizon)
+    spread = _DEVIATIONS * math.sqrt(variance * float((weights**2).sum()))
+    total = float(weights.sum())
+    lowest, highest = float(means.min()) * total - spread, float(means.max()) * total + spread
+    return Possible(lowest, highest, best_returns(experiment))
+
+
+def best_returns(experiment: Experiment) -> Floats:
+    """The greatest expected return [N] in each MDP over the horizon, by value iteration."""
+    table, start = experiment.test.counts, experiment.test.start
+    rewards = experiment.test.rewards.mean.at(table)
+    size = max(1, _NUMBERS_AT_ONCE // len(table.values))
+    found = []
+    for first in range(0, experiment.num_mdps, size):
+        mdps = range(first, min(first + size, experiment.num_mdps))
+        probabilities = experiment.probabilities_of(mdps)
+        gains = np.add.reduceat(probabilities * rewards, table.row_start[:-1], axis=1)
+        value = np.zeros((len(mdps), table.num_states))
+        for _ in range(experiment.horizon):
+            later = probabilities * value[:, table.next_state]
+            q = gains + experiment.discount * np.add.reduceat(later, table.row_start[:-1], axis=1)
+            value = q.reshape(len(mdps), table.num_states, -1).max(axis=2)
+        found.append(value @ start)
+    return np.concatenate(found)
+
+
+def of(played: Played) -> Possible:
+    """What can be gained in the set that an agent played."""
+    return possible(played.set_name, played.header.settings["num_mdps"])
+
+
+def within_limits(opened: Opened) -> Finding:
+    """Every return lies between the least and the most that rewards add up to."""
+    problems = []
+    for played in opened.results:
+        lowest, highest, _ = of(played)
+        slack = _ROUNDING * max(1.0, abs(lowest), abs(highest))
+        returns = played.summary.returns
+        # Written so that NaN is refused too.
+        fine = (returns >= lowest - slack) & (returns <= highest + slack)
+        if not fine.all():
+            wrong = int(np.argmin(fine))
+            problems.append(
+                f"{played}, MDP {wrong}: the return {returns[wrong]:.6g} is impossible: rewards "
+                f"allow {lowest:.6g} to {highest:.6g}"
+            )
+    number = sum(len(played.summary.returns) for played in opened.results)
+    return judged(problems, f"{number:,} returns, as rewards allow", "play it again")
+
+
+def not_better_than_best(opened: Opened) -> Finding:
+    """No score is above that of the optimal policies or above the bound, by more than chance."""
+    problems = [problem for played in opened.results if (problem := _too_good(played))]
+    seen = "no score is above what agents that know the MDP can expect, nor above a known bound"
+    return judged(problems, seen, "agents that are told the MDP have no place on a board")
+
+
+def _too_good(played: Played) -> str:
+    returns, best = played.summary.returns, of(played).best
+    excess = returns - best
+    error = float(excess.std(ddof=1)) / math.sqrt(len(excess))
+    if excess.mean() > _ERRORS * error + _ROUNDING * float(np.abs(best).max()):
+        return (
+            f"{played}: its mean return {returns.mean():.2f} is more than chance above "
+            f"{best.mean():.2f}, which an agent that knows every MDP can expect"
+        )
+    bound = None if _knows_mdp(played.summary) else known_bound(played.header.settings)
+    score = played.summary.score
+    if bound is not None and score.mean - bound.upper > _ERRORS * score.ci95 / 2:
+        return (
+            f"{played}: its score {score} is more than chance above {bound.upper:.2f}, the bound "
+            "that no agent can pass"
+        )
+    return ""
+
+
+def _knows_mdp(summary: Summary) -> bool:
+    """Whether a built-in agent is told the MDP."""
+    return REFERENCE in (summary.algorithm, summary.parameters.get("base"))
+
+
+def consistent(opened: Opened) -> Finding:
+    """Adjusted scores and learning curves fit the returns."""
+    problems = [f"{played}: {text}" for played in opened.results for text in _misfits(played)]
+    curves = sum(played.summary.learning is not None for played in opened.results)
+    seen = f"adjusted scores fit the returns, and so do {curves} learning curves"
+    return judged(problems, seen, "pack results as this version of brlbench writes them")
+
+
+def _misfits(played: Played) -> Iterator[str]:
+    yield from _adjusted_misfits(played)
+    summary, curve = played.summary, played.summary.learning
+    if curve is None:
+        return
+    mean, ci95 = Score.of(summary.returns)
+    if not math.isclose(curve.mean[-1], mean, rel_tol=1e-6, abs_tol=_ROUNDING):
+        yield f"its learning curve ends at {curve.mean[-1]:.6g}, its mean return is {mean:.6g}"
+    elif not math.isclose(curve.ci95[-1], ci95, rel_tol=1e-6, abs_tol=_ROUNDING):
+        yield f"its learning curve's interval ends at {curve.ci95[-1]:.6g}, not at {ci95:.6g}"
+    if of(played).lowest >= 0 and (np.diff(curve.mean, prepend=0.0) < -_ROUNDING).any():
+        yield "its learning curve falls, where no reward is negative"
+
+
+def _adjusted_misfits(played: Played) -> Iterator[str]:
+    adjusted, returns = played.summary.adjusted, played.summary.returns
+    expected = can_adjust(played.experiment)
+    if (adjusted is not None) != expected:
+        yield "it has no adjusted score" if expected else "the set allows no adjusted scores"
+    if adjusted is None or not expected:
+        return
+    # The luck taken out is as uncertain as the mean itself, at most.
+    error = float(returns.std(ddof=1)) / math.sqrt(len(returns))
+    difference = adjusted.mean - float(returns.mean())
+    if not abs(difference) <= _ERRORS * error + _ROUNDING:
+        yield f"luck does not explain that its adjusted score is {difference:.2f} from its mean"
+    if not adjusted.ci95 >= (1 - 1e-6) * adjusted.first(len(returns)).ci95:
+        yield f"its adjusted score's interval ± {adjusted.ci95:.3g} is too narrow for its returns"

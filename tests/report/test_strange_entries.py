@@ -1,0 +1,142 @@
+"""Entries beside other results: they are read like compact files, and pass for nobody else."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import brlbench as bb
+from brlbench.protocol.summary import Learning, Summary
+from brlbench.report.data import ExperimentData, ReportData
+from brlbench.report.loading import load
+from brlbench.report.page.content import Packed, page_content
+from helpers.made_entries import BUILT_IN, OWN, changed, settings, summaries
+from helpers.shell import Shell
+
+
+def labels(*places: Path) -> list[str]:
+    [experiment] = load(*places).experiments
+    return sorted(summary.label for summary in experiment.summaries)
+
+
+def test_an_entry_appears_beside_other_results(made_entry: Path, shell: Shell) -> None:
+    own = f"{OWN}(patience=9)"
+    assert labels(made_entry) == [BUILT_IN, own]
+    done = shell("compare", made_entry, "--all")
+    assert done.code == 0 and own in done.out
+    done = shell("report", made_entry, "-o", "report", "--format", "csv", "--format", "html")
+    assert done.code == 0, done
+    assert own in Path("report/agents.csv").read_text()
+    assert "Steady" in Path("report/report.html").read_text()
+    # The same results twice are one agent.
+    assert labels(made_entry, made_entry.parent / "results") == [BUILT_IN, own]
+
+
+def test_other_results_of_the_same_label_get_the_name_of_the_entry(
+    made_entry: Path, tmp_path: Path
+) -> None:
+    better = summaries(returns=lambda each: each.returns + 1)
+    forged = changed(made_entry, tmp_path / "a.parquet", better, name="Rival")
+    expected = [
+        BUILT_IN,
+        "beb [Rival](beta=2.0)",
+        f"{OWN} [Rival](patience=9)",
+        f"{OWN}(patience=9)",
+    ]
+    for places in (
+        (made_entry.parent / "results", forged),
+        (forged, made_entry.parent / "results"),
+    ):
+        assert labels(*places) == sorted(expected)
+    again = changed(
+        made_entry, tmp_path / "b.parquet", summaries(returns=lambda e: e.returns + 2), name="Rival"
+    )
+    data = load(made_entry, forged, again)
+    assert sum("hold different results of beb [Rival]" in note for note in data.notes) == 1
+
+
+def _named(algorithm: str, **changes: Any) -> Callable[..., Any]:
+    return lambda header, each: (
+        header,
+        replace(each, algorithm=algorithm, label=algorithm, **changes),
+    )
+
+
+def test_an_entry_sets_no_scale_with_parameters_that_random_lacks(
+    made_entry: Path, tmp_path: Path
+) -> None:
+    forged = changed(made_entry, tmp_path / "a.parquet", _named("random", parameters={"x": 1}))
+    [experiment] = load(forged).experiments
+    assert experiment.score_of("random") is None
+    within = settings(deadline=1.0)
+
+    def late(header: Any, each: Summary) -> Any:
+        head, same = within(header, each)
+        return _named("random", parameters={}, deadline=1.0, overruns=0.0)(head, same)
+
+    [experiment] = load(changed(made_entry, tmp_path / "b.parquet", late)).experiments
+    assert experiment.score_of("random") is None
+
+
+def test_a_label_that_hides_its_agent_is_not_shown(made_entry: Path, tmp_path: Path) -> None:
+    path = changed(made_entry, tmp_path / "a.parquet", summaries(label=lambda each: "bamcp"))
+    assert labels(path) == [BUILT_IN, f"{OWN}(patience=9)"]
+
+
+@pytest.mark.parametrize(
+    ("change", "texts", "sentence"),
+    [
+        (settings("0" * 64), {}, "can't be used as an entry: GC/accurate/v1 has hash"),
+        (settings(test="Best"), {}, "GC/accurate/v1 has test = 'GC', not 'Best'"),
+        (settings(), {"name": "<b>"}, "name = '<b>': must have no HTML tags"),
+        (settings(), {"code": "javascript:x"}, "code = 'javascript:x': must be an address"),
+    ],
+)
+def test_what_breaks_the_rules_is_left_out(
+    change: Any, texts: dict[str, str], sentence: str, made_entry: Path, tmp_path: Path
+) -> None:
+    path = changed(made_entry, tmp_path / "a.parquet", change, **texts)
+    data = load(made_entry, path)
+    [experiment] = data.experiments
+    assert len(experiment.summaries) == 2
+    assert any(sentence in note for note in data.notes)
+
+
+def test_an_entry_cannot_rename_an_experiment(made_entry: Path, tmp_path: Path) -> None:
+    path = changed(
+        made_entry, tmp_path / "a.parquet", lambda head, each: (head._replace(name="Best"), each)
+    )
+    assert [each.name for each in load(path).experiments] == ["GC"]
+
+
+def test_learning_curves_at_other_decisions_are_shown_together(made_entry: Path) -> None:
+    [experiment] = load(made_entry).experiments
+    first, second = experiment.summaries
+    assert first.learning is not None and second.learning is not None
+    few = Learning(*(each[::3] for each in (second.learning)))
+    mixed = replace(experiment, summaries=[first, replace(second, learning=few)])
+    shown = _learning(mixed)
+    assert shown["decisions"] == first.learning.decisions.tolist()
+    assert shown["curves"][1] == 4 * len(shown["decisions"])
+    again = few.at(second.learning.decisions)
+    assert again.mean[::3].tolist() == few.mean.tolist()
+
+
+def _learning(experiment: ExperimentData) -> Any:
+    return page_content(ReportData([experiment], []), Packed.empty())["experiments"][0]["learning"]
+
+
+def test_python_packs_what_the_command_line_packs(made_entry: Path, tmp_path: Path) -> None:
+    with pytest.raises(bb.InvalidInput, match="code is missing"):
+        bb.new_entry(
+            made_entry, tmp_path / "a.entry.parquet", name="A", authors="Ada", description="It.",
+            licence="MIT",
+        )  # fmt: skip
+    entry = bb.new_entry(
+        made_entry, tmp_path / "a.entry.parquet", name="A", authors="Ada", description="It.",
+        licence="MIT", only="beb",
+    )  # fmt: skip
+    assert entry.authors == ("Ada",)
+    assert labels(tmp_path / "a.entry.parquet") == [BUILT_IN]

@@ -1,0 +1,147 @@
+"""Entries: what they say about themselves comes back, and rules for texts hold both ways."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import brlbench as bb
+from brlbench.analysis.learning import learning_of
+from brlbench.analysis.times import summarise
+from brlbench.errors import InvalidInput, StoreError
+from brlbench.storage import write_result
+from brlbench.storage.compact import ExperimentHeader, read_summaries, write_summaries
+from brlbench.storage.entries import Entry, problems_of, read_entry, write_entry, wrong_with
+from helpers.fuzzing import fuzzing
+from helpers.made_entries import TOLD
+from helpers.made_studies import run
+from helpers.stored import experiment
+
+ENTRY = Entry(**TOLD)
+
+
+def pairs() -> list[Any]:
+    made = experiment()
+    summary = summarise(bb.evaluate(bb.make_agent("random"), made))
+    return [(ExperimentHeader(made.name, made.hash, made.settings()), [summary])]
+
+
+def test_an_entry_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "a.entry.parquet"
+    write_entry(path, ENTRY, pairs())
+    assert read_entry(path) == ENTRY
+    [(header, summary)] = read_summaries(path)
+    assert (header.name, summary.label) == ("GC from uniform:GC", "random")
+    write_summaries(tmp_path / "plain.parquet", pairs())
+    assert read_entry(tmp_path / "plain.parquet") is None
+
+
+def test_a_byte_that_changes_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "a.entry.parquet"
+    write_entry(path, ENTRY, pairs())
+    data = bytearray(path.read_bytes())
+    data[data.index(b"Steady")] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(StoreError, match="damaged"):
+        read_entry(path)
+
+
+def test_its_file_is_named_like_an_entry(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"must end with \.entry\.parquet"):
+        write_entry(tmp_path / "a.parquet", ENTRY, pairs())
+
+
+WRONG = {
+    "HTML": ({"name": "<b>best</b>"}, "name = '<b>best</b>': must have no HTML tags"),
+    "script": ({"description": "good<script src=x>"}, "must have no HTML tags"),
+    "escape": ({"name": "red\x1b[31m"}, r"control characters, such as '\x1b'"),
+    "direction": ({"authors": ("Ada", "\u202eevil")}, r"control characters, such as '\u202e'"),
+    "line": ({"description": "one\ntwo"}, r"control characters, such as '\n'"),
+    "long": ({"name": 61 * "x"}, "must have at most 60 characters, not 61"),
+    "empty": ({"name": ""}, "name is missing: give it"),
+    "blank": ({"authors": ("Ada", " ")}, "authors = ' ': must not be empty"),
+    "nobody": ({"authors": ()}, "authors is missing"),
+    "crowd": ({"authors": ("Ada",) * 51}, "authors has 51 names: must have at most 50"),
+    "scheme": ({"code": "javascript:alert(1)"}, "must be an address that begins with https://"),
+    "file": ({"paper": "file:///etc/passwd"}, "must be an address"),
+    "host": ({"code": "https:///x"}, "must be an address"),
+    "user": ({"code": "https://example.org@evil.org/"}, "must be an address"),
+    "quote": ({"paper": 'https://a.org/"onclick="x'}, "must be an address"),
+    "commit": ({"commit": "main"}, "commit = 'main': must be the hash of a commit"),
+    "licence": ({"licence": "MIT; <x>"}, "licence = 'MIT; <x>': must"),
+    "alone": ({"commit": ""}, "code and commit belong together: give both"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_texts_that_break_the_rules_are_neither_written_nor_read(case: str, tmp_path: Path) -> None:
+    changes, sentence = WRONG[case]
+    wrong = ENTRY._replace(**changes)
+    with pytest.raises(InvalidInput) as refused:
+        write_entry(tmp_path / "a.entry.parquet", wrong, pairs())
+    assert sentence in str(refused.value)
+    path = tmp_path / "forged.parquet"
+    write_summaries(path, pairs(), entry=wrong._asdict())
+    with pytest.raises(StoreError) as unread:
+        read_entry(path)
+    assert str(path) in str(unread.value) and sentence in str(unread.value)
+    assert read_entry(path, strict=False) == wrong
+
+
+@pytest.mark.parametrize("content", [1, [], {"name": "x"}, {**ENTRY._asdict(), "authors": [1]}])
+def test_what_is_no_entry_is_damage(content: Any, tmp_path: Path) -> None:
+    write_summaries(tmp_path / "a.parquet", pairs(), entry=content)
+    with pytest.raises(StoreError, match="damaged"):
+        read_entry(tmp_path / "a.parquet", strict=False)
+
+
+def test_texts_of_many_languages_are_fine() -> None:
+    authors = (
+        "Ærø Þór",
+        "山田 太郎",
+        "\u0645\u06cc\u200c\u062e\u0648",
+        "O'Neil & Söhne",
+        "x < y",
+        "👩\u200d🔬",
+    )
+    assert problems_of(ENTRY._replace(authors=authors, paper="http://a.org/~b?c=d#e")) == []
+
+
+class Tags(HTMLParser):
+    """Finds tags as browsers do."""
+
+    found = 0
+
+    def handle_starttag(self, tag: str, attributes: Any) -> None:
+        self.found += 1
+
+    handle_endtag = handle_comment = handle_decl = handle_pi = handle_starttag  # type: ignore
+
+
+@fuzzing(100)
+@given(text=st.text(max_size=30) | st.text("<>!/abc \u202e\x1b\n?-=", max_size=12))
+def test_what_may_be_shown_is_one_line_that_can_be_seen(text: str) -> None:
+    if not wrong_with(text, 30):
+        seen = [sign for sign in text if sign not in "\u200c\u200d" and not sign.isspace()]
+        assert "".join(seen).isprintable()
+        assert len(text.splitlines()) == 1
+        tags = Tags()
+        tags.feed(text)
+        assert not tags.found
+
+
+def test_compact_files_keep_learning_curves(tmp_path: Path) -> None:
+    made = experiment(horizon=60)
+    result = bb.evaluate(bb.make_agent("beb"), made)
+    write_result(tmp_path / "a.parquet", result)
+    assert run("compact", tmp_path / "a.parquet", "-o", tmp_path / "b.parquet")[0] == 0
+    [(_, summary)] = read_summaries(tmp_path / "b.parquet")
+    expected = learning_of(result)
+    assert expected is not None and summary.learning is not None
+    assert len(summary.learning.decisions) <= 25
+    assert summary.learning.decisions[-1] == 60
+    for one, other in zip(summary.learning, expected, strict=True):
+        assert one.tolist() == other.tolist()

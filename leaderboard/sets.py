@@ -32,9 +32,7 @@ SETS = {
     "RiverSwim-20/unlabelled/v1": Definition(
         "shuffled:20:RiverSwim:size=20", "RiverSwim:size=20", *_FAR
     ),
-    "DeepSea-6/unlabelled/v1": Definition(
-        "shuffled:20:DeepSea:size=6", "DeepSea:size=6", *_FAR
-    ),
+    "DeepSea-6/unlabelled/v1": Definition("shuffled:20:DeepSea:size=6", "DeepSea:size=6", *_FAR),
     "DeepSea-10/unlabelled/v1": Definition("shuffled:20:DeepSea", "DeepSea", *_FAR),
 }
 

@@ -13,7 +13,6 @@ from brlbench.study.plan import read_study
 from brlbench.study.units import ExperimentRequest, build_experiment
 from helpers.made_studies import returns_in, run, write_study
 
-
 PAPER = list(frozen.HASHES)[:6]
 
 

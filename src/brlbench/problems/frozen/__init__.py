@@ -24,7 +24,7 @@ HASHES = {
     "LongChain/accurate/v1": "8873f2c73f539dde1ed373b4163f0bb11e9978b5cd6f89342e60adf456dc53e8",
     "LongChain/inaccurate/v1": "a298ed92550b3098fad374930995af146673c34aba29b39e301b4d517ee2e045",
     "RiverSwim/unlabelled/v1": "6efaadf1470b608a1f16a16bb57190b3cd577d672a93f16f00c4a8af95dd9057",
-    "RiverSwim-20/unlabelled/v1": "6b3db2ea5da20259c4f1980d09c4630fb02e3137105a343594472060985f9a1d",
+    "RiverSwim-20/unlabelled/v1": "6b3db2ea5da20259c4f1980d09c4630fb02e3137105a343594472060985f9a1d",  # noqa: E501
     "DeepSea-6/unlabelled/v1": "baf820ab7d1bf2f23d8ab8afc16b2a105fd3a40a39ee59f709b3d67139404194",
     "DeepSea-10/unlabelled/v1": "0d59d3db0850e22251dff3a07333bc009fd67222d7804935b0aca59a61095dcc",
 }
@@ -51,7 +51,7 @@ LARGE_HASHES = {
     "LongChain/accurate/v1": "a303551c5e05155942a2d3854bd2276eca224e94b1c5813c25a2cff30de5c339",
     "LongChain/inaccurate/v1": "54fada876645fd0927977463514b23ca1c064738bea482dd29b16edc5775f1a8",
     "RiverSwim/unlabelled/v1": "f7a09d4e9864e2d69ff8dce5a03d4fff2152139b2803c97137670c013bacd58e",
-    "RiverSwim-20/unlabelled/v1": "caec8a5da74653fe83338a1fcf210fca1b12074ab05514d8785976ba2ecf70b6",
+    "RiverSwim-20/unlabelled/v1": "caec8a5da74653fe83338a1fcf210fca1b12074ab05514d8785976ba2ecf70b6",  # noqa: E501
     "DeepSea-6/unlabelled/v1": "857afe49f1325617303c0e1338abb70d265920919ae370e9ace7c41587d9fdec",
     "DeepSea-10/unlabelled/v1": "7c70d1af47ab2633a45e9e80e657f2d64f097b4897e40ca3e159d714a8fe101d",
 }

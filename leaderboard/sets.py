@@ -23,7 +23,7 @@ class Definition(NamedTuple):
 _FAR = (0.99, 1000)  # deep exploration takes longer than 20 decisions, 1 / (1 - 0.95)
 SETS = {
     "Grid-10/accurate/v1": Definition("Grid:size=10", "Grid:size=10"),
-    "Dense/accurate/v1": Definition("Dense", "Dense"),
+    "Dense/accurate/v1": Definition("Dense:goals=1", "Dense:goals=1"),
     "GC-Gaussian/accurate/v1": Definition("GC:deviation=5", "GC:deviation=5"),
     "GC-Gaussian/inaccurate/v1": Definition("GC:deviation=5", "uniform:GC:deviation=5"),
     "LongChain/accurate/v1": Definition("LongChain", "LongChain", *_FAR),

@@ -19,13 +19,13 @@ BELIEFS = {
     "GC": 5_000_000,
     "GDL": 500_000,
     "Grid": 2_000_000,
-    "Dense": 100_000,
-    "LongChain": 200_000,
+    "Dense": 50_000,
+    "LongChain": 100_000,
     "RiverSwim": 20_000,
-    "RiverSwim-20": 20_000,
-    "DeepSea-6": 20_000,
-    "DeepSea-10": 20_000,
-    "Grid-10": 100_000,
+    "RiverSwim-20": 1_000,
+    "DeepSea-6": 1_000,
+    "DeepSea-10": 1_000,
+    "Grid-10": 50_000,
 }
 """How many beliefs the search of each problem looks at."""
 

@@ -5,7 +5,7 @@ import numpy as np
 from ..errors import InvalidInput
 from ..streams import generator
 from .dirichlet import FlatDirichlet
-from .sparse import Floats
+from .sparse import Floats, Integers
 
 
 def shuffled(problem: FlatDirichlet, seen: float) -> FlatDirichlet:
@@ -41,8 +41,8 @@ def shuffled(problem: FlatDirichlet, seen: float) -> FlatDirichlet:
     return FlatDirichlet(counts, prior.rewards, prior.start, name=name)
 
 
-def _alike(known: Floats, ends: Floats) -> bool:
-    """Whether all actions of a state have the same entries, given what is known of each."""
+def _alike(known: Floats, ends: Integers) -> bool:
+    """Whether all actions of a state have the same entries, by what is known of each."""
     lengths = np.diff(ends)
     if (lengths != lengths[0]).any():
         return False

@@ -2,8 +2,8 @@
 
 Osband, Russo and Van Roy (2013) used such MDPs, with unknown rewards. Here each pair's reward is
 known: it is drawn once, uniformly from 0 to 1, with `seed`. The action that pays most at once is
-then almost optimal, because no action leads anywhere in particular. With `goals`, arriving in one of
-that many last states pays 1 instead, and nothing else does. All there is to learn is then which
+then almost optimal, because no action leads anywhere in particular. With `goals`, arriving in one
+of that many last states pays 1 instead, and nothing else does. All there is to learn is then which
 actions lead there.
 """
 

@@ -14,22 +14,25 @@ from brlbench.study.plan import Study, read_study
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "leaderboard" / "results.parquet"
 
-SMALL = {"GC-Gaussian/accurate/v1", "GC-Gaussian/inaccurate/v1", "Dense/accurate/v1"}
-RIVERS = {"RiverSwim/unlabelled/v1", "RiverSwim-20/unlabelled/v1"}
-CHAINS = {*RIVERS, "LongChain/accurate/v1", "DeepSea-6/unlabelled/v1"}
+SMALL = {
+    "GC-Gaussian/accurate/v1",
+    "GC-Gaussian/inaccurate/v1",
+    "Dense/accurate/v1",
+    "RiverSwim/unlabelled/v1",
+}
+CHAINS = {"RiverSwim-20/unlabelled/v1", "LongChain/accurate/v1", "DeepSea-6/unlabelled/v1"}
 PLAYED_IN: dict[str, set[str]] = {
-    # They solve large systems or look at many outcomes in each decision.
-    "lookahead": SMALL | CHAINS,
-    "spread": SMALL | CHAINS,
-    "sparse-prior": SMALL | CHAINS,
-    # It learns from many trajectories, which are long in the other sets.
-    "ann": SMALL | {"RiverSwim/unlabelled/v1"},
+    # Their bonuses take sweeps over all pairs in each decision.
+    "spread": SMALL | CHAINS | {"Grid-10/accurate/v1"},
+    "sparse-prior": SMALL | CHAINS | {"Grid-10/accurate/v1"},
+    # It learns from 500 trajectories of a teacher, which are slow in the other sets.
+    "ann": SMALL | {"RiverSwim-20/unlabelled/v1"},
     # They draw or simulate many MDPs in each decision.
-    "sboss": {"GC-Gaussian/accurate/v1", "GC-Gaussian/inaccurate/v1", "RiverSwim/unlabelled/v1"},
-    "bamcp": SMALL,
-    "hindsight": {"GC-Gaussian/accurate/v1", "RiverSwim/unlabelled/v1"},
-    "vpi": {"GC-Gaussian/accurate/v1", "RiverSwim/unlabelled/v1"},
-    "bfs3": {"GC-Gaussian/accurate/v1", "Dense/accurate/v1"},
+    "sboss": SMALL,
+    "bamcp": SMALL | {"DeepSea-6/unlabelled/v1", "LongChain/accurate/v1"},
+    "bfs3": SMALL,
+    "hindsight": SMALL,
+    "vpi": SMALL,
 }
 """The sets that slow agents play, so that one core plays the study in an hour or so."""
 

@@ -28,4 +28,4 @@ def long_chain(states: int = 20) -> FlatDirichlet:
         counts[state, :, min(state + 1, states - 1)] = 1
     rewards = np.zeros(states)
     rewards[[0, -1]] = 2, 10
-    return FlatDirichlet(counts, rewards, description="Long Chain, one state at a time")
+    return FlatDirichlet(counts, rewards, description="Long Chain, step by step")

@@ -230,17 +230,19 @@ def ratios() -> str:
 def bounds() -> str:
     """The upper bounds that come with the package."""
     rows = []
-    for name in ("GC", "GDL", "Grid"):
-        bound = shipped_bound(bb.distribution(name).digest, discount=0.95)
+    for experiment in {made.test.digest: made for made in map(bb.frozen_set, HASHES)}.values():
+        settings = (experiment.test.digest, experiment.discount, experiment.horizon)
+        bound = shipped_bound(*settings)
         assert bound is not None
         numbers = (
+            str(experiment.discount),
             format_bound(bound.upper),
-            f"{bound.standard_error:.3f}",
-            f"{bound.clairvoyant:.2f}",
+            f"{bound.standard_error:.2g}",
+            f"{bound.clairvoyant:.4g}",
         )
-        rows.append((f"`{name}`", *numbers, f"{bound.beliefs:,}", str(bound.depth)))
-    names = ("MDPs from", "no agent above", "standard error", "knows the MDP", "beliefs", "depth")
-    return table(names, rows)
+        rows.append((f"`{experiment.test.name}`", *numbers, f"{bound.beliefs:,}", str(bound.depth)))
+    numbers = ("discount", "no agent above", "standard error", "knows the MDP")
+    return table(("MDPs from", *numbers, "beliefs", "depth"), rows)
 
 
 def frozen_sets() -> str:

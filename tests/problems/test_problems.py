@@ -105,6 +105,37 @@ def test_grid() -> None:
     np.testing.assert_array_equal(grid.counts.to_dense(), counts)
     np.testing.assert_array_equal(grid.rewards.mean.to_dense(), rewards)
     assert not grid.counts.to_dense()[:24, :, 24].any()
+    assert distribution("Grid:size=5").digest == grid.digest
+
+
+def test_a_larger_grid() -> None:
+    """Its shortest way to the goal has 18 moves, if none fails."""
+    grid = distribution("Grid:size=10")
+    assert grid.num_states == 100
+    assert grid.rewards.mean.values.tolist() == [10, 10]
+    sure = grid.counts.to_dense()
+    sure[np.arange(100), :, np.arange(100)] = 1e-9
+    value = FlatDirichlet(sure, grid.rewards).mean().solve(DISCOUNT).value[0]
+    assert value == pytest.approx(10 * DISCOUNT**17 / (1 - DISCOUNT**18), rel=1e-6)
+
+
+def test_long_chain() -> None:
+    chain = distribution("LongChain:states=4")
+    rows = [[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]]
+    np.testing.assert_array_equal(chain.counts.to_dense(), by_state(rows, 3))
+    assert (chain.rewards.mean.to_dense() == [2, 0, 0, 10]).all()
+    assert distribution("LongChain").num_states == 20
+
+
+def test_gaussian_rewards_of_the_chain() -> None:
+    plain, noisy = distribution("GC"), distribution("GC:deviation=5")
+    assert noisy.counts.content() == plain.counts.content()
+    assert noisy.rewards.mean.content() == plain.rewards.mean.content()
+    assert (noisy.rewards.variance.to_dense() == 25).all()
+    assert distribution("GC:deviation=0").digest == plain.digest
+    for wrong in ("-1", "inf", "1e200", "x"):
+        with pytest.raises(InvalidInput, match=r"^GC: (deviation|reward_variances)"):
+            distribution(f"GC:deviation={wrong}")
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -122,7 +153,7 @@ def test_every_problem(name: str) -> None:
 
 
 def test_problems_have_their_own_content() -> None:
-    assert len({distribution(name).digest for name in PROBLEMS}) == len(PROBLEMS) == 11
+    assert len({distribution(name).digest for name in PROBLEMS}) == len(PROBLEMS) == 12
 
 
 def test_distributions_of_files(tmp_path: Path) -> None:

@@ -16,6 +16,13 @@ def test_dense() -> None:
     assert 0 <= rewards.min() < rewards.max() < 1
 
 
+def test_dense_with_goals() -> None:
+    problem = distribution("Dense:goals=2")
+    assert (problem.counts.to_dense() == 1).all()
+    assert (problem.rewards.mean.to_dense() == [0] * 8 + [1, 1]).all()
+    assert distribution("Dense:goals=0").digest == distribution("Dense").digest
+
+
 def test_sparse() -> None:
     problem = distribution("Sparse:states=500,actions=3,successors=4")
     assert (np.diff(problem.counts.row_start) == 4).all()
@@ -54,7 +61,7 @@ def test_large_ones_are_kept_sparse() -> None:
 
 def test_parameters() -> None:
     assert parameters_of("Sparse") == {"states": 50, "actions": 4, "successors": 3, "seed": 0}
-    assert parameters_of("GC") == {}
+    assert parameters_of("GDL") == {}
     assert distribution("Sparse:states=50,seed=2").name == "Sparse:seed=2"
     assert Experiment("uniform:DeepSea:size=3", "DeepSea:size=3").name == (
         "DeepSea:size=3 from uniform:DeepSea:size=3"
@@ -64,13 +71,14 @@ def test_parameters() -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("GC:size=3", "GC: unknown parameter 'size': it has none"),
+        ("GDL:size=3", "GDL: unknown parameter 'size': it has none"),
         ("DeepSea:sise=3", "DeepSea: unknown parameter 'sise' (did you mean 'size'?): its "
          "parameters are size"),
         ("DeepSea:3", "'3' is not a parameter: must be name=value"),
         ("DeepSea:size=three", "DeepSea: size = 'three': must be a whole number, at least 2"),
         ("RiverSwim:size=1", "RiverSwim: size = 1: must be a whole number, at least 2"),
         ("Dense:states=0", "Dense: states = 0: must be a whole number, at least 1"),
+        ("Dense:states=3,goals=4", "Dense: goals = 4: must be at most the 3 states"),
         ("Sparse:states=2", "Sparse: successors = 3: must be at most the 2 states"),
         ("Sparse:seed=-1", "Sparse: seed = -1: must be a whole number, at least 0"),
         ("around:GC", "'around:GC': must be around:, the sum of each pair's counts, a colon, and "

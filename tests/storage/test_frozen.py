@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from leaderboard.sets import SETS, draw
 
 import brlbench as bb
 from brlbench.errors import InvalidInput, StoreError
@@ -12,8 +13,10 @@ from brlbench.study.plan import read_study
 from brlbench.study.units import ExperimentRequest, build_experiment
 from helpers.made_studies import returns_in, run, write_study
 
+PAPER = list(frozen.HASHES)[:6]
 
-@pytest.mark.parametrize("name", frozen.HASHES)
+
+@pytest.mark.parametrize("name", PAPER)
 def test_sets_are_the_papers_experiments(name: str) -> None:
     experiment = bb.frozen_set(name)
     problem, case, _ = name.split("/")
@@ -26,9 +29,38 @@ def test_sets_are_the_papers_experiments(name: str) -> None:
     np.testing.assert_allclose(drawn.probabilities, experiment.probabilities, rtol=1e-12)
 
 
-def test_there_are_six_named_after_problem_prior_and_version() -> None:
-    assert len(frozen.HASHES) == 6
-    assert all(re.fullmatch(r"\w+/(in)?accurate/v\d+", name) for name in frozen.HASHES)
+@pytest.mark.parametrize("name", SETS)
+def test_other_sets_are_drawn_as_defined(name: str) -> None:
+    """All their MDPs are rounded, so they are drawn again exactly."""
+    experiment, drawn = bb.frozen_set(name), draw(name)
+    np.testing.assert_array_equal(drawn.probabilities, experiment.probabilities)
+    assert drawn.hash == experiment.hash == frozen.HASHES[name]
+    settings = (experiment.test.name, experiment.prior.name, experiment.discount)
+    assert (*settings, experiment.horizon) == SETS[name]
+    assert experiment.num_mdps == 500
+    assert len(np.unique(experiment.probabilities, axis=0)) == 500
+
+
+def test_names_tell_problem_prior_and_version() -> None:
+    assert list(frozen.HASHES) == [*PAPER, *SETS]
+    pattern = r"[\w-]+/(accurate|inaccurate|unlabelled)/v\d+"
+    assert all(re.fullmatch(pattern, name) for name in frozen.HASHES)
+    for name in SETS:
+        experiment, prior = bb.frozen_set(name), name.split("/")[1]
+        assert (experiment.prior.digest == experiment.test.digest) == (prior == "accurate")
+        assert experiment.prior.name.startswith("uniform:") == (prior == "inaccurate")
+        assert experiment.test.name.startswith("shuffled:") == (prior == "unlabelled")
+
+
+def test_files_are_small() -> None:
+    sizes = {name: frozen.frozen_file(name).stat().st_size for name in frozen.HASHES}
+    assert sum(sizes[name] for name in SETS) < 5e6
+
+
+def test_cut_off_rewards_hardly_count() -> None:
+    for name in frozen.HASHES:
+        experiment = bb.frozen_set(name)
+        assert experiment.discount**experiment.horizon < 1e-4
 
 
 def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,8 +53,8 @@ def problem_table() -> Table:
     table.caption = (
         "DeepSea:size=20 sets a parameter. Before a name, uniform: makes a prior that knows only "
         "the rewards, mixed:0.25: one that is a quarter uniform, scaled:10: one that is ten times "
-        "as certain, and around:20: draws MDPs around the problem. gym:FrozenLake-v1 is an "
-        "environment of Gymnasium."
+        "as certain; around:20: draws MDPs around the problem, and shuffled:20: does so with "
+        "actions in another order. gym:FrozenLake-v1 is an environment of Gymnasium."
     )
     return table
 

@@ -3,7 +3,8 @@
 A name may have parameters: `DeepSea:size=20`. Prefixes go before a name or a file, several if you
 like. `uniform:` makes a prior that knows only the rewards; `mixed:0.25:` takes a quarter of each
 count from that one, and the rest from the distribution itself; `scaled:10:` multiplies all counts;
-`around:20:` is a distribution around the mean MDP, with counts that sum to 20 per pair.
+`around:20:` is a distribution around the mean MDP, with counts that sum to 20 per pair;
+`shuffled:20:` is another one, in which agents can't know what an action does (`mdps.shuffling`).
 `gym:FrozenLake-v1` is a tabular environment of Gymnasium.
 """
 
@@ -17,12 +18,14 @@ from typing import NamedTuple
 from ..arguments import parse_parameters
 from ..errors import InvalidInput, did_you_mean
 from ..mdps.dirichlet import FlatDirichlet
+from ..mdps.shuffling import shuffled
 from .chain import chain
 from .deep_sea import deep_sea
 from .formats import SUFFIXES, read, write
 from .generalised_chain import gc, gc_appendix
 from .generalised_double_loop import gdl
 from .grid import grid
+from .long_chain import long_chain
 from .loop import loop
 from .maze import maze
 from .random_dense import random_dense
@@ -36,6 +39,7 @@ PROBLEMS: dict[str, Callable[..., FlatDirichlet]] = {
     "GC-appendix": gc_appendix,
     "GDL": gdl,
     "Grid": grid,
+    "LongChain": long_chain,
     "Chain": chain,
     "Loop": loop,
     "Maze": maze,
@@ -57,6 +61,7 @@ class _Prefix(NamedTuple):
 
 _NUMBERED = {
     "around:": _Prefix("the sum of each pair's counts", "20:Chain", FlatDirichlet.around),
+    "shuffled:": _Prefix("the transitions seen of each pair", "20:DeepSea", shuffled),
     "mixed:": _Prefix("the share of uniform counts", "0.25:GC", FlatDirichlet.mixed),
     "scaled:": _Prefix("the factor of all counts", "10:GC", FlatDirichlet.scaled),
 }
@@ -69,8 +74,8 @@ def distribution(source: str | Path | FlatDirichlet) -> FlatDirichlet:
 
     Args:
         source: a name in `PROBLEMS`, perhaps with parameters, the path of a file, `gym:` and the id
-            of an environment, or `uniform:`, `mixed:0.25:`, `scaled:10:` or `around:20:` before one
-            of these. A distribution is returned as it is.
+            of an environment, or `uniform:`, `mixed:0.25:`, `scaled:10:`, `around:20:` or
+            `shuffled:20:` before one of these. A distribution is returned as it is.
     """
     if isinstance(source, FlatDirichlet):
         return source

@@ -46,9 +46,13 @@ def remember(experiment: Experiment, values: StartValues) -> None:
 
 
 def find_start_values(experiment: Experiment, on_drawn: OnDrawn | None = None) -> StartValues:
-    """The expected start values; estimated, which can take a minute, unless they are kept."""
+    """The expected start values; estimated, which can take a minute, unless they are kept.
+
+    Shipped values are always used, whatever their precision, so that everyone uses the same.
+    """
     found = known_start_values(experiment) or _kept(experiment)
-    if found is None or found.num_mdps < enough_mdps(experiment):
+    enough = key(experiment) in _shipped() or (found and found.num_mdps >= enough_mdps(experiment))
+    if found is None or not enough:
         found = estimate_start_values(experiment, enough_mdps(experiment), on_drawn)
         _keep(experiment, found)
     remember(experiment, found)

@@ -50,6 +50,7 @@ LAYOUTS: dict[str, Callable[[int], Floats]] = {
     "GC-appendix": row,
     "GDL": two_loops,
     "Grid": square,
+    "LongChain": row,
     "Chain": row,
     "Loop": two_loops,
     "RiverSwim": row,

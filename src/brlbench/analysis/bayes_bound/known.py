@@ -48,7 +48,8 @@ def known_bound(
     too low by chance.
     """
     found = [known.bound for known in more if known.holds_for(settings)]
-    shipped = shipped_bound(settings.get("test_digest", ""), settings.get("discount", 0.0))
+    names = (settings.get("test_digest", ""), settings.get("discount", 0.0))
+    shipped = shipped_bound(*names, settings.get("horizon", 0))
     if shipped is not None:
         found.append(shipped)
     return max(found, key=lambda bound: bound.beliefs, default=None)

@@ -1,5 +1,6 @@
 """The bounds that come with the package, for the test distributions of the frozen sets."""
 
+import math
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,16 @@ from . import BayesOptimalBound
 SHIPPED = Path(frozen.__file__).parent / "bayes-optimal-bounds.json"
 
 
-def shipped_bound(test_digest: str, discount: float) -> BayesOptimalBound | None:
-    """The bound for MDPs drawn from a distribution without negative rewards, if it is shipped.
+def shipped_bound(
+    test_digest: str, discount: float, horizon: float = math.inf
+) -> BayesOptimalBound | None:
+    """The bound for MDPs drawn from a distribution, if it is shipped.
 
-    It holds for agents that know the distribution, so it holds for all others as well.
+    It holds for agents that know the distribution, so it holds for all others as well. If there are
+    negative rewards, it holds for trajectories of at least the horizon that it was computed for.
     """
     found = _shipped().get(test_digest)
-    if found is None or found["discount"] != discount:
+    if found is None or found["discount"] != discount or horizon < found.get("horizon", 1):
         return None
     return BayesOptimalBound(**found["bound"])
 

@@ -1,0 +1,87 @@
+"""The shipped results are those of the study, for every built-in agent, on the frozen sets."""
+
+from pathlib import Path
+
+import pytest
+from leaderboard.sets import SETS
+
+from brlbench.agents import AGENTS
+from brlbench.problems.frozen import HASHES
+from brlbench.report.data import ExperimentData
+from brlbench.report.loading import load
+from brlbench.study.plan import Study, read_study
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "leaderboard" / "results.parquet"
+
+SMALL = {
+    "GC-Gaussian/accurate/v1",
+    "GC-Gaussian/inaccurate/v1",
+    "Dense/accurate/v1",
+    "RiverSwim/unlabelled/v1",
+}
+CHAINS = {"RiverSwim-20/unlabelled/v1", "LongChain/accurate/v1", "DeepSea-6/unlabelled/v1"}
+PLAYED_IN: dict[str, set[str]] = {
+    # Their bonuses take sweeps over all pairs in each decision.
+    "spread": SMALL | CHAINS | {"Grid-10/accurate/v1"},
+    "sparse-prior": SMALL | CHAINS | {"Grid-10/accurate/v1"},
+    # It learns from 500 trajectories of a teacher, which are slow in the other sets.
+    "ann": SMALL | {"RiverSwim-20/unlabelled/v1"},
+    # They draw or simulate many MDPs in each decision.
+    "sboss": SMALL,
+    "bamcp": SMALL | {"DeepSea-6/unlabelled/v1", "LongChain/accurate/v1"},
+    "bfs3": SMALL,
+    "hindsight": SMALL,
+    "vpi": SMALL,
+}
+"""The sets that slow agents play, so that one core plays the study in an hour or so."""
+
+
+@pytest.fixture(scope="module")
+def shipped() -> dict[str, ExperimentData]:
+    return {experiment.hash: experiment for experiment in load(RESULTS).experiments}
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return read_study(ROOT / "studies" / "leaderboard.toml")
+
+
+def test_results_are_those_of_the_study(shipped: dict[str, ExperimentData], study: Study) -> None:
+    planned = sorted((job.experiment.hash, job.label) for job in study.jobs)
+    found = sorted((e.hash, each.label) for e in shipped.values() for each in e.summaries)
+    assert found == planned
+    assert not study.skipped
+
+
+def test_every_built_in_agent_plays_every_set_that_it_manages(
+    shipped: dict[str, ExperimentData],
+) -> None:
+    assert PLAYED_IN.keys() <= AGENTS.keys()
+    for name in SETS:
+        played = {each.algorithm for each in shipped[HASHES[name]].summaries}
+        assert played == {a for a in AGENTS if name in PLAYED_IN.get(a, SETS)}
+
+
+def test_results_are_complete_and_small(shipped: dict[str, ExperimentData]) -> None:
+    assert RESULTS.stat().st_size < 6e6
+    assert shipped.keys() == {HASHES[name] for name in SETS}
+    for experiment in shipped.values():
+        for each in experiment.summaries:
+            assert len(each.returns) == 500
+            assert each.adjusted is not None
+            assert each.learning is not None
+            assert each.peak_bytes is not None
+
+
+def test_scores_are_between_random_and_the_bound(shipped: dict[str, ExperimentData]) -> None:
+    for experiment in shipped.values():
+        optimal, random = experiment.score_of("optimal"), experiment.score_of("random")
+        assert optimal is not None
+        assert random is not None
+        assert experiment.upper_bound is not None
+        assert random < optimal
+        for each in experiment.competitors:
+            assert each.score.mean - 2 * each.score.ci95 < experiment.upper_bound  # four sigmas
+        best = max(each.score.mean for each in experiment.competitors)
+        assert random < best < optimal

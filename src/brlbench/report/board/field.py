@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,9 +11,11 @@ from ...analysis.scores import normalised, returns_of
 from ...analysis.times import ONLINE
 from ...files import slugs
 from ...mdps.sparse import Floats
+from ...problems.frozen import HASHES
 from ...protocol.score import Score
 from ...protocol.summary import REFERENCE, Summary
 from ...storage.entries import Entry
+from ...storage.frozen import why_not_frozen
 from ..data import ExperimentData, ReportData
 
 
@@ -23,17 +25,14 @@ class Contest:
 
     number: int
     data: ExperimentData
+    name: str  # of the frozen set, or of the experiment
     page: str  # the name of its page's file, without its suffix
-
-    @property
-    def name(self) -> str:
-        """The experiment's name."""
-        return self.data.name
 
     @property
     def problem(self) -> str:
         """What the MDPs were drawn from."""
-        return str(self.data.settings["test"] or "unnamed")
+        name = frozen_name(self.data)
+        return name.partition("/")[0] if name else str(self.data.settings["test"] or "unnamed")
 
     @property
     def case(self) -> str:
@@ -119,9 +118,10 @@ class Field:
 
 def field_of(data: ReportData) -> Field:
     """Gather the experiments that have agents, and the agents with all their places."""
-    experiments = [each for each in data.experiments if each.summaries]
-    pages = slugs([each.name for each in experiments], "problem")
-    contests = [Contest(n, each, pages[n]) for n, each in enumerate(experiments)]
+    experiments = sorted((each for each in data.experiments if each.summaries), key=_place)
+    names = _names(experiments)
+    pages = slugs(names, "problem")
+    contests = [Contest(n, each, names[n], pages[n]) for n, each in enumerate(experiments)]
     found: dict[str, dict[int, int]] = {}
     labels: dict[str, tuple[str, str]] = {}  # algorithm and label, by the full label
     for contest in contests:
@@ -134,9 +134,29 @@ def field_of(data: ReportData) -> Field:
         BoardAgent(n, pages[n], labels[key][1], labels[key][0], found[key], data.entries.get(key))
         for n, key in enumerate(keys)
     ]
-    names = {each.algorithm for each in agents}
-    algorithms = sorted(names, key=lambda name: (name == REFERENCE, name))
+    found_algorithms = {each.algorithm for each in agents}
+    algorithms = sorted(found_algorithms, key=lambda name: (name == REFERENCE, name))
     return Field(data, contests, agents, algorithms)
+
+
+def frozen_name(data: ExperimentData) -> str:
+    """The name of the frozen set that an experiment is; empty if it is none."""
+    is_frozen = not why_not_frozen(data.hash, data.settings)
+    return str(data.settings["origin"]) if is_frozen else ""
+
+
+def _place(data: ExperimentData) -> int:
+    """What orders experiments: frozen sets as they are listed, then others as they came."""
+    return [*HASHES, ""].index(frozen_name(data))
+
+
+def _names(experiments: Sequence[ExperimentData]) -> list[str]:
+    """The names of frozen sets, unless two have the same, and of other experiments."""
+    frozen = [frozen_name(each) for each in experiments]
+    return [
+        name if name and frozen.count(name) == 1 else each.name
+        for name, each in zip(frozen, experiments, strict=True)
+    ]
 
 
 def _natural(text: str) -> list[tuple[float, str]]:

@@ -34,7 +34,7 @@ PLAYED_IN: dict[str, set[str]] = {
     "hindsight": SMALL,
     "vpi": SMALL,
 }
-"""The sets that slow agents play, so that one core plays the study in an hour or so."""
+"""The sets that slow agents play, so that one core plays the study within an hour."""
 
 
 @pytest.fixture(scope="module")

@@ -31,8 +31,8 @@ SMALLER = {
     "misspecification.md": [("num_mdps=50", "num_mdps=15")],
     "leaderboard.md": [
         (
-            "reproduction/results.parquet leaderboard/results.parquet",
-            str(ROOT / "reproduction/arithmetic.parquet"),
+            "reproduction/results.parquet leaderboard --",
+            f"{ROOT / 'reproduction/arithmetic.parquet'} --",
         ),
     ],
     "reliability.md": [

@@ -9,7 +9,7 @@ from brlbench.agents import AGENTS
 from brlbench.problems.frozen import HASHES
 from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
-from brlbench.study.plan import Study, read_study
+from brlbench.study.plan import read_study
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "leaderboard" / "results.parquet"
@@ -42,14 +42,14 @@ def shipped() -> dict[str, ExperimentData]:
     return {experiment.hash: experiment for experiment in load(RESULTS).experiments}
 
 
-@pytest.fixture(scope="module")
-def study() -> Study:
-    return read_study(ROOT / "studies" / "leaderboard.toml")
-
-
-def test_results_are_those_of_the_study(shipped: dict[str, ExperimentData], study: Study) -> None:
+@pytest.mark.parametrize(
+    ("name", "results"),
+    [("leaderboard", RESULTS), ("leaderboard-paper-sets", RESULTS.with_stem("paper-sets"))],
+)
+def test_results_are_those_of_the_study(name: str, results: Path) -> None:
+    study = read_study(ROOT / "studies" / f"{name}.toml")
     planned = sorted((job.experiment.hash, job.label) for job in study.jobs)
-    found = sorted((e.hash, each.label) for e in shipped.values() for each in e.summaries)
+    found = sorted((e.hash, each.label) for e in load(results).experiments for each in e.summaries)
     assert found == planned
     assert not study.skipped
 

@@ -16,7 +16,7 @@ from helpers.processes import wait_for
 from helpers.shared import made_once
 
 ROOT = Path(__file__).parents[3]
-SHIPPED = (ROOT / "reproduction/results.parquet", ROOT / "leaderboard/results.parquet")
+SHIPPED = (ROOT / "reproduction/results.parquet", ROOT / "leaderboard")
 NONE = "\N{EN DASH}"
 OVERFLOW = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # Text that its box cuts off, other than in regions that scroll.

@@ -7,6 +7,8 @@ import numpy as np
 
 from brlbench.agents.base import Task
 from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.protocol.evaluate import evaluate
+from brlbench.protocol.experiment import Experiment
 
 MEGABYTE = 10**6
 
@@ -70,3 +72,9 @@ class Hungry:
 
     def _take(self, megabytes: int) -> Any:
         return KINDS[self.kind](megabytes * MEGABYTE)
+
+
+def peaks_of(kind: str, cases: list[tuple[int, int, int]]) -> list[int | None]:
+    """What is measured of one agent after the other."""
+    experiment = Experiment("GC", num_mdps=3, horizon=5)
+    return [evaluate(Hungry(*case, kind=kind), experiment).peak_bytes for case in cases]

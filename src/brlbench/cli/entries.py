@@ -63,14 +63,14 @@ def new(
     ] = None,
     paper: Annotated[str | None, typer.Option(help="The address of a paper.")] = None,
     only: Annotated[
-        list[str] | None, typer.Option(help="Only this algorithm of the results; repeatable.")
+        list[str] | None, typer.Option(help="Pack only results of this algorithm; repeatable.")
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Pack results on frozen sets into one file, to be listed beside those of others.
 
-    The file holds returns, times, learning curves, machines and versions. What is not given as an
-    option is asked for in a terminal.
+    The file holds returns, times, memory, learning curves, machines and versions. In a terminal,
+    you are asked for what you don't give as an option.
 
     Example: [bold]brlbench entry new results --only my_agent:Thompson -o mine.entry.parquet[/bold]
     """
@@ -115,14 +115,14 @@ def check(
     entry: Annotated[Path, typer.Argument(help="The entry's file.")],
     agent: Annotated[
         list[str] | None,
-        typer.Option(help="The class of an agent that is not built in, to run it; repeatable."),
+        typer.Option(help="Run this class of an agent that is not built in; repeatable."),
     ] = None,
     replay: Annotated[
         int, typer.Option(min=0, help="How many MDPs to play again, per agent and set.")
     ] = 3,
-    within: Annotated[str, typer.Option(help="How long that may take, such as 5m.")] = "5m",
+    within: Annotated[str, typer.Option(help="How long replays may take, such as 5m.")] = "5m",
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Chooses the MDPs; drawn by default.")
+        int | None, typer.Option(min=0, help="The seed that chooses MDPs; random by default.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:

@@ -17,9 +17,9 @@ def leaderboard(
 ) -> None:
     """Make a leaderboard: a site that compares all agents over all experiments.
 
-    An overview has scores, ranks, times and aggregates over the experiments; agents and problems
-    have pages of their own. Pages need no network: open index.html, or put the folder on any web
-    server. Results, compact files and entries can be mixed; nothing in them is run.
+    An overview has scores, ranks, times, memory and aggregates over the experiments; agents and
+    problems have pages of their own. Pages need no network: open index.html, or put the folder on
+    any web server. Results, compact files and entries can be mixed; nothing in them is run.
 
     Examples: [bold]brlbench leaderboard reproduction/results.parquet --output site[/bold],
     [bold]brlbench leaderboard results mine.entry.parquet -o site --overwrite[/bold]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
 Parameters = Annotated[
     list[str] | None, typer.Option("--set", "-s", help="A parameter, as name=value; repeatable.")
 ]

@@ -126,7 +126,7 @@ def _number(text: str) -> tuple[int, ...]:
 
 
 def agents(opened: Opened) -> Finding:
-    """Built-in agents have parameters that exist, labels show parameters, and none is doubled."""
+    """Parameters of built-in agents exist, labels show parameters, and no agent is there twice."""
     problems = []
     seen: set[tuple[str, str]] = set()
     for played in opened.results:

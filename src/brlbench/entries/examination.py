@@ -108,7 +108,7 @@ def check_entry(
         agents: the classes of agents that are not built in, as "module:Class". They are run.
         replay: how many MDPs to play again of each agent on each set; 0 for none.
         within: how long that may take, such as "5m" or a number of seconds.
-        seed: the seed that chooses MDPs; by default one that nobody knows before.
+        seed: the seed that chooses MDPs; by default one that nobody knows beforehand.
         on_replay: called with what is played next, how many results are done, and of how many.
     """
     number = whole(replay, "replay", least=0)

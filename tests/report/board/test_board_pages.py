@@ -48,7 +48,7 @@ def site(browser: Chrome, made_site: Path) -> Iterator[Site]:
 
 def test_the_overview_shows_what_python_found(site: Site) -> None:
     site.visit()
-    assert site.text("#answer").startswith("Without limits of time, bamcp leads with an interquart")
+    assert site.text("#answer").startswith("Without bounds on time, bamcp leads with an interquart")
     names = site.column("totals", "name")
     assert (names[0], names[-2:]) == ("bamcp", ["vdbe", "psrl"])
     assert site.column("totals", "rank")[-2:] == [NONE, NONE]
@@ -94,11 +94,11 @@ def test_filters(site: Site) -> None:
     site.visit(state=told)
     assert site.texts("#totals, #matrix, #answer") == shown
     site.run("location.hash = ''")
-    wait_for(lambda: site.text("#answer").startswith("Without limits"))
+    wait_for(lambda: site.text("#answer").startswith("Without bounds"))
     site.visit(
         "index.html", "#offline=soon&prior=__proto__&rows=x&totals=constructor%20down&lines=%25"
     )
-    assert site.text("#answer").startswith("Without limits")
+    assert site.text("#answer").startswith("Without bounds")
 
 
 def test_sorting_with_mouse_and_keys(site: Site) -> None:

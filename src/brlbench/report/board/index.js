@@ -101,7 +101,7 @@ function drawTotals({ rows, totals, prior, isSingle }) {
   find("totals-note").textContent = `Normalised: 0 is random, 1 is the best possible. ${prior.counted} `
     + `${plural("experiment", prior.counted)} count${prior.counted === 1 ? "s" : ""} the same.`
     + (without ? ` ${without} without a scale (no score of random, or no bound) ${without === 1 ? "is" : "are"} left out.` : "")
-    + (isSingle ? "" : " Every algorithm is represented by its best agent within the limits, in each experiment anew.")
+    + (isSingle ? "" : " Every algorithm is represented by its best agent within the bounds on time, in each experiment anew.")
     + " Times and memory are the largest of the experiments.";
 }
 
@@ -228,14 +228,14 @@ function drawImprovement(chosen) {
   table.tBodies[0].replaceChildren(...rows);
   find("improvement-note").textContent = first
     ? `How often an algorithm has a higher return than ${algorithms[first[0]].name}, the first by IQM, on the same MDP; equal returns count half. Below 0.5, the first is ahead.`
-    : "No algorithm is in all experiments within these limits.";
+    : "No algorithm is in all experiments within these bounds on time.";
 }
 
 function tellAnswer({ rows, totals, prior, isSingle }) {
   const limits = [];
   if (content.offline[state.offline] !== null) limits.push(`${limitText(content.offline[state.offline])} before`);
   if (content.online[state.online] !== null) limits.push(`${limitText(content.online[state.online])} per decision`);
-  const where = limits.length ? `Within ${limits.join(" and ")}, ` : "Without limits of time, ";
+  const where = limits.length ? `Within ${limits.join(" and ")}, ` : "Without bounds on time, ";
   const [first] = rows.filter(([, total]) => total !== null);
   if (!first) {
     return find("answer").replaceChildren(`${where}no ${isSingle ? "agent" : "algorithm"} is in all ${prior.counted} ${plural("experiment", prior.counted)}.`);

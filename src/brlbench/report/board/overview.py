@@ -1,6 +1,6 @@
 """What the overview shows: all experiments side by side, and aggregates over them.
 
-Everything that depends on limits of time or on the prior is computed here, for all choices that the
+Everything that depends on bounds on time or on the prior is computed here, for all choices that the
 page offers, so that there is one implementation of it.
 """
 
@@ -82,7 +82,7 @@ def _among(
 
 
 def _contest(field: Field, contest: Contest) -> dict[str, Any]:
-    """An experiment and all its agents, whatever the limits."""
+    """An experiment and all its agents, whatever the bounds on time."""
     indices = range(len(contest.entrants))
     scaled = [contest.normalised_score(i) for i in indices]
     summaries = contest.entrants
@@ -107,7 +107,7 @@ def _contest(field: Field, contest: Contest) -> dict[str, Any]:
 def _view(
     field: Field, both: tuple[Totals, Totals], limits: _Limits, priors: _Priors
 ) -> dict[str, Any]:
-    """What is shown within limits of time: ranks in each experiment, and a table per prior."""
+    """What is shown within bounds on time: ranks in each experiment, and a table per prior."""
     totals, single = both
     allowed = {each.number: each.comparison.allowed(*limits) for each in field.contests}
     best = {each.number: each.comparison.within(*limits) for each in field.contests}

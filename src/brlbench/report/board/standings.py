@@ -14,7 +14,7 @@ from .totals import Totals
 
 
 class Standing(NamedTuple):
-    """An agent in an experiment, without limits of time."""
+    """An agent in an experiment, without bounds on time."""
 
     contest: Contest
     agent: BoardAgent

@@ -101,7 +101,7 @@ class Family:
         )
         bound = self.reference.upper_bound
         top = optimal if bound is None else bound
-        if random is None or top is None:
+        if random is None or top is None or not random < top:
             return None
         return Scale(random, top, REFERENCE if bound is None else "bound")
 

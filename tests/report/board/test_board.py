@@ -1,6 +1,5 @@
 """The leaderboard's files and numbers."""
 
-import json
 import os
 import re
 from dataclasses import replace
@@ -27,12 +26,12 @@ from brlbench.errors import InvalidInput, StoreError
 from brlbench.protocol.summary import Summary
 from brlbench.report.board.field import field_of
 from brlbench.report.board.overview import OFFLINE_LIMITS, ONLINE_LIMITS
-from brlbench.report.board.sources import known_problem, parameters_of, web_address
+from brlbench.report.board.sources import known_problem, web_address
 from brlbench.report.board.standings import standings_in
 from brlbench.report.board.totals import FEW_RESAMPLES, RESAMPLES, Totals
 from brlbench.report.data import ReportData
-from helpers.made_boards import BAD_ENTRY, HTML, board_data, contest, written
-from helpers.made_results import summary, write_study
+from helpers.made_boards import BAD_ENTRY, HTML, board_data, content_of, contest, written
+from helpers.made_results import write_study
 from helpers.shell import Shell
 
 DATA = board_data()
@@ -41,11 +40,6 @@ DATA = board_data()
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return written(tmp_path_factory.mktemp("site"), DATA)
-
-
-def content_of(page: str) -> Any:
-    [text] = re.findall(r'<script type="application/json" id="content">(.*?)</script>', page)
-    return json.loads(text)
 
 
 def best(data: ReportData, k: int, algorithm: str, offline: float, online: float) -> Summary | None:
@@ -308,56 +302,6 @@ def test_experiments_without_a_scale_are_shown_and_not_counted(tmp_path: Path) -
     content = content_of(alone["index.html"])
     assert content["priors"][0]["counted"] == 0
     assert content["views"][0][0]["best"] == [[], []]
-
-
-def test_a_single_mdp(tmp_path: Path) -> None:
-    agents = [
-        replace(each, returns=each.returns[:1], adjusted=None, learning=None, stopped=None)
-        for each in contest(1, "GC").summaries
-    ]
-    made = replace(contest(1, "GC", num_mdps=1), summaries=agents)
-    content = content_of(written(tmp_path, ReportData([made], []))["index.html"])
-    assert content["contests"][0]["normalised"][0][1] is None
-
-
-def test_agents_with_equal_scores_share_a_rank(tmp_path: Path) -> None:
-    """Their returns are all the same, which is no scale for the lines of a profile."""
-    returns = {"random": 0, "optimal": 10, "beb": 5, "psrl": 5, "bamcp": 5, "boss": 5, "sboss": 5}
-    agents = [summary(name, np.full(40, float(value))) for name, value in returns.items()]
-    pages = written(tmp_path, ReportData([replace(contest(1, "Loop"), summaries=agents)], []))
-    content = content_of(pages["index.html"])
-    rows = content["views"][0][0]["best"][0]
-    assert [row[3] for row in rows] == [[3] * 3] * 5 + [[6] * 3]
-    assert content["thresholds"][0] < content["thresholds"][-1]
-    pair = [each for each in agents if each.algorithm in ("random", "optimal", "beb", "psrl")]
-    made = ReportData([replace(contest(1, "Loop"), summaries=pair)], [])
-    pages = written(tmp_path / "pair", made)
-    rows = content_of(pages["index.html"])["views"][0][0]["best"][0]
-    assert [row[3] for row in rows] == [[1.5] * 3] * 2 + [[3] * 3]
-    assert "1.5 (1.5–1.5)" in pages["agents/beb.html"]
-
-
-def test_odd_experiments_are_shown(tmp_path: Path) -> None:
-    """Returns that are far too large, and an experiment of the reference alone."""
-    first, second = contest(1, "GC"), contest(2, "Loop")
-    huge = [
-        replace(each, returns=1e147 * each.returns, adjusted=None, learning=None)
-        if each.algorithm == "beb" else each
-        for each in first.summaries
-    ]  # fmt: skip
-    reference = [each for each in second.summaries if each.algorithm == "optimal"]
-    experiments = [replace(first, summaries=huge), replace(second, summaries=reference)]
-    pages = written(tmp_path, ReportData(experiments, []))
-    assert "optimal" in pages["problems/Loop.html"]
-
-
-def test_parameters_have_meanings() -> None:
-    """Those of the agent that is mixed with random actions, too."""
-    mixed = summary("random-mix", np.zeros(2), base="beb", epsilon=0.5, beta=2.0)
-    meanings = {name: meaning for name, _, meaning in parameters_of(mixed)}
-    assert meanings.keys() == {"base", "epsilon", "beta"} and all(meanings.values())
-    refused = summary("random-mix", np.zeros(2), base="no such agent")
-    assert parameters_of(refused) == [("base", "no such agent", "")]
 
 
 def test_refusals(tmp_path: Path) -> None:

@@ -99,6 +99,8 @@ def test_some_algorithms() -> None:
     [panel, _] = panels(misspecification(PLAYED, ["psrl"]))
     assert panel.lines[0].get_label() == "psrl"
     assert len(panel.collections) == 1
+    with pytest.raises(bb.InvalidInput, match=r"no algorithms to show: .* \(beb, psrl\)"):
+        misspecification(PLAYED, ["bebb"])
 
 
 def test_from_results() -> None:

@@ -156,7 +156,7 @@ def test_learning_curves_that_fit_no_experiment_are_refused(
 ) -> None:
     [(header, [summary])] = pairs()
     numbers = np.array(decisions)
-    curve = Learning(numbers, np.zeros(len(numbers)), np.zeros(len(numbers)))  # type: ignore[arg-type]
+    curve = Learning(numbers, np.zeros(len(numbers)), np.zeros(len(numbers)))
     settings = {**header.settings, "horizon": 60}
     wrong = replace(summary, learning=curve)
     write_summaries(tmp_path / "a.parquet", [(header._replace(settings=settings), [wrong])])

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from brlbench.arguments import format_seconds
 from brlbench.protocol.labels import label_of
 from brlbench.protocol.score import Score
@@ -17,6 +15,7 @@ from brlbench.report.words import format_score
 
 from .conclusions import Ranking, check_claims
 from .exponents import INFLUENCES, exponents
+from .markdown import template
 from .published import PublishedRow, published_rows
 from .verdicts import CLOSE, Compared, compare_rows, constant_policies
 
@@ -39,15 +38,11 @@ def make_page() -> str:
     )
     compared = compare_rows(experiments, more, arithmetic)
     without_defect = [each for each in compared if not each.has_defect]
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True,
+    page = template(
+        "page.md.j2", score=_score, adjusted=_adjusted, unadjusted=_unadjusted, z=_z,
+        seconds=_seconds, agent=_agent, number=_number, gain=_gain,
     )  # fmt: skip
-    environment.filters.update(
-        score=_score, adjusted=_adjusted, unadjusted=_unadjusted, z=_z, seconds=_seconds,
-        agent=_agent, number=_number, gain=_gain,
-    )  # fmt: skip
-    return environment.get_template("page.md.j2").render(
+    return page.render(
         experiments=experiments,
         num_agents=len({e.label for each in experiments for e in each.summaries}),
         num_results=sum(len(each.summaries) for each in experiments),

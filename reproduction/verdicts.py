@@ -13,6 +13,7 @@ from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
 from brlbench.storage import frozen_set
 
+from .markdown import listed
 from .published import WITH_DEFECTS, PublishedRow, apart, published_rows
 from .selection import optimism
 
@@ -107,12 +108,8 @@ class Compared:
             has_more = self.original is not None or self.more is not None
             causes += ["more MDPs" if has_more else "its luck taken out"]
             causes += ["the choice of the best"] * (self.selection is not None)
-            return f"reproduced with {_listed(causes)}"
+            return f"reproduced with {listed(causes)}"
         return "not reproduced"
-
-
-def _listed(causes: Sequence[str]) -> str:
-    return " and ".join([", ".join(causes[:-1]), causes[-1]] if len(causes) > 1 else causes)
 
 
 def compare_rows(

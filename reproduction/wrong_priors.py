@@ -1,12 +1,10 @@
 """The page on wrong priors, made from the shipped results alone."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from brlbench.report.misspecification import MIXED, SCALED, Change
 
+from .markdown import listed, template
 from .misspecification import LEVEL, Row, changed, experiments, rows, winners
 
 PAPER = ("bamcp", "beb", "epsilon-greedy", "opps-ds", "sboss", "soft-max")
@@ -15,13 +13,9 @@ _CLEAR = 4  # standard errors of a gain over random, of which a part can be told
 
 def make_page() -> str:
     """The page as Markdown."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
     mixed, scaled = rows(MIXED), rows(SCALED)
     problems = list(dict.fromkeys(row.problem for row in mixed))
-    return environment.get_template("misspecification.md.j2").render(
+    return template("misspecification.md.j2").render(
         settings=experiments()[0].settings,
         num_rows=len(mixed),
         kept=[(name, _kept_table([r for r in mixed if r.problem == name])) for name in problems],
@@ -45,18 +39,18 @@ def _claims(mixed: Sequence[Row], scaled: Sequence[Row]) -> dict[str, object]:
     retuned = [(row.scores[-1].mean, row.retuned.mean) for row in mixed if row.retuned]
     return {
         "worse_uniform": len(worse),
-        "unclear": _listed(f"{r.algorithm} on {r.problem}" for r in mixed if r not in worse),
+        "unclear": listed(f"{r.algorithm} on {r.problem}" for r in mixed if r not in worse),
         "grid_tenth": f"{100 * best.kept(0.1).mean:.0f}%",
-        "gc_tenth": _listed(r.algorithm for r in mixed if r.problem == "GC" and _differs(r, 0.1)),
-        "sparse_kept": _listed(
+        "gc_tenth": listed(r.algorithm for r in mixed if r.problem == "GC" and _differs(r, 0.1)),
+        "sparse_kept": listed(
             f"{100 * place[name, 'sparse-prior'].kept(1.0).mean:.0f}%"
             for name in ("GC", "GDL", "Grid")
         ),
         "grid_rows": len(on_grid),
         "grid_doubt": len(_losers(on_grid, 0.1)),
-        "grid_trust": _listed(_losers(on_grid, 10.0)),
-        "gdl_trust": _listed(_losers([row for row in scaled if row.problem == "GDL"], 10.0)),
-        "gc_trust": _listed(_losers([row for row in scaled if row.problem == "GC"], 10.0)),
+        "grid_trust": listed(_losers(on_grid, 10.0)),
+        "gdl_trust": listed(_losers([row for row in scaled if row.problem == "GDL"], 10.0)),
+        "gc_trust": listed(_losers([row for row in scaled if row.problem == "GC"], 10.0)),
         "retunings": len(retuned),
         "retuned_better": sum(new > old for old, new in retuned),
         "ann_kept": f"{ann.scores[-1].mean:.2f}",
@@ -71,12 +65,6 @@ def _losers(found: Iterable[Row], number: float) -> list[str]:
         for row in found
         if _differs(row, number) and row.played[number].score.mean < row.accurate.score.mean
     ]
-
-
-def _listed(words: Iterable[str]) -> str:
-    """Words with commas, and with "and" before the last."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _kept_table(found: Sequence[Row]) -> str:

@@ -167,6 +167,21 @@ def test_intervals_of_means_are_corrected_for_skewness() -> None:
     assert both[1:] == pytest.approx(np.array(ours[1:]) / 2, abs=error)
 
 
+def test_resamples_of_many_mdps_are_drawn_from_their_own_experiment() -> None:
+    """More MDPs than a small type of whole numbers can count."""
+    scores = [np.full(30_000, float(level)) for level in range(3)]
+    assert mean_score(scores, resamples=3) == pytest.approx((1, 1, 1))
+    improved = probability_of_improvement(scores, scores[::-1], resamples=3)
+    assert improved == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_huge_returns_have_intervals() -> None:
+    """Their cubes are too large for a float."""
+    huge = [1e149 * np.array([0.0, 0.0, 1.0, 5.0]), 1e149 * np.array([1.0, 2.0, 9.0])]
+    value, low, high = mean_score(huge, resamples=200)
+    assert 0 < low < value < high < 1e150
+
+
 def test_only_mdps_are_resampled() -> None:
     """Experiments that differ, each without any luck, leave no doubt."""
     scores = [np.full(10, 0.2), np.full(20, 0.8), np.full(30, 0.9)]

@@ -13,6 +13,9 @@ import pytest
 
 import brlbench as bb
 from brlbench.entries import CHECKS, CheckedEntry, replay
+from brlbench.entries.opened import open_entry
+from brlbench.entries.repeated import same_returns
+from brlbench.entries.replay import Replay, Replayed
 from brlbench.entries.returns import best_returns
 from brlbench.errors import InvalidInput
 from brlbench.protocol.adjusted import Adjusted
@@ -181,6 +184,15 @@ FORGED: dict[str, tuple[str, Change, str]] = {
         summaries(parameters=lambda each: {"x": 1} if not each.is_own else each.parameters),
         "unknown parameter 'x'",
     ),
+    "no text": (
+        "agents",
+        summaries(
+            algorithm=lambda each: "opps-ds",
+            parameters=lambda each: {"formulas": []},
+            label=lambda each: "opps-ds(formulas=[])",
+        ),
+        "formulas = []",
+    ),
     "markup": (
         "texts",
         summaries(parameters=lambda each: {**each.parameters, "x": "<img src=x>"}),
@@ -276,6 +288,19 @@ def test_all_mdps_played_again_show_adjusted_returns(made_entry: Path, tmp_path:
     checked = bb.check_entry(path, replay=500)
     assert checked.refused == ["replay"]
     assert "the adjusted return is" in checked.findings["replay"].seen
+
+
+def test_adjusted_returns_that_only_a_replay_has_are_not_compared(
+    made_entry: Path, tmp_path: Path
+) -> None:
+    without = changed(made_entry, tmp_path / "a.parquet", summaries(adjusted=lambda each: None))
+    opened = open_entry(without)
+    mdps = list(range(500))
+    done = [
+        Replayed(each, mdps, each.summary.returns.tolist(), [0.0] * 500, 1.0, 1.0)
+        for each in opened.results
+    ]
+    assert same_returns(opened, Replay(done, [], [], {}, seed=0)).verdict == "kept"
 
 
 def test_no_time_to_play_is_told(made_entry: Path, tmp_path: Path) -> None:

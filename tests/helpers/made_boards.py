@@ -1,5 +1,7 @@
 """Made-up results for tests of leaderboards."""
 
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -98,6 +100,12 @@ class Site(Page):
         """Click on the heading of a column."""
         [button] = self.all(f'#{table} th[data-key="{key}"] button')
         self.run("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", button)
+
+
+def content_of(page: str) -> Any:
+    """The data in a page."""
+    [text] = re.findall(r'<script type="application/json" id="content">(.*?)</script>', page)
+    return json.loads(text)
 
 
 def written(folder: Path, data: ReportData) -> dict[str, str]:

@@ -89,10 +89,18 @@ def test_without_a_random_agent_returns_are_shown() -> None:
     assert panel.get_ylabel() == "mean discounted return"
 
 
+def test_without_anything_above_random_returns_are_shown() -> None:
+    played = [made("GC", random=990, optimal=990, beb=40), made("uniform:GC", beb=32)]
+    [panel] = panels(misspecification(played))
+    np.testing.assert_allclose(panel.lines[0].get_ydata(), np.array([40, 32]) + NOISE.mean())
+
+
 def test_some_algorithms() -> None:
     [panel, _] = panels(misspecification(PLAYED, ["psrl"]))
     assert panel.lines[0].get_label() == "psrl"
     assert len(panel.collections) == 1
+    with pytest.raises(bb.InvalidInput, match=r"no algorithms to show: .* \(beb, psrl\)"):
+        misspecification(PLAYED, ["bebb"])
 
 
 def test_from_results() -> None:

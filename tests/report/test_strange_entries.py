@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import brlbench as bb
-from brlbench.protocol.summary import Learning, Summary
+from brlbench.protocol.summary import RACE, Learning, Stopped, Summary
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.loading import load
 from brlbench.report.page.content import Packed, page_content
-from brlbench.storage.compact import ExperimentHeader
+from brlbench.storage.compact import ExperimentHeader, read_summaries, write_summaries
 from helpers.made_entries import BUILT_IN, OWN, changed, settings, summaries
 from helpers.shell import Shell
 
@@ -56,6 +56,21 @@ def test_other_results_of_the_same_label_get_the_name_of_the_entry(
     )
     data = load(made_entry, forged, again)
     assert sum("hold different results of beb [Rival]" in note for note in data.notes) == 1
+
+
+def test_more_results_than_are_known_get_the_name_of_the_entry(
+    made_entry: Path, tmp_path: Path
+) -> None:
+    """Else a forger could continue what somebody else has stopped."""
+    stopped = [
+        (header, replace(each.first(100), stopped=Stopped(RACE, "left the race")))
+        for header, each in read_summaries(made_entry)
+        if each.algorithm == "beb"
+    ]
+    known = tmp_path / "known.parquet"
+    write_summaries(known, [(header, [each]) for header, each in stopped])
+    expected = [BUILT_IN, "beb [Steady & sons](beta=2.0)", f"{OWN}(patience=9)"]
+    assert labels(known, made_entry) == sorted(expected)
 
 
 def test_agents_of_one_label_stay_apart_where_only_one_has_played(

@@ -1,9 +1,11 @@
 """Entries: what they say about themselves comes back, and rules for texts hold both ways."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ import brlbench as bb
 from brlbench.analysis.learning import learning_of
 from brlbench.analysis.times import summarise
 from brlbench.errors import InvalidInput, StoreError
+from brlbench.protocol.summary import Learning
 from brlbench.storage import write_result
 from brlbench.storage.compact import ExperimentHeader, read_summaries, write_summaries
 from brlbench.storage.entries import Entry, problems_of, read_entry, write_entry, wrong_with
@@ -145,3 +148,17 @@ def test_compact_files_keep_learning_curves(tmp_path: Path) -> None:
     assert summary.learning.decisions[-1] == 60
     for one, other in zip(summary.learning, expected, strict=True):
         assert one.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize("decisions", [[1, np.inf], [np.inf, np.inf, 60], [np.nan, 60], [0.5, 60]])
+def test_learning_curves_that_fit_no_experiment_are_refused(
+    decisions: list[float], tmp_path: Path
+) -> None:
+    [(header, [summary])] = pairs()
+    numbers = np.array(decisions)
+    curve = Learning(numbers, np.zeros(len(numbers)), np.zeros(len(numbers)))
+    settings = {**header.settings, "horizon": 60}
+    wrong = replace(summary, learning=curve)
+    write_summaries(tmp_path / "a.parquet", [(header._replace(settings=settings), [wrong])])
+    with pytest.raises(StoreError, match="damaged"):
+        list(read_summaries(tmp_path / "a.parquet"))

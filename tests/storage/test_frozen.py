@@ -9,6 +9,7 @@ import brlbench as bb
 from brlbench.errors import InvalidInput, StoreError
 from brlbench.problems import frozen
 from brlbench.storage import write_experiment
+from brlbench.storage.frozen import why_not_frozen
 from brlbench.study.plan import read_study
 from brlbench.study.units import ExperimentRequest, build_experiment
 from helpers.made_studies import returns_in, run, write_study
@@ -71,6 +72,15 @@ def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("brlbench.storage.frozen.frozen_file", lambda name: other)
     with pytest.raises(StoreError, match="is not the frozen set GC/accurate/v1"):
         bb.frozen_set("GC/accurate/v1")
+
+
+def test_a_set_that_this_machine_draws_otherwise_is_not_recognised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = "GC/accurate/v1"
+    settings = bb.frozen_set(name).settings() | {"num_mdps": 501}
+    monkeypatch.setitem(frozen.LARGE_HASHES, name, "another")
+    assert "this machine draws other MDPs" in why_not_frozen("any", settings)
 
 
 def test_workers_play_given_mdps_whatever_they_would_draw() -> None:

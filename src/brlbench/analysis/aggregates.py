@@ -180,6 +180,9 @@ def _skewness(arrays: Sequence[Floats], numbers: Floats) -> float:
     """The skewness of the mean over experiments of the mean of numbers [N], one per MDP."""
     ends = np.cumsum([len(each) for each in arrays])[:-1]
     centred = [each - each.mean() for each in np.split(numbers, ends)]
+    # Any scale will do; on this one, powers are neither too large nor too small for a float.
+    _, exponent = np.frexp(max(np.abs(each).max() for each in centred))
+    centred = [np.ldexp(each, -exponent) for each in centred]
     variance = sum(float((each**2).sum()) / len(each) ** 2 for each in centred)
     third = sum(float((each**3).sum()) / len(each) ** 3 for each in centred)
     return third / variance**1.5 if variance > 0 else 0.0
@@ -257,7 +260,9 @@ def _draw(sizes: tuple[int, ...], seed: int, resamples: int) -> Iterator[Counts]
         drawn = np.empty((rows, ends[-1]), dtype=np.int64)
         for size, end in zip(sizes, ends, strict=True):
             start = end - size
-            np.add(rng.integers(0, size, (rows, size), small), start, out=drawn[:, start:end])
+            # In a small type, the places of many MDPs would wrap around.
+            drawn[:, start:end] = rng.integers(0, size, (rows, size), small)
+            drawn[:, start:end] += start
         yield times_drawn(drawn).astype(np.int32)
 
 

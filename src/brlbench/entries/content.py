@@ -161,7 +161,7 @@ def why_not_made(played: Played) -> str:
 def names_file(played: Played) -> bool:
     """Whether a built-in agent has formulas of its own, which are in a file."""
     formulas = played.summary.parameters.get("formulas")
-    return formulas is not None and formulas not in SETS
+    return isinstance(formulas, str) and formulas not in SETS
 
 
 def _wrong_label(played: Played) -> str:

@@ -10,7 +10,7 @@ from ..protocol.summary import Summary
 from ..report.compare import Given, gather
 from ..report.data import ExperimentData
 from ..storage.compact import ExperimentHeader
-from ..storage.entries import SUFFIX, Entry, write_entry
+from ..storage.entries import Entry, check_suffix, write_entry
 from ..storage.frozen import why_not_frozen
 
 Chosen = list[tuple[ExperimentHeader, Sequence[Summary]]]
@@ -62,8 +62,7 @@ def pack(path: Path, entry: Entry, chosen: Chosen, overwrite: bool = False) -> N
 
 def check_name(path: Path, overwrite: bool = False) -> None:
     """Raise unless an entry can be written there."""
-    if not path.name.endswith(SUFFIX):
-        raise InvalidInput(f"output = {str(path)!r}: must end with {SUFFIX}")
+    check_suffix(path)
     check_free(path, overwrite)
 
 

@@ -45,11 +45,11 @@ def _remedy(opened: Opened) -> str:
 def _difference(again: Replayed) -> str:
     """Where a replay differs from the entry; empty if it does not."""
     mdps, summary = np.array(again.mdps), again.played.summary
-    stored = {"return": summary.returns[mdps], "adjusted return": np.zeros(0)}
+    compared = [("return", summary.returns[mdps], again.returns, 1e-9)]
     if again.adjusted and summary.adjusted is not None:
-        stored["adjusted return"] = summary.adjusted.returns[mdps]
-    for (name, told), now in zip(stored.items(), (again.returns, again.adjusted), strict=True):
-        tolerance = (1e-9, 1e-6)[name != "return"]
+        stored = summary.adjusted.returns[mdps]
+        compared.append(("adjusted return", stored, again.adjusted, 1e-6))
+    for name, told, now, tolerance in compared:
         differs = ~np.isclose(told, now, rtol=tolerance, atol=tolerance)
         if differs.any():
             first = int(np.argmax(differs))

@@ -67,15 +67,7 @@ def load(
         what = read_none if notes else "no results"
         where = " and ".join(map(str, places)) or "the list"
         raise InvalidInput(f"{where} has {what}: make some with brlbench run, play or demo")
-    notes += [
-        Note(
-            f"failed: {failure.agent} on {failure.experiment}: {failure.reason}",
-            experiment=failure.experiment,
-        )
-        for place in places
-        if not isinstance(place, Result)
-        for failure in failures_in(place)
-    ]
+    notes += _failed(places)
     bounds = _bounds(places, notes)
     experiments = _distinctly_named(
         with_common_mdps(
@@ -87,6 +79,19 @@ def load(
     # Names of files can hold bytes that no text can.
     readable = [replace(note, text=encodable(note.text)) for note in notes]
     return ReportData(experiments, readable, _entries(everything, found.values(), sources))
+
+
+def _failed(places: Iterable[Path | Result]) -> list[Note]:
+    """What is known of agents that failed."""
+    return [
+        Note(
+            f"failed: {failure.agent} on {failure.experiment}: {failure.reason}",
+            experiment=failure.experiment,
+        )
+        for place in places
+        if not isinstance(place, Result)
+        for failure in failures_in(place)
+    ]
 
 
 class _Read(NamedTuple):

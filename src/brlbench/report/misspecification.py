@@ -101,7 +101,7 @@ class Family:
         )
         bound = self.reference.upper_bound
         top = optimal if bound is None else bound
-        if random is None or top is None:
+        if random is None or top is None or not random < top:
             return None
         return Scale(random, top, REFERENCE if bound is None else "bound")
 
@@ -152,9 +152,14 @@ def misspecification(
             "no two experiments differ in a changed prior alone: play the same MDPs with the "
             "accurate prior and with others, such as mixed:0.25:GC or scaled:10:GC for GC"
         )
-    shown = [each for row in rows for family in row for each in family.kept if each not in BLIND]
-    wanted = sorted(set(shown) if algorithms is None else set(shown).intersection(algorithms))
-    looks = {name: _line(look) for name, look in looks_of(wanted).items()}
+    played = {each for row in rows for family in row for each in family.kept} - set(BLIND)
+    shown = sorted(played if algorithms is None else played.intersection(algorithms))
+    if not shown:
+        raise InvalidInput(
+            "there are no algorithms to show: must be some that were played with the accurate "
+            f"prior ({', '.join(sorted(played)) or 'none was'})"
+        )
+    looks = {name: _line(look) for name, look in looks_of(shown).items()}
     columns = max(map(len, rows))
     with drawing():
         size = (max(WIDTH, 0.8 + _PANEL * columns), 0.8 + _PANEL * len(rows))

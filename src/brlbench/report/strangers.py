@@ -53,15 +53,15 @@ def apart(
 def _pretending(pairs: Pairs, found: Mapping[str, Mapping[str, Summary]]) -> set[str]:
     """The full labels of agents that have the label of another one.
 
-    They have other results than a known agent with this label, or parameters that no built-in agent
-    has. Agents of users share a label by chance unless they share a result, too.
+    They have other results than a known agent with this label, or more of them, or parameters that
+    no built-in agent has. Agents of users share a label by chance unless they share a result, too.
     """
     everywhere = {label for agents in found.values() for label in agents}
     differing, repeated = set(), set()
     for header, summary in pairs:
         label = summary.full_label
         known = found.get(header.hash, {}).get(label)
-        if not _is_possible(summary) or (known is not None and not is_repeated(summary, known)):
+        if not _is_possible(summary) or (known is not None and not _is_known(summary, known)):
             differing.add(label)
         elif known is not None:
             repeated.add(label)
@@ -69,9 +69,14 @@ def _pretending(pairs: Pairs, found: Mapping[str, Mapping[str, Summary]]) -> set
     return differing | ((own & everywhere) - repeated)
 
 
+def _is_known(summary: Summary, known: Summary) -> bool:
+    """Whether a summary has nothing that the known one has not, so it can't take its place."""
+    return len(summary.returns) <= len(known.returns) and is_repeated(summary, known)
+
+
 def is_repeated(one: Summary, other: Summary) -> bool:
     """Whether two results of one label can be of one agent: their common returns are the same."""
-    if one.overruns is not None:  # under a deadline, another run of the agent can differ
+    if one.deadline is not None:  # under a deadline, another run of the agent can differ
         return True
     common = min(len(one.returns), len(other.returns))
     return bool(np.allclose(one.returns[:common], other.returns[:common], rtol=1e-9))

@@ -139,7 +139,8 @@ def _learning(row: dict[str, Any], horizon: int) -> Learning | None:
         return None
     decisions, mean, ci95 = np.array(row["learning"], dtype=np.float64).reshape(3, -1)
     # Written so that NaN is refused too, except as the interval of a single MDP.
-    increase = (np.diff(decisions, prepend=0) >= 1).all() and not (decisions % 1).any()
+    with np.errstate(invalid="ignore"):  # of numbers that are not finite
+        increase = (np.diff(decisions, prepend=0) >= 1).all() and not (decisions % 1).any()
     small = (np.abs(mean) < _MOST_LEARNT).all() and not ((ci95 < 0) | (ci95 > _MOST_LEARNT)).any()
     if not increase or not small or decisions[-1] != horizon:
         raise ValueError("a learning curve does not fit its experiment")

@@ -49,11 +49,16 @@ def write_entry(
     overwrite: bool = False,
 ) -> None:
     """Write the summaries of several experiments to one file, with what is said about them."""
-    if not path.name.endswith(SUFFIX):
-        raise InvalidInput(f"output = {str(path)!r}: must end with {SUFFIX}")
+    check_suffix(path)
     for problem in problems_of(entry):
         raise InvalidInput(problem)
     write_summaries(path, experiments, overwrite, entry=entry._asdict())
+
+
+def check_suffix(path: Path) -> None:
+    """Raise unless a file's name is that of an entry."""
+    if not path.name.endswith(SUFFIX):
+        raise InvalidInput(f"output = {str(path)!r}: must end with {SUFFIX}")
 
 
 def read_entry(path: Path, strict: bool = True) -> Entry | None:

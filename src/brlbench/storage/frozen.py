@@ -44,7 +44,10 @@ def why_not_frozen(experiment_hash: str, settings: Mapping[str, Any]) -> str:
         )
     if not 1 <= number <= MOST_MDPS:
         return f"{name} has at most {MOST_MDPS} MDPs, not {number}: play the set as it is"
-    true_hash, known = _hash_and_settings(name, number)
+    try:
+        true_hash, known = _hash_and_settings(name, number)
+    except StoreError as error:  # the set can't be made here
+        return str(error)
     for key, value in known.items():
         if key != "deadline" and settings.get(key) != value:
             found = short(settings.get(key))

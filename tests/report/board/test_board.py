@@ -1,6 +1,5 @@
 """The leaderboard's files and numbers."""
 
-import json
 import os
 import re
 from dataclasses import replace
@@ -31,7 +30,7 @@ from brlbench.report.board.sources import known_problem, web_address
 from brlbench.report.board.standings import standings_in
 from brlbench.report.board.totals import FEW_RESAMPLES, RESAMPLES, Totals
 from brlbench.report.data import ReportData
-from helpers.made_boards import BAD_ENTRY, HTML, board_data, contest, written
+from helpers.made_boards import BAD_ENTRY, HTML, board_data, content_of, contest, written
 from helpers.made_results import write_study
 from helpers.shell import Shell
 
@@ -41,11 +40,6 @@ DATA = board_data()
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return written(tmp_path_factory.mktemp("site"), DATA)
-
-
-def content_of(page: str) -> Any:
-    [text] = re.findall(r'<script type="application/json" id="content">(.*?)</script>', page)
-    return json.loads(text)
 
 
 def best(data: ReportData, k: int, algorithm: str, offline: float, online: float) -> Summary | None:
@@ -60,6 +54,19 @@ def best(data: ReportData, k: int, algorithm: str, offline: float, online: float
     return max(allowed, key=lambda each: each.score.mean, default=None)
 
 
+def in_all(
+    chosen: list[int], names: list[str], offline: float, online: float
+) -> dict[str, list[Summary]]:
+    """The best agents of the algorithms that have played all MDPs of some experiments."""
+    complete = {}
+    for name in names:
+        agents = [best(DATA, k, name, offline, online) for k in chosen]
+        known = [each for each in agents if each and not each.stopped]
+        if len(known) == len(chosen) and name != "optimal":
+            complete[name] = known
+    return complete
+
+
 @pytest.mark.parametrize("prior", ["all", "accurate", "wrong"])
 @pytest.mark.parametrize(("o", "n"), [(0, 0), (1, 1), (2, 3)])
 def test_aggregates_are_those_of_the_analysis(
@@ -71,12 +78,7 @@ def test_aggregates_are_those_of_the_analysis(
     chosen = content["priors"][place]["contests"]
     assert chosen == {"all": [0, 1, 2], "accurate": [0, 1], "wrong": [2]}[prior]
     names = [each["name"] for each in content["algorithms"]]
-    complete: dict[str, list[Summary]] = {}
-    for name in names:
-        agents = [best(DATA, k, name, *limits) for k in chosen]
-        known = [each for each in agents if each and not each.stopped]
-        if len(known) == len(chosen) and name != "optimal":
-            complete[name] = known
+    complete = in_all(chosen, names, *limits)
     scores = {
         adjusted: {
             name: [
@@ -300,16 +302,6 @@ def test_experiments_without_a_scale_are_shown_and_not_counted(tmp_path: Path) -
     content = content_of(alone["index.html"])
     assert content["priors"][0]["counted"] == 0
     assert content["views"][0][0]["best"] == [[], []]
-
-
-def test_a_single_mdp(tmp_path: Path) -> None:
-    agents = [
-        replace(each, returns=each.returns[:1], adjusted=None, learning=None, stopped=None)
-        for each in contest(1, "GC").summaries
-    ]
-    made = replace(contest(1, "GC", num_mdps=1), summaries=agents)
-    content = content_of(written(tmp_path, ReportData([made], []))["index.html"])
-    assert content["contests"][0]["normalised"][0][1] is None
 
 
 def test_refusals(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from ...analysis.aggregates import Estimate
 from ..looks import looks_of
 from .field import BoardAgent, Contest, Field, online_seconds
 from .totals import Choice, Totals, rounded
@@ -148,8 +149,13 @@ def _ranked(totals: Totals, contest: Contest, agents: Sequence[int]) -> list[lis
     """
     complete = [i for i in agents if contest.is_complete(i)]
     ranks = totals.ranks(tuple(((contest.number, i),) for i in complete))
-    known = {i: list(map(round, rank)) for i, rank in zip(complete, ranks, strict=True)}
+    known = {i: _short(rank) for i, rank in zip(complete, ranks, strict=True)}
     return [[i, *known.get(i, [None] * 3)] for i in agents]
+
+
+def _short(rank: Estimate) -> list[float]:
+    """A rank as it is short in JSON: whole numbers, but for agents that share a rank."""
+    return [int(number) if number.is_integer() else number for number in rank]
 
 
 class _Rows:
@@ -177,7 +183,7 @@ class _Rows:
         others = sorted(choices.keys() - set(complete), key=lambda row: (-len(choices[row]), row))
         table = []
         for row in [*complete, *others]:
-            rank = list(map(round, ranks[row])) if row in ranks else None
+            rank = _short(ranks[row]) if row in ranks else None
             made: list[Any] = [
                 row,
                 numbers.get(row),
@@ -213,7 +219,7 @@ class _Rows:
         ]
 
 
-def links(agents: Iterable[BoardAgent]) -> dict[str, list[BoardAgent]]:
+def by_algorithm(agents: Iterable[BoardAgent]) -> dict[str, list[BoardAgent]]:
     """The agents of each algorithm."""
     found: dict[str, list[BoardAgent]] = {}
     for each in agents:

@@ -14,7 +14,7 @@ from ...protocol.summary import REFERENCE, Summary
 from .. import words
 from ..html import assets, embedded_json
 from .field import BoardAgent, Contest, Field
-from .overview import finite, links, looks_content, overview_content
+from .overview import by_algorithm, finite, looks_content, overview_content
 from .sources import (
     about_problem,
     drawing_of,
@@ -66,7 +66,7 @@ def overview_page(field: Field, totals: Totals, single: Totals) -> str:
         "index",
         overview_content(field, totals, single),
         field=field,
-        by_algorithm=links(field.agents),
+        by_algorithm=by_algorithm(field.agents),
         problems=list(dict.fromkeys(contest.problem for contest in field.contests)),
         scale=words.scale_sentence([contest.data for contest in field.contests]),
         notes=field.data.notes,

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ...agents import AGENTS
-from ...agents.parameters import rules
-from ...errors import BrlbenchError
+from ...agents.parameters import Rule
+from ...errors import BrlbenchError, InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
 from ...problems import PROBLEMS
 from ...problems.frozen import HASHES
@@ -29,13 +29,21 @@ class Parameter(NamedTuple):
 
 def parameters_of(summary: Summary) -> list[Parameter]:
     """The parameters of an agent that have a value."""
-    made: Any = AGENTS.get(summary.algorithm)
-    known = rules(made) if made is not None else {}
+    known = _rules(summary)
     return [
         Parameter(name, str(value), known[name].meaning if name in known else "")
         for name, value in summary.parameters.items()
         if value is not None
     ]
+
+
+def _rules(summary: Summary) -> dict[str, Rule]:
+    """The rules of a built-in agent's parameters; none if it refuses them, or for other agents."""
+    made = AGENTS.get(summary.algorithm)
+    try:
+        return {} if made is None else made.rules_with(summary.parameters)
+    except InvalidInput:
+        return {}
 
 
 class Origin(NamedTuple):

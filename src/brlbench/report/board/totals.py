@@ -80,8 +80,9 @@ class Totals:
         ]
         if not scores:
             return np.linspace(0, 1, _POINTS)
-        low, high = 10 * np.quantile(np.concatenate(scores), [0.1, 0.9])
-        return np.linspace(np.floor(low) / 10, np.ceil(high) / 10, _POINTS)
+        quantiles = 10 * np.quantile(np.concatenate(scores), [0.1, 0.9])
+        low, high = np.floor(quantiles[0]), np.ceil(quantiles[1])
+        return np.linspace(low / 10, max(high, low + 1) / 10, _POINTS)
 
     def _improvement(self, one: Choice, other: Choice) -> Estimate:
         """The probability that one has the higher return than another, on a drawn MDP."""

@@ -14,6 +14,15 @@ from helpers.processes import wait_for
 DAEMONS = ("munged", "slurmctld", "slurmd", "sbatch")
 CORES = 4  # more than there may be: the tests sleep more than they compute
 
+SETTINGS = """
+[execution.slurm]
+partition = "main"
+memory = "800MB"
+interface = "lo"
+check_seconds = 0.5
+"""
+"""What a study says to run on the cluster."""
+
 CONFIGURATION = """
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)

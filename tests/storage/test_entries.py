@@ -121,7 +121,7 @@ class Tags(HTMLParser):
     def handle_starttag(self, tag: str, attributes: Any) -> None:
         self.found += 1
 
-    handle_endtag = handle_comment = handle_decl = handle_pi = handle_starttag  # type: ignore
+    handle_endtag = handle_comment = handle_decl = handle_pi = handle_starttag  # type: ignore[assignment]
 
 
 @fuzzing(100)

@@ -19,7 +19,7 @@ from helpers.made_studies import (
 )
 from helpers.processes import descendants_of, wait_for
 from helpers.shell import Shell, assert_error
-from helpers.slurm_cluster import jobs
+from helpers.slurm_cluster import SETTINGS, jobs
 from helpers.slurm_cluster import run as command_of_slurm
 
 STUDY = """
@@ -44,13 +44,8 @@ algorithm = "epsilon-greedy"
 [execution]
 part = "1us"
 workers = 2
-
-[execution.slurm]
-partition = "main"
-memory = "800MB"
-interface = "lo"
-check_seconds = 0.5
 """
+STUDY += SETTINGS
 END = "3 of 4 jobs done, 1 failed"
 
 

@@ -20,7 +20,7 @@ from brlbench.study.status import read_status
 from helpers.made_studies import command, returns_in, run, write_study
 from helpers.processes import children_of, wait_for, wait_for_the_end_of
 from helpers.shell import Shell
-from helpers.slurm_cluster import jobs
+from helpers.slurm_cluster import SETTINGS, jobs
 
 # All times are within the bounds, so that only returns decide.
 RACE = """
@@ -52,12 +52,6 @@ _EXECUTION = """
 [execution]
 part = "PART"
 workers = 2
-
-[execution.slurm]
-partition = "main"
-memory = "800MB"
-interface = "lo"
-check_seconds = 0.5
 """
 FULL = RACE.replace('[racing]\noffline = ["1h"]\nonline = ["1h"]\n', "")
 UNTIL = """
@@ -133,7 +127,10 @@ def test_workers_and_clusters_do_not_change_decisions(
     if executor == "slurm":
         request.getfixturevalue("slurm")
     part = "1us" if executor == "local" else "1ms"
-    path, out = write_study(tmp_path, RACE + _EXECUTION.replace("PART", part)), tmp_path / "out"
+    path, out = (
+        write_study(tmp_path, RACE + _EXECUTION.replace("PART", part) + SETTINGS),
+        tmp_path / "out",
+    )
     code, output = run("run", path, "-r", out, "--executor", executor)
     assert code == 0, output
     assert "2 of them stopped early" in output

@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brlbench.agents import describe
-from brlbench.agents.arrays.model import MAX_INVERSE_STATES, build_counts, build_environment
 from brlbench.agents.base import CompiledAgent, new_rng
-from brlbench.agents.policy_search.kernel import draw_next
+from brlbench.builders.model import MAX_INVERSE_STATES, build_counts, build_environment
 from brlbench.kernels.counts import Counts
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.loop.clock import wall_time
 from brlbench.kernels.loop.environment import first_state_once, step_once
+from brlbench.kernels.practice import draw_next
 from brlbench.kernels.random.rng import next_word
 from brlbench.kernels.types import Words
 from brlbench.mdps.dirichlet import FlatDirichlet
@@ -40,9 +40,21 @@ Floats = NDArray[np.float64]
 
 _STEPS = 1000
 _MODEL_AGENTS = (
-    "epsilon-greedy", "soft-max", "vdbe", "beb", "bolt", "vbrb", "mbie-eb", "bonus", "eubrl",
-    "spread", "sparse-prior", "formula", "lookahead", "ann",
-)  # fmt: skip
+    "epsilon-greedy",
+    "soft-max",
+    "vdbe",
+    "beb",
+    "bolt",
+    "vbrb",
+    "mbie-eb",
+    "bonus",
+    "eubrl",
+    "spread",
+    "sparse-prior",
+    "formula",
+    "lookahead",
+    "ann",
+)
 
 
 def bound_of(agent: CompiledAgent, experiment: Experiment) -> Measurement:

@@ -98,8 +98,10 @@ def _print(changes: list[Change]) -> None:
             factor = f"{change.factor:.2f}"
             table.add_row(change.name, change.old, change.new, factor, change.verdict)
         console.print(table)
-    numbers = {verdict: sum(change.verdict == verdict for change in changes)
-               for verdict in (SLOWER, FASTER, SAME)}  # fmt: skip
+    numbers = {
+        verdict: sum(change.verdict == verdict for change in changes)
+        for verdict in (SLOWER, FASTER, SAME)
+    }
     console.print(
         f"{numbers[SLOWER]} slower, {numbers[FASTER]} faster, {numbers[SAME]} as before, "
         "within the noise"

@@ -20,9 +20,9 @@ from brlbench.arguments import format_seconds
 from brlbench.protocol.machine import Waiting
 from brlbench.protocol.playing import Part, play
 from brlbench.protocol.training import train
-from brlbench.study.estimate import PROBE_SECONDS, ProbeRequest, probe_unit
+from brlbench.study.estimate import PROBE_SECONDS, ProbeRequest, probe_agent
 from brlbench.study.plan import Job, read_study
-from brlbench.study.units import ExperimentRequest
+from brlbench.study.worker import pack_experiment
 
 FACTOR = 1.5
 
@@ -56,9 +56,12 @@ def main(arguments: list[str] | None = None) -> None:
         if len(compared) < options.jobs and (each := compare(job, options.seconds)):
             compared.append(each)
             table.add_row(
-                job.experiment.name, job.label, format_seconds(each.estimated),
-                format_seconds(each.found), f"{each.ratio:.2f}",
-            )  # fmt: skip
+                job.experiment.name,
+                job.label,
+                format_seconds(each.estimated),
+                format_seconds(each.found),
+                f"{each.ratio:.2f}",
+            )
     within = sum(1 / FACTOR <= each.ratio <= FACTOR for each in compared)
     total = sum(each.estimated for each in compared) / sum(each.found for each in compared)
     Console(width=130).print(table)
@@ -68,9 +71,9 @@ def main(arguments: list[str] | None = None) -> None:
 def compare(job: Job, seconds: float) -> Compared | None:
     """Estimate a job, then play some of it; None if its training alone takes too long."""
     algorithm, parameters = job.agent.algorithm, job.agent.parameters
-    request = ExperimentRequest.of(job.experiment)
+    request = pack_experiment(job.experiment)
     asked = ProbeRequest(algorithm, parameters, request, PROBE_SECONDS)
-    probe = probe_unit(list(asked), lambda _: True)
+    probe = probe_agent(list(asked), lambda _: True)
     if probe.training_seconds > seconds:
         return None
     agent, experiment = make_agent(algorithm, **parameters), job.experiment

@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 import brlbench as bb
+from brlbench.results.result import join
 from brlbench.storage import write_result
 
 _AGENTS = ("epsilon-greedy", "soft-max", "vdbe", "beb", "psrl")
@@ -69,7 +70,7 @@ def _commands(folder: Path, fraction: int) -> Iterator[tuple[str, list[str]]]:
     yield f"status of {jobs} jobs", [*brlbench, "status", out]
     made = folder / "made"
     if not made.exists():
-        make_results(made, results)
+        make_results(made, results, num_mdps=max(500 // fraction, 5))
     yield f"compare {results} results", [*brlbench, "compare", str(made)]
     report = ["report", str(made), "--output", str(folder / "report"), "--overwrite"]
     yield f"report {results} results as html", [*brlbench, *report, "--format", "html"]
@@ -99,26 +100,34 @@ def study_text(jobs: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def make_results(folder: Path, number: int) -> None:
+def make_results(folder: Path, number: int, num_mdps: int) -> None:
     """Results of a few played agents, written under other parameters with other times and rewards.
 
-    There are ten experiments with 500 MDPs and 250 decisions per trajectory.
+    There are ten experiments with 250 decisions per trajectory.
     """
     folder.mkdir()
     rng = np.random.default_rng(0)
     for seed in (0, 1):
         for prior in _PRIORS:
-            experiment = bb.Experiment(prior, prior.removeprefix("uniform:"), seed=seed)
+            experiment = bb.Experiment(prior, prior.removeprefix("uniform:"), num_mdps, seed=seed)
             played = [bb.evaluate(bb.make_agent(name), experiment) for name in _AGENTS]
             for i in range(number // 10):
                 result = played[i % len(played)]
-                made = dataclasses.replace(
+                columns, training = result.columns, result.offline_seconds
+                scale, slowness = rng.normal(1, 0.2), rng.lognormal()
+                changed = {
+                    "return": columns["return"] * scale,
+                    "rewards": columns["rewards"] * scale,
+                    "nanoseconds": (columns["nanoseconds"] * slowness).astype(np.int64),
+                }
+                offline = {"offline_seconds": training * float(rng.lognormal(sigma=2))}
+                part = dataclasses.replace(
                     result,
                     parameters={**result.parameters, "variant": i},
-                    offline_seconds=result.offline_seconds * float(rng.lognormal(sigma=2)),
-                    rewards=result.rewards * rng.normal(1, 0.2),
-                    nanoseconds=(result.nanoseconds * rng.lognormal()).astype(np.int64),
+                    measured={**result.measured, **offline},
+                    columns={**columns, **changed},
                 )
+                made = join([part])
                 name = f"{prior.replace(':', '-')}-{seed}-{i}.parquet"
                 write_result(folder / name, made)
 

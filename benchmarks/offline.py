@@ -12,8 +12,8 @@ import numpy as np
 
 import brlbench as bb
 from brlbench.agents.formula import FormulaAgent
-from brlbench.agents.formulas.generation import SETS, generate
 from brlbench.agents.opps_ds import OppsDs
+from brlbench.formulas.generation import SETS, generate
 from brlbench.protocol.training import train, warm_up
 
 from .bounds import solving, steps

@@ -19,9 +19,10 @@ import numpy as np
 from brlbench.analysis.bounds import Comparison
 from brlbench.analysis.racing import ERROR, OFFLINE_BOUNDS, ONLINE_BOUNDS, classes_within, run_race
 from brlbench.mdps.sparse import Integers
-from brlbench.protocol.adjusted import Adjusted
-from brlbench.protocol.summary import RACE, Stopped, Summary
 from brlbench.report.loading import load
+from brlbench.results.adjusted import Adjusted
+from brlbench.results.result import Stopped
+from brlbench.results.summary import RACE, Summary
 
 
 def classes_of(summaries: Sequence[Summary]) -> Integers:

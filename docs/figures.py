@@ -13,10 +13,10 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
+from sweeps import SWEEPS, Sweep
 
 import brlbench as bb
 from brlbench.agents.ann import Ann
-from brlbench.agents.parameters import Sweep
 from brlbench.agents.policy_search import PolicySearch
 from brlbench.analysis.bayes_bound.shipped import shipped_bound
 from brlbench.analysis.scores import normalised
@@ -38,7 +38,7 @@ _WITH_UNIFORM_PRIORS = ("sparse-prior",)
 
 def effects(algorithm: str) -> Figure:
     """Score above, time below, one column per parameter."""
-    sweeps = bb.AGENTS[algorithm].sweeps
+    sweeps = SWEEPS[algorithm]
     prefix = "uniform:" if algorithm in _WITH_UNIFORM_PRIORS else ""
     looks = series(prefix + problem for problem in _PROBLEMS)
     with drawing():
@@ -140,13 +140,13 @@ def ann_training() -> Figure:
         for panel, problem in zip(panels, ("GC", "Grid"), strict=True):
             experiment, agent = bb.Experiment(problem), Ann()
             train(agent, experiment.prior, experiment.task, experiment.seed)
-            found = agent.found
+            outcome = agent.outcome
             for part, look in looks.items():
-                panel.plot(found["epoch"], found[part], **look, markersize=3, label=part)
+                panel.plot(outcome["epoch"], outcome[part], **look, markersize=3, label=part)
             panel.axhline(
-                found["test_error"][-1], color=PLAIN, linestyle=":", label="test, at the end"
+                outcome["test_error"][-1], color=PLAIN, linestyle=":", label="test, at the end"
             )
-            falls = found["epoch"][1:][np.diff(found["rate"]) < 0]
+            falls = outcome["epoch"][1:][np.diff(outcome["rate"]) < 0]
             panel.plot(falls, np.full(len(falls), 0.04), "v", color=PLAIN, label="the rate falls")
             panel.set(xlabel="epoch", title=problem, ylim=(0, None))
             panel.grid(alpha=0.25)
@@ -314,9 +314,8 @@ def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
     for name in bb.PROBLEMS:
         if len(bb.distribution(name).counts.values) <= MOST_DRAWN:
             yield f"problem-{name}", partial(transitions, bb.distribution(name))
-    for algorithm, agent in bb.AGENTS.items():
-        if agent.sweeps:
-            yield algorithm, partial(effects, algorithm)
+    for algorithm in SWEEPS:
+        yield algorithm, partial(effects, algorithm)
     of_pages = (ann_training, learning, scores, best_map, paired, selection)
     for draw in (*of_pages, misspecification, misspecification_others):
         yield draw.__name__.replace("_", "-"), draw

@@ -24,13 +24,13 @@ from mkdocs.structure.files import File, Files
 from readme import agent_table, table
 
 import brlbench as bb
-from brlbench.agents.parameters import rules
+from brlbench.agents.parameters import declarations
 from brlbench.analysis.bayes_bound.shipped import shipped_bound
 from brlbench.cli import app
 from brlbench.entries import CHECKS
 from brlbench.problems.frozen import HASHES
-from brlbench.protocol.score import ci95
 from brlbench.report.words import format_bound, format_score
+from brlbench.results.score import ci95
 from brlbench.testing.rules import RULES
 
 _MDPS = 100  # for the values of a problem
@@ -118,11 +118,11 @@ def agents() -> str:
 def parameters(algorithm: str) -> str:
     """The parameters of an algorithm."""
     made: Any = bb.AGENTS[algorithm]
-    known = rules(made)
+    known = declarations(made)
     if not known:
         return f"`{algorithm}` has no parameters."
     rows = [
-        (f"`{name}`", f"`{_written(getattr(made, name, None))}`", rule.meaning, rule.allowed)
+        (f"`{name}`", f"`{_written(getattr(made, name, None))}`", rule.meaning, rule.kind.allowed)
         for name, rule in known.items()
     ]
     return table(("parameter", "default", "meaning", "may be"), rows)
@@ -269,7 +269,7 @@ def rules_of_agents() -> str:
 def checks_of_entries() -> str:
     """What `brlbench entry check` checks."""
     rows = [
-        (f"`{name}`", check.statement, _first_line(check.judge)) for name, check in CHECKS.items()
+        (f"`{name}`", check.statement, _first_line(check.check)) for name, check in CHECKS.items()
     ]
     return table(("name", "check", "what is checked"), rows)
 

@@ -24,10 +24,13 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 def agent_table(link: str) -> str:
     """The built-in agents, each linked to its page: `link` with the agent's name in it."""
-    return table(_HEAD, (
-        (f"[`{name}`]({link.format(name=name)})", _first_line(agent), agent.reference)
-        for name, agent in bb.AGENTS.items()
-    ))  # fmt: skip
+    return table(
+        _HEAD,
+        (
+            (f"[`{name}`]({link.format(name=name)})", _first_line(agent), agent.reference)
+            for name, agent in bb.AGENTS.items()
+        ),
+    )
 
 
 def _first_line(agent: type) -> str:

@@ -65,12 +65,14 @@ class RecurrentPpo(PolicyAgent):
             ent_coef=0.01,
             gamma=task.discount,
             policy_kwargs={
-                "net_arch": [], "lstm_hidden_size": 32, "shared_lstm": True,
+                "net_arch": [],
+                "lstm_hidden_size": 32,
+                "shared_lstm": True,
                 "enable_critic_lstm": False,
             },
             seed=seed,
             device="cpu",
-        ).learn(self.parameters["steps"])  # fmt: skip
+        ).learn(self.parameters["steps"])
 
 
 def main() -> None:

@@ -12,14 +12,7 @@ import numpy as np
 
 import brlbench as bb
 from brlbench import streams
-from brlbench.analysis.aggregates import (
-    Estimate,
-    interquartile_mean,
-    mean_score,
-    optimality_gap,
-    performance_profile,
-    probability_of_improvement,
-)
+from brlbench.analysis import aggregates
 from brlbench.analysis.scores import normalised_returns
 from brlbench.mdps.sparse import Floats
 
@@ -32,21 +25,25 @@ SIZES = {  # numbers of MDPs in simulated experiments
     "100, 200, 500": [100, 200, 500],
 }
 
-Aggregate = Callable[[Sequence[Floats], int, int], Estimate]
+Aggregate = Callable[[Sequence[Floats], int, int], aggregates.Estimate]
 """An aggregate of returns [n, 2] per experiment, of an agent and a rival; a seed, resamples."""
 
 
-def _share_above_half(returns: Sequence[Floats], seed: int, resamples: int) -> Estimate:
-    found = performance_profile([x[:, 0] for x in returns], [0.5], seed, resamples)
-    return Estimate(*(float(line[0]) for line in found))
+def _share_above_half(returns: Sequence[Floats], seed: int, resamples: int) -> aggregates.Estimate:
+    found = aggregates.performance_profile([x[:, 0] for x in returns], [0.5], seed, resamples)
+    return aggregates.Estimate(*(float(line[0]) for line in found))
 
 
 AGGREGATES: dict[str, Aggregate] = {
-    "interquartile mean": lambda x, *how: interquartile_mean([each[:, 0] for each in x], *how),
-    "mean": lambda x, *how: mean_score([each[:, 0] for each in x], *how),
-    "optimality gap": lambda x, *how: optimality_gap([each[:, 0] for each in x], 1.0, *how),
+    "interquartile mean": lambda x, *how: aggregates.interquartile_mean(
+        [each[:, 0] for each in x], *how
+    ),
+    "mean": lambda x, *how: aggregates.mean_score([each[:, 0] for each in x], *how),
+    "optimality gap": lambda x, *how: aggregates.optimality_gap(
+        [each[:, 0] for each in x], 1.0, *how
+    ),
     "share above 0.5": _share_above_half,
-    "probability of improvement": lambda x, *how: probability_of_improvement(
+    "probability of improvement": lambda x, *how: aggregates.probability_of_improvement(
         [each[:, 0] for each in x], [each[:, 1] for each in x], *how
     ),
 }

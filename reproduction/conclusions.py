@@ -8,13 +8,20 @@ from typing import NamedTuple
 
 from brlbench.analysis.bounds import Comparison
 from brlbench.analysis.significance import holm, paired_z_test
-from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
+from brlbench.results.summary import Summary
 
 LEVEL = 0.95
 IN_PAPER = (
-    "random", "epsilon-greedy", "soft-max", "opps-ds", "bamcp", "bfs3", "sboss", "beb",
-)  # fmt: skip
+    "random",
+    "epsilon-greedy",
+    "soft-max",
+    "opps-ds",
+    "bamcp",
+    "bfs3",
+    "sboss",
+    "beb",
+)
 """`formula` plays the paper's formulas without the cost of their training, so it is left out."""
 
 
@@ -84,22 +91,35 @@ def check_claims(experiments: Sequence[ExperimentData]) -> list[Claim]:
     return [
         _always("With an accurate prior, OPPS-DS is always among the best.", accurate, "opps-ds"),
         _always("With an accurate prior, BEB does as well as OPPS-DS.", accurate, "beb"),
-        _always("On GC, BFS3 catches up with enough online time.",
-                _only_on("GC", accurate), "bfs3"),
-        _always("On GDL, BAMCP catches up with enough online time.",
-                _only_on("GDL", accurate), "bamcp"),
-        _never("On Grid, neither BFS3 nor BAMCP keeps up.",
-               _only_on("Grid", accurate), "bfs3", "bamcp"),
+        _always(
+            "On GC, BFS3 catches up with enough online time.", _only_on("GC", accurate), "bfs3"
+        ),
+        _always(
+            "On GDL, BAMCP catches up with enough online time.", _only_on("GDL", accurate), "bamcp"
+        ),
+        _never(
+            "On Grid, neither BFS3 nor BAMCP keeps up.", _only_on("Grid", accurate), "bfs3", "bamcp"
+        ),
         _never("Soft-max never reaches the top.", accurate, "soft-max"),
         _first("SBOSS is the quickest to do better than random.", accurate, "sboss"),
         _always("With a wrong prior, OPPS-DS is always among the best.", inaccurate, "opps-ds"),
-        _alone("With a wrong prior, OPPS-DS beats all others in two of three experiments.",
-               inaccurate, "opps-ds", 2),
-        _always("With a wrong prior and without OPPS-DS, ε-greedy is always among the best.",
-                without_opps, "epsilon-greedy"),
-        _only("With a wrong prior and without OPPS-DS, no other is always among the best.",
-              without_opps, "epsilon-greedy"),
-    ]  # fmt: skip
+        _alone(
+            "With a wrong prior, OPPS-DS beats all others in two of three experiments.",
+            inaccurate,
+            "opps-ds",
+            2,
+        ),
+        _always(
+            "With a wrong prior and without OPPS-DS, ε-greedy is always among the best.",
+            without_opps,
+            "epsilon-greedy",
+        ),
+        _only(
+            "With a wrong prior and without OPPS-DS, no other is always among the best.",
+            without_opps,
+            "epsilon-greedy",
+        ),
+    ]
 
 
 Rankings = dict[str, Ranking]

@@ -13,9 +13,8 @@ import numpy as np
 import brlbench as bb
 from brlbench import streams
 from brlbench.mdps.sparse import Floats
-from brlbench.protocol.adjusted import Adjusted, adjust
-from brlbench.protocol.luck import StartValues
-from brlbench.protocol.score import Score
+from brlbench.results.adjusted import Adjusted, StartValues, adjust
+from brlbench.results.score import Score
 
 NUM_MDPS, SEED = 200_000, 77
 EXPERIMENTS = {50: 4000, 500: 2000}  # simulated, by their number of MDPs
@@ -40,7 +39,8 @@ class Population(NamedTuple):
         """The MDPs of a result; in the population, noise has mean zero."""
         assert result.noise is not None and result.start_values is not None
         noise, start = result.noise.mean(axis=1), result.start_values.mean(axis=1)
-        exact = StartValues(start.mean(axis=0), np.zeros((start.shape[1],) * 2), len(start))
+        covariance = np.zeros((start.shape[1],) * 2).tolist()
+        exact = StartValues(start.mean(axis=0).tolist(), covariance, len(start))
         return cls(result.returns, noise - noise.mean(axis=0), start, exact)
 
     def draw(self, rng: np.random.Generator, number: int) -> tuple[Floats, Adjusted]:

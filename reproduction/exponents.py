@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
+from brlbench.results.summary import Summary
 
 
 class Influence(NamedTuple):

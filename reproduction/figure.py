@@ -50,13 +50,25 @@ def _draw_row(axes: Axes, each: Compared, looks: Looks) -> None:
 def _legend(looks: Looks) -> list[Line2D]:
     return [
         *(
-            Line2D([], [], linestyle="none", label=f"{name} †" if name in WITH_DEFECTS else name,
-                   **look)
+            Line2D(
+                [],
+                [],
+                linestyle="none",
+                label=f"{name} †" if name in WITH_DEFECTS else name,
+                **look,
+            )
             for name, look in looks.items()
         ),
         Line2D([], [], linestyle="none", label=""),
         Line2D([], [], linestyle="none", marker="o", color="0.3", label="brlbench, 95% interval"),
-        Line2D([], [], linestyle="none", marker="o", color="0.3", markerfacecolor="none",
-               label="the paper"),
+        Line2D(
+            [],
+            [],
+            linestyle="none",
+            marker="o",
+            color="0.3",
+            markerfacecolor="none",
+            label="the paper",
+        ),
         Line2D([], [], linestyle="none", label="† published with\n   a defect"),
-    ]  # fmt: skip
+    ]

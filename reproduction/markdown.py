@@ -9,9 +9,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 def template(name: str, **filters: Callable[..., object]) -> Template:
     """A template of this folder."""
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
     environment.filters.update(filters)
     return environment.get_template(name)
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from brlbench.analysis.scores import paired_differences
 from brlbench.analysis.significance import holm, paired_z_test
-from brlbench.protocol.score import Score
-from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
 from brlbench.report.misspecification import BLIND, Change, Family, families
+from brlbench.results.score import Score
+from brlbench.results.summary import Summary
 
 SHIPPED = Path(__file__).parent / "misspecification.parquet"
 LEVEL = 0.05
@@ -101,7 +101,7 @@ def rows(change: Change) -> list[Row]:
     found = [
         Row(family, algorithm, played)
         for family in families(experiments(), change)
-        for algorithm, played in family.kept.items()
+        for algorithm, played in family.lines.items()
         if algorithm not in BLIND and len(played) == len(family.experiments)
     ]
     return sorted(found, key=lambda row: (row.problem, -row.accurate.score.mean))

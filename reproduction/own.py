@@ -17,9 +17,9 @@ import brlbench as bb
 from brlbench.agents.sparse_prior import SparsePrior
 from brlbench.analysis.significance import holm, paired_z_test
 from brlbench.mdps.sparse import Floats
-from brlbench.protocol.score import Score
-from brlbench.protocol.summary import Summary
-from brlbench.storage.compact import read_summaries
+from brlbench.results.compact import read_summaries
+from brlbench.results.score import Score
+from brlbench.results.summary import Summary
 
 from .published import PublishedRow, published_rows
 

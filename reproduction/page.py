@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from brlbench.agents.labels import label_of
 from brlbench.arguments import format_seconds
-from brlbench.protocol.labels import label_of
-from brlbench.protocol.score import Score
-from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
 from brlbench.report.words import format_score
+from brlbench.results.score import Score
+from brlbench.results.summary import Summary
 
 from .conclusions import Ranking, check_claims
 from .exponents import INFLUENCES, exponents
@@ -26,8 +26,15 @@ RESULTS, MORE, ARITHMETIC, TIMES = (
 ONLINE = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, math.inf)
 OFFLINE = (1e-2, math.inf)
 # Parameters that the paper does not mention.
-_SETTINGS = ("ties", "bonus", "exploration", "rollout_epsilon", "reuse_tree", "skip_complete",
-             "batch")  # fmt: skip
+_SETTINGS = (
+    "ties",
+    "bonus",
+    "exploration",
+    "rollout_epsilon",
+    "reuse_tree",
+    "skip_complete",
+    "batch",
+)
 _NEVER_AGAIN = 3.47  # bound on how far the mean of a pair with two outcomes moves; see sboss
 
 
@@ -38,10 +45,8 @@ def make_page() -> str:
     )
     compared = compare_rows(experiments, more, arithmetic)
     without_defect = [each for each in compared if not each.has_defect]
-    page = template(
-        "page.md.j2", score=_score, adjusted=_adjusted, unadjusted=_unadjusted, z=_z,
-        seconds=_seconds, agent=_agent, number=_number, gain=_gain,
-    )  # fmt: skip
+    filters = (_score, _adjusted, _unadjusted, _z, _seconds, _agent, _number, _gain)
+    page = template("page.md.j2", **{each.__name__.lstrip("_"): each for each in filters})
     return page.render(
         experiments=experiments,
         num_agents=len({e.label for each in experiments for e in each.summaries}),

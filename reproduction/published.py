@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from brlbench.agents import describe, make_agent
+from brlbench.agents.labels import label_of
 from brlbench.arguments import parse_parameters
-from brlbench.protocol.labels import label_of
-from brlbench.protocol.score import Score
-from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
+from brlbench.results.score import Score
+from brlbench.results.summary import Summary
 
 from . import original
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from brlbench import streams
 from brlbench.mdps.sparse import Floats
-from brlbench.protocol.score import Score
-from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
+from brlbench.results.score import Score
+from brlbench.results.summary import Summary
 from brlbench.storage import frozen_set
 
 from .markdown import listed

@@ -1,18 +1,21 @@
-"""Fixtures that several folders of tests share, and the marks of tests that need a program."""
+"""Fixtures that several folders of tests share, and the marks and the order of tests."""
 
+import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from helpers import programs
+from helpers.groups import Groups, group_of
 from helpers.made_entries import write_made
 from helpers.made_studies import SMALL, run_in_full
 from helpers.shared import made_once
-from helpers.shell import Shell
+from helpers.shell import Shell, run_demo
 from helpers.slurm_cluster import running_slurm
 
 if TYPE_CHECKING:
@@ -21,14 +24,59 @@ if TYPE_CHECKING:
     from helpers.page_browser import Page
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that uses the fixture `browser` or `slurm` has that mark; both and Dask are slow."""
+QUICK_MODULES = (  # of tests/agents: those that compile little or nothing
+    *("test_contract", "test_registry", "test_formulas", "test_formula_sets"),
+    *("test_random", "test_optimal", "test_epsilon_greedy", "test_soft_max"),
+)
+CORES = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep each process of pytest-xdist to a core: its studies then start one worker each."""
+    worker = getattr(config, "workerinput", None)
+    if worker is not None and CORES is not None:
+        number = int(worker["workerid"].removeprefix("gw"))
+        os.sched_setaffinity(0, {sorted(CORES)[number % len(CORES)]})
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option `--exhaustive`."""
+    parser.addoption(
+        "--exhaustive", action="store_true", help="also run tests with the mark `exhaustive`"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Add marks, leave out exhaustive tests unless asked for, and put slow groups first."""
     for item in items:
-        for name in ("browser", "slurm"):
-            if name in getattr(item, "fixturenames", ()):
-                item.add_marker(name)
-        if any(item.get_closest_marker(name) for name in ("browser", "dask", "slurm")):
-            item.add_marker("slow")
+        _add_marks(item)
+    if not config.getoption("--exhaustive"):
+        exhaustive = [item for item in items if item.get_closest_marker("exhaustive")]
+        config.hook.pytest_deselected(items=exhaustive)
+        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+    if hasattr(config, "workerinput"):  # of pytest-xdist: a long group must not begin last
+        slow = Counter(group_of(item.nodeid) for item in items if item.get_closest_marker("slow"))
+        items.sort(key=lambda item: -slow[group_of(item.nodeid)])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Processes of pytest-xdist run tests in groups."""
+    return Groups(config, log)
+
+
+def _add_marks(item: pytest.Item) -> None:
+    """A test that uses the fixture `browser` or `slurm` has that mark; both and Dask are slow.
+
+    So are the tests of most agents, whose code is compiled first.
+    """
+    for name in ("browser", "slurm"):
+        if name in getattr(item, "fixturenames", ()):
+            item.add_marker(name)
+    if any(item.get_closest_marker(name) for name in ("browser", "dask", "slurm")):
+        item.add_marker("slow")
+    if item.nodeid.startswith("tests/agents/") and item.path.stem not in QUICK_MODULES:
+        item.add_marker("slow")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -37,6 +85,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for mark in programs.REMEDIES:
         if item.get_closest_marker(mark) is not None:
             programs.require(mark)
+
+
+@pytest.fixture
+def all_cores() -> Iterator[None]:
+    """Lets the test use all cores."""
+    if CORES is None:
+        pytest.skip("cores can't be chosen here")
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, CORES)
+    yield
+    os.sched_setaffinity(0, before)
 
 
 @pytest.fixture(scope="session")
@@ -93,6 +152,12 @@ def small(finished_small: Path, tmp_path: Path) -> Path:
     shutil.copytree(finished_small, tmp_path, dirs_exist_ok=True)
     sys.modules.pop("study_agents", None)  # of another test
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a demo with three MDPs in each experiment; only for reading."""
+    return made_once(tmp_path_factory, "demo", run_demo) / "demo-results"
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from benchmarks.measure import Case, Figure
 from benchmarks.tables import ratio_table
 
 import brlbench as bb
+from helpers.quick import PLAYERS
 
 KEYS = {"topic", "name", "unit", "median", "min", "quartiles", "ratios", "samples", "calibrations"}
 
@@ -90,7 +91,7 @@ def test_problems_of_any_size(problem: Any) -> None:
     assert (prior.num_states, prior.num_actions, prior.max_reward) == (30, 3, 1)
 
 
-@pytest.mark.parametrize("name", bb.AGENTS)
+@pytest.mark.parametrize("name", PLAYERS)
 def test_every_agent_has_a_case(name: str) -> None:
     experiment = bb.Experiment("GC", "GC", num_mdps=1, horizon=3)
     case = agent_case("agents", name, name, dict(bb.AGENTS[name].quick), experiment)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -70,10 +71,10 @@ def first_result(out: Path) -> Path:
 def change_reward(out: Path) -> None:
     path = first_result(out)
     result = read_result(path)
-    rewards = result.rewards.copy()
-    rewards[0, 0, 0] = np.nextafter(rewards[0, 0, 0], np.inf)
-    object.__setattr__(result, "rewards", rewards)
-    write_result(path, result, keep_paths=True, overwrite=True)
+    rewards = result.columns["rewards"].copy()
+    rewards[0, 0] = np.nextafter(rewards[0, 0], np.inf)
+    changed = replace(result, columns={**result.columns, "rewards": rewards})
+    write_result(path, changed, keep_paths=True, overwrite=True)
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {

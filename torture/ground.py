@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from brlbench.protocol.result import Result
+from brlbench.results.result import Result
 from brlbench.storage import read_result
 from brlbench.study.status import read_status
 from helpers.made_studies import SMALL, write_study

@@ -22,10 +22,11 @@ import numpy as np
 
 from brlbench.agents.base import CompiledAgent, Task, new_rng
 from brlbench.agents.formula import instructions
-from brlbench.agents.formulas import parse
-from brlbench.agents.parameters import number, text, whole
+from brlbench.agents.parameters import parameter
+from brlbench.formulas import parse
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
+from brlbench.values import COUNT, NOT_NEGATIVE, POSITIVE, PROBABILITY, text
 
 _TIES = "how far below the best a value still ties, relative to its scale"
 _ACCURACY = "value iteration stops when values change by less"
@@ -36,9 +37,9 @@ class EpsilonGreedy(CompiledAgent):
     """Takes the best action of the mean MDP, or with probability epsilon a random one."""
 
     name: ClassVar[str] = "original epsilon-greedy"
-    epsilon: float = number(0.1, "probability of a random action", least=0, most=1)
-    accuracy: float = number(1e-2, _ACCURACY, above=0)
-    tolerance: float = number(0.0, _TIES, least=0)
+    epsilon: float = parameter(0.1, "probability of a random action", PROBABILITY)
+    accuracy: float = parameter(1e-2, _ACCURACY, POSITIVE)
+    tolerance: float = parameter(0.0, _TIES, NOT_NEGATIVE)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for the model."""
@@ -50,11 +51,11 @@ class Formula(CompiledAgent):
     """Takes the action with the largest index, a formula of the Q-values of up to three models."""
 
     name: ClassVar[str] = "original formula"
-    formula: str = text(
-        "Qmean", "the index of an action", "a formula of Qmean, Qself and Quniform", parse
+    formula: str = parameter(
+        "Qmean", "the index of an action", text("a formula of Qmean, Qself and Quniform", parse)
     )
-    accuracy: float = number(1e-2, _ACCURACY, above=0)
-    tolerance: float = number(0.0, _TIES, least=0)
+    accuracy: float = parameter(1e-2, _ACCURACY, POSITIVE)
+    tolerance: float = parameter(0.0, _TIES, NOT_NEGATIVE)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -101,9 +102,9 @@ class Beb(CompiledAgent):
     """Takes the best action of the mean MDP, with a bonus for pairs that are little known."""
 
     name: ClassVar[str] = "original beb"
-    beta: float = number(1.0, "size of the bonus", least=0)
-    accuracy: float = number(1e-4, _ACCURACY, above=0)
-    tolerance: float = number(0.0, _TIES, least=0)
+    beta: float = parameter(1.0, "size of the bonus", NOT_NEGATIVE)
+    accuracy: float = parameter(1e-4, _ACCURACY, POSITIVE)
+    tolerance: float = parameter(0.0, _TIES, NOT_NEGATIVE)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for the model."""
@@ -124,10 +125,10 @@ class Bfs3(CompiledAgent):
 
     name: ClassVar[str] = "original bfs3"
     quick: ClassVar[Mapping[str, Any]] = {"simulations": 5, "branching": 2, "depth": 4}
-    simulations: int = whole(100, "roll-outs per action (K), shared by its branches", least=1)
-    branching: int = whole(5, "next states drawn for each action (C)", least=1)
-    depth: int = whole(15, "depth of the search", least=1)
-    tolerance: float = number(0.0, _TIES, least=0)
+    simulations: int = parameter(100, "roll-outs per action (K), shared by its branches", COUNT)
+    branching: int = parameter(5, "next states drawn for each action (C)", COUNT)
+    depth: int = parameter(15, "depth of the search", COUNT)
+    tolerance: float = parameter(0.0, _TIES, NOT_NEGATIVE)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for one search's tree."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from brlbench.agents.formula.kernel import binary, unary
-from brlbench.agents.formulas import opcodes
+from brlbench.formulas import opcodes
 from brlbench.kernels.jit import cold, inlined
 from brlbench.kernels.loop.trajectory import register
 from brlbench.kernels.random.rng import below, uniform
@@ -76,8 +76,10 @@ def set_mean(models: Models, k: int, x: int, u: int) -> None:
 def backed_up(models: Models, k: int, x: int, u: int, bonus: float) -> float:
     """Bellman's equation: the value of a pair from the values of its next states."""
     next_states, mean, reward = (
-        models.next_states[k, x, u], models.mean[k, x, u], models.reward[k, x, u],
-    )  # fmt: skip
+        models.next_states[k, x, u],
+        models.mean[k, x, u],
+        models.reward[k, x, u],
+    )
     total = 0.0
     for i in range(models.num_next[k, x, u]):
         later = models.discount * models.value[next_states[i]]
@@ -107,7 +109,7 @@ def iterate_q(models: Models, k: int) -> None:
 class Program(NamedTuple):
     """A formula's instructions, in reverse Polish order."""
 
-    codes: Integers  # [tokens]; see `brlbench.agents.formulas.opcodes`
+    codes: Integers  # [tokens]; see `brlbench.formulas.opcodes`
     numbers: Floats  # [tokens]
     stack: Floats  # [tokens]; work space
 

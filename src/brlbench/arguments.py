@@ -1,68 +1,46 @@
-"""Single values that users give: numbers, durations, `name=value`, `module:name`, extras."""
+"""Arguments that users write: workers, durations, `name=value`, `module:name`, extras."""
 
 import importlib
 import math
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .errors import InvalidInput, said, short
+from .errors import InvalidInput, did_you_mean, said
+from .values import COUNT, check
 
 DURATION_UNITS = {
     **{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0},
     **{"m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0},
 }
+_BYTE_UNITS = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 WORKERS_PER_CORE = 32  # at most; more would only fill the memory
 _SHOWN_UNITS = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
-def whole(value: Any, name: str, least: int) -> int:
-    """An integer ≥ least."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidInput(f"{name} = {short(value)}: must be a whole number, at least {least}")
-    return int(value)
-
-
-def positive(value: Any, name: str) -> float:
-    """A finite number above zero."""
-    real = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
-    if not real or not 0 < value <= sys.float_info.max:
-        raise InvalidInput(f"{name} = {short(value)}: must be a positive number")
-    return float(value)
-
-
-def between_0_and_1(value: float, name: str) -> float:
-    """A number between 0 and 1, both excluded."""
-    if not 0 < value < 1:
-        raise InvalidInput(f"{name} = {value}: must be between 0 and 1, both excluded")
-    return value
-
-
 def num_workers(workers: int | None, most: int | None = None) -> int:
-    """A number of workers; None means one per core, and at most some per core of this machine."""
+    """A number of workers, at most 32 per core of this machine; None means one per core."""
     if workers is None:
         return num_cores()
-    if whole(workers, "workers", least=1) > (most or WORKERS_PER_CORE * num_cores()):
+    if check(workers, "workers", COUNT) > (most or WORKERS_PER_CORE * num_cores()):
         here = f"{WORKERS_PER_CORE * num_cores()}, {WORKERS_PER_CORE} per core of this machine"
         raise InvalidInput(f"workers = {workers}: must be at most {most or here}")
     return int(workers)
 
 
 def num_cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def parse_seconds(text: str, name: str = "duration") -> float:
     """Seconds from a text like 300us, 5 ms, 1.5s, 1m, 2h or 0.25."""
-    found = re.fullmatch(r"\s*([-+.\d]+(?:e[-+]?\d+)?)\s*(\D*?)\s*", text, re.IGNORECASE)
+    match = re.fullmatch(r"\s*([-+.\d]+(?:e[-+]?\d+)?)\s*(\D*?)\s*", text, re.IGNORECASE)
     try:
-        seconds = float(found[1]) * DURATION_UNITS[found[2].lower()] if found else math.nan
+        seconds = float(match[1]) * DURATION_UNITS[match[2].lower()] if match else math.nan
     except (KeyError, ValueError):
         seconds = math.nan
     if not 0 <= seconds < math.inf:
@@ -71,6 +49,12 @@ def parse_seconds(text: str, name: str = "duration") -> float:
             "or a number of seconds"
         )
     return seconds
+
+
+def parse_bytes(value: Any) -> int:
+    """Bytes of a text like 500MB or 4 GiB; 0 for all else."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+?)b?\s*", str(value), re.IGNORECASE)
+    return int(float(match[1]) * _BYTE_UNITS.get(match[2].lower(), 0.0)) if match else 0
 
 
 def format_seconds(seconds: float, digits: int = 3) -> str:
@@ -101,6 +85,15 @@ def _parse_value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def check_names(parameters: Iterable[str], known: Collection[str], what: str) -> None:
+    """Raise if something has no parameter of one of these names."""
+    for name in parameters:
+        if name not in known:
+            has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
+            hint = did_you_mean(name, known)
+            raise InvalidInput(f"{what}: unknown parameter {name!r}{hint}: {has}")
 
 
 def import_named(path: str, what: str) -> Any:

@@ -36,7 +36,7 @@ class WrongKind(StoreError):
 
 
 def reason(error: BaseException) -> str:
-    """What went wrong, as a part of a sentence."""
+    """The kind and the message of an error, as a part of a sentence."""
     kind = "" if isinstance(error, BrlbenchError) else type(error).__name__
     return ": ".join(filter(None, [kind, said(error)]))
 

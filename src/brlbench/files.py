@@ -17,7 +17,7 @@ from typing import Any
 from .errors import InvalidInput, StoreError, short
 from .memory import check_memory
 
-PARSED_BYTES = 40  # that are made of one byte of text, about, when it is parsed
+PARSED_BYTES = 40  # approximate bytes per parsed byte
 _CHUNK = 2**24
 _EXPANDED_CHUNK = 2**20
 _ZLIB_START = b"\x78"
@@ -25,7 +25,7 @@ _MAX_DEPTH = 50  # of JSON; what the package writes is a few levels deep
 
 
 def read_bytes(path: Path, growth: int = 1) -> bytes:
-    """The content of a file; `growth` is how many bytes are made of one when it is parsed."""
+    """The content of a file; parsing it takes `growth` bytes of memory per byte."""
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
@@ -169,11 +169,12 @@ def files_below(
 ) -> list[Path]:
     """All files in and below a folder whose paths end like a pattern, sorted.
 
-    Folders that can't be read, or vanish meanwhile, are left out; `on_error` is told.
+    Folders that can't be read, or vanish meanwhile, are left out; the callback `on_error` gets the
+    error.
     """
-    walked = os.walk(folder, onerror=on_error)
-    found = (Path(parent, name) for parent, _, names in walked for name in names)
-    return sorted(path for path in found if path.match(pattern))
+    tree = os.walk(folder, onerror=on_error)
+    paths = (Path(parent, name) for parent, _, names in tree for name in names)
+    return sorted(path for path in paths if path.match(pattern))
 
 
 def atomic_write(path: Path, data: bytes, overwrite: bool = False) -> None:

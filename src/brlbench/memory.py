@@ -1,4 +1,4 @@
-"""How much memory may be used: a size is checked before anything of that size is made.
+"""Limits on memory: a size is checked before anything of that size is made.
 
 Users and files name sizes: states, MDPs, rows, bytes after decompression. Each becomes a number of
 bytes first. One thing may take half of the memory of this process, because its copies, and what
@@ -72,9 +72,9 @@ def available() -> int | None:
     return None if free is None else max(0, min([free, *left]))
 
 
-def process_bytes(name: str) -> int | None:
-    """A number that the system keeps of this process, such as VmHWM, its peak; None if unknown."""
-    return _status("/proc/self/status", name)
+def process_bytes(name: str, pid: int | None = None, file: str = "status") -> int | None:
+    """A size of a process, by default this one, such as VmHWM, its peak; None if unknown."""
+    return _status(f"/proc/{pid or 'self'}/{file}", name)
 
 
 def _groups() -> Iterator[Path]:
@@ -88,7 +88,7 @@ def _groups() -> Iterator[Path]:
 
 
 def _limit_of(folder: Path) -> tuple[int, int] | None:
-    """How much a control group may use, and how much it uses; None if it has no limit."""
+    """The limit and the usage of a control group, in bytes; None if it has no limit."""
     for limit, usage in _LIMITS:
         try:
             return int((folder / limit).read_text()), int((folder / usage).read_text())

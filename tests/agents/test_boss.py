@@ -12,12 +12,14 @@ from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from helpers.merged_reference import assert_same_law, draws
+from helpers.sizes import sizes
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("num_mdps", sizes(60, 200))
 @pytest.mark.parametrize(("samples", "visits"), [(3, 2), (40, 1)])
-def test_same_law_as_a_plain_one(samples: int, visits: int) -> None:
-    assert_same_law(Boss(samples, visits), PlainBoss(samples=samples, visits=visits))
+def test_same_law_as_a_plain_one(samples: int, visits: int, num_mdps: int) -> None:
+    assert_same_law(Boss(samples, visits), PlainBoss(samples=samples, visits=visits), num_mdps)
 
 
 @pytest.mark.parametrize("visits", [1, 2, 5])
@@ -52,7 +54,7 @@ def test_many_samples() -> None:
     agent.train(distribution("Grid"), Task(0.95, 30), np.random.default_rng(0))
     agent.start(0, np.random.default_rng(0))
     agent.act(0)
-    assert agent.arrays.merged.solution.value[0] == pytest.approx(
+    assert agent.arrays.merged.mdp.optimum.value[0] == pytest.approx(
         10 * 0.95**7 / (1 - 0.95**8), rel=1e-3
     )
 

@@ -11,21 +11,21 @@ import pytest
 
 from brlbench.agents import AGENTS, make_agent
 from brlbench.agents.base import Task
-from brlbench.agents.parameters import Rule, rules
+from brlbench.agents.parameters import Declaration, declarations
 from brlbench.errors import InvalidInput
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.playing import identity
-from brlbench.protocol.result import Result
+from brlbench.results.result import Result
 from brlbench.testing import check_rules, step_by_step
-from helpers.quick import make_quick
+from helpers.quick import PLAYERS, make_quick
 
 # A sparse prior, dense ones with few and with many states, and one with Gaussian rewards.
 EXPERIMENTS = ("GC", "uniform:GC", "uniform:Grid", "gaussian")
 OWN = ("gaussian", "start")
-PARAMETERS = [(name, parameter) for name in AGENTS for parameter in rules(AGENTS[name])]
+PARAMETERS = [(name, parameter) for name in AGENTS for parameter in declarations(AGENTS[name])]
 NOTHING_FITS = [
     object(),
     math.nan,
@@ -69,14 +69,14 @@ def assert_same(one: Result, other: Result) -> None:
 
 
 @pytest.mark.parametrize("where", EXPERIMENTS)
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", PLAYERS)
 def test_compiled_and_step_by_step_forms_agree(name: str, where: str) -> None:
     disguised = step_by_step(make_quick(name))
     assert identity(disguised) == identity(make_quick(name))
     assert_same(played(name, where), evaluate(disguised, experiment(where)))
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", PLAYERS)
 def test_several_trajectories_per_mdp(name: str) -> None:
     result = played(name, "start", 3)
     assert result.rewards.shape == (4, 3, 40)
@@ -87,7 +87,7 @@ def test_several_trajectories_per_mdp(name: str) -> None:
     np.testing.assert_array_equal(result.rewards[:, :1], played(name, "start").rewards)
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", PLAYERS)
 def test_the_number_of_workers_does_not_matter(name: str) -> None:
     """With more workers than trajectories, and with fewer."""
     for where, trajectories in (("GC", 1), ("start", 3)):
@@ -95,7 +95,7 @@ def test_the_number_of_workers_does_not_matter(name: str) -> None:
         assert_same(played(name, where, trajectories), other)
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", PLAYERS)
 def test_training_replaces_what_was_there(name: str) -> None:
     """Nothing is left of another prior, of another task, or of what was played."""
     agent = make_quick(name)
@@ -104,14 +104,14 @@ def test_training_replaces_what_was_there(name: str) -> None:
         assert_same(played(name, where), evaluate(agent, experiment(where)))
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", PLAYERS)
 def test_the_rules_of_all_agents_are_kept(name: str) -> None:
     """The same seed, MDPs in any order, copies, odd problems and more: see `brlbench.testing`."""
     for rule, found in check_rules(make_quick(name)).findings.items():
         assert found.verdict == "kept" or (rule == "deadlines" and found.verdict == "doubtful")
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", PLAYERS)
 def test_actions_are_actions_and_rewards_are_those_of_the_problem(name: str) -> None:
     result = played(name, "Grid")
     assert result.actions is not None
@@ -122,7 +122,7 @@ def test_actions_are_actions_and_rewards_are_those_of_the_problem(name: str) -> 
     np.testing.assert_array_equal(result.rewards, expected)
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", PLAYERS)
 def test_times(name: str) -> None:
     result = played(name, "GC")
     assert (result.nanoseconds > 0).all()
@@ -131,7 +131,7 @@ def test_times(name: str) -> None:
     assert result.offline_cpu_seconds >= 0
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", PLAYERS)
 def test_one_action_and_one_state(name: str) -> None:
     for counts in (np.ones((3, 1, 3)), np.ones((1, 2, 1)), np.ones((1, 1, 1))):
         prior = FlatDirichlet(counts, 1)
@@ -148,16 +148,16 @@ def test_an_agent_is_a_dataclass_that_says_what_it_does(name: str) -> None:
     assert first.endswith(".")
     assert not first.startswith(f"{agent.__name__}(")  # what dataclasses write by themselves
     assert not more or more[0] == ""
-    assert [field.name for field in dataclasses.fields(agent)] == list(rules(agent))  # type: ignore[arg-type]
-    for rule in rules(agent).values():
+    assert [field.name for field in dataclasses.fields(agent)] == list(declarations(agent))  # type: ignore[arg-type]
+    for rule in declarations(agent).values():
         assert rule.meaning
-        assert rule.allowed
+        assert rule.kind.allowed
 
 
-def limits(rule: Rule) -> dict[str, float]:
-    """The limits in the rule's text, by the words before them."""
+def limits(rule: Declaration) -> dict[str, float]:
+    """The limits in its text, by the words before them."""
     number = r"(-?\d[\d.e+-]*)"
-    found = {word: re.search(rf"{word} {number}", rule.allowed) for word in
+    found = {word: re.search(rf"{word} {number}", rule.kind.allowed) for word in
              ("at least", "at most", "above")}  # fmt: skip
     return {word: float(match[1]) for word, match in found.items() if match}
 
@@ -172,8 +172,8 @@ def refused(name: str, parameter: str, value: Any) -> None:
 
 @pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
 def test_values_outside_the_limits_are_refused(name: str, parameter: str) -> None:
-    rule = rules(AGENTS[name])[parameter]
-    is_whole = rule.allowed.startswith("a whole number")
+    rule = declarations(AGENTS[name])[parameter]
+    is_whole = rule.kind.allowed.startswith("a whole number")
     for word, limit in limits(rule).items():
         step = 1 if is_whole else 1e-6
         outside = {"at least": limit - step, "at most": limit + step, "above": limit}[word]
@@ -186,15 +186,15 @@ def test_values_outside_the_limits_are_refused(name: str, parameter: str) -> Non
 
 @pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
 def test_values_of_other_kinds_are_refused(name: str, parameter: str) -> None:
-    rule = rules(AGENTS[name])[parameter]
+    rule = declarations(AGENTS[name])[parameter]
     for value in NOTHING_FITS:
         refused(name, parameter, value)
-    if not rule.optional:
+    if rule.default is not None:
         refused(name, parameter, None)
-    if rule.allowed.startswith(("a number", "a whole number")):
+    if rule.kind.allowed.startswith(("a number", "a whole number")):
         for value in ("0.5", "", True, np.bool_(False), 1j):
             refused(name, parameter, value)
-    if rule.allowed.startswith("a number"):
+    if rule.kind.allowed.startswith("a number"):
         refused(name, parameter, 10**400)
 
 
@@ -210,7 +210,7 @@ def test_a_scalar_of_numpy_is_a_number(name: str, parameter: str) -> None:
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_unknown_parameters_are_refused(name: str) -> None:
-    known = list(rules(AGENTS[name]))
+    known = list(declarations(AGENTS[name]))
     listed = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
     with pytest.raises(InvalidInput, match=re.escape(f"{name}: unknown parameter 'zzz': {listed}")):
         make_agent(name, zzz=1)

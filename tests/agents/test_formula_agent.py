@@ -12,7 +12,7 @@ from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.formula import FormulaAgent
 from brlbench.agents.formula import kernel as kernels
-from brlbench.agents.formulas import FEATURES, Formula, formula_set, parse
+from brlbench.formulas import FEATURES, Formula, formula_set, parse
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution

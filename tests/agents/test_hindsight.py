@@ -27,7 +27,7 @@ def test_a_gamble(stake: float) -> None:
     exact = np.zeros(2)
     exact[GAMBLE] = (19 * p).mean()
     exact[STAY] = (stake + 0.95 * np.maximum(19 * p, 20 * stake)).mean()
-    draws = agent.arrays.draws
+    draws = agent.arrays.samples
     error = draws.q.std(axis=0, ddof=1) / np.sqrt(number)
     assert (np.abs(draws.mean - exact) < LIMIT * error).all()
     assert action == exact.argmax()
@@ -42,7 +42,7 @@ def test_values_have_the_law_of_solved_draws(name: str) -> None:
     rng = np.random.default_rng(5)
     expected = np.array([posterior.sample(rng).solve(0.9).q[0] for _ in range(1000)])
     action = agent.act(0)
-    draws = agent.arrays.draws
+    draws = agent.arrays.samples
     assert_same_law(draws.q, expected, [f"value {u}" for u in range(prior.num_actions)])
     np.testing.assert_allclose(draws.mean, draws.q.mean(axis=0), rtol=1e-12)
     assert action in best(draws.mean)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from brlbench.agents import make_agent
-from brlbench.agents.arrays import model
 from brlbench.agents.base import Task
 from brlbench.agents.lookahead import Lookahead
+from brlbench.builders import model
 from brlbench.errors import InvalidInput
 from brlbench.mdps.bayes_optimal import bayes_optimal_value
 from brlbench.mdps.dirichlet import FlatDirichlet
@@ -49,7 +49,7 @@ def assert_values(prior: FlatDirichlet, depth: int, seen: int, tolerance: float 
         assert what_is_known(agent.arrays.model) == before
         expected = beliefs.q(x, depth)
         scale = np.abs(beliefs.value(())).max()
-        assert np.abs(agent.arrays.path.q[0] - expected).max() <= tolerance * scale
+        assert np.abs(agent.arrays.levels.q[0] - expected).max() <= tolerance * scale
         assert action in best(expected)
 
 
@@ -97,7 +97,7 @@ def test_with_many_steps_it_is_bayes_optimal(name: str) -> None:
     exact = bayes_optimal_value(prior, discount, depth)
     leaves = discount**depth / (1 - discount) * prior.rewards.mean.at(prior.counts)
     leaves = np.append(leaves, 0.0)
-    excess = agent.arrays.path.q[0].max() - exact
+    excess = agent.arrays.levels.q[0].max() - exact
     assert leaves.min() - 1e-12 <= excess <= leaves.max() + 1e-12
     assert leaves.max() - leaves.min() < 1e-3 * exact
 
@@ -126,4 +126,4 @@ def test_a_world_in_which_everything_is_certain() -> None:
     agent: Any = started(Lookahead(depth=20), prior, DISCOUNT)
     assert agent.act(0) == 0
     value = Beliefs(prior, DISCOUNT).value(())[0]
-    assert agent.arrays.path.q[0, 0] == pytest.approx(value, rel=1e-12)
+    assert agent.arrays.levels.q[0, 0] == pytest.approx(value, rel=1e-12)

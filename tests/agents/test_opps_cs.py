@@ -156,7 +156,7 @@ def test_a_shallow_search_ends_early() -> None:
 def test_settings_of_the_search_reach_it() -> None:
     given: dict[str, Any] = {"k": 2, "branching": 5, "max_depth": 1, "delta": 0.5}
     agent = trained(evaluations=30, mdps_per_evaluation=1, **given)
-    points = agent.found["points"].ravel()
+    points = agent.outcome["points"].ravel()
     assert sorted(points) == pytest.approx(sorted([0.1, 0.3, 0.5, 0.7, 0.9] * 2))
     usual = describe(OppsCs())[1]
     assert describe(agent)[1] == {**usual, "evaluations": 30, "mdps_per_evaluation": 1, **given}
@@ -182,10 +182,10 @@ def trained(prior: str = "GC", task: Task = TASK, **given: Any) -> OppsCs:
 )
 def test_the_strategy_found_is_played(strategy: str, names: list[str], kind: str) -> None:
     agent = trained(strategy=strategy, evaluations=6, mdps_per_evaluation=3)
-    assert agent.found["parameters"].split(", ") == names
-    assert agent.found["points"].shape == (6, len(names))
+    assert agent.outcome["parameters"].split(", ") == names
+    assert agent.outcome["points"].shape == (6, len(names))
     assert type(agent.arrays).__name__ == kind
-    values = dict(zip(names, agent.found["values"], strict=True))
+    values = dict(zip(names, agent.outcome["values"], strict=True))
     if kind == "Formula":
         assert values["w"] in agent.arrays.program.numbers
     else:
@@ -197,7 +197,7 @@ def test_evaluations_are_mean_returns() -> None:
     """Each against the same strategy, played on MDPs that are drawn."""
     agent = trained(evaluations=3, mdps_per_evaluation=2000)
     experiment = Experiment("GC", "GC", num_mdps=2000, horizon=30, seed=4)
-    for (epsilon,), mean in zip(agent.found["points"], agent.found["means"], strict=True):
+    for (epsilon,), mean in zip(agent.outcome["points"], agent.outcome["means"], strict=True):
         result = evaluate(make_agent("epsilon-greedy", epsilon=epsilon), experiment)
         error = result.returns.std(ddof=1) * math.sqrt(2 / 2000)
         assert abs(mean - result.mean) < 3.5 * error
@@ -209,13 +209,13 @@ def test_useless_exploration_is_found_useless() -> None:
     rewards[:, 1] = 1
     agent = OppsCs(evaluations=60, mdps_per_evaluation=20)
     agent.train(FlatDirichlet(counts, rewards), TASK, np.random.default_rng(0))
-    assert agent.found["values"][0] < 0.05
+    assert agent.outcome["values"][0] < 0.05
 
 
 def test_weights_of_a_formula_are_found() -> None:
     """Of w*Qmean only the sign of w matters, and a positive one is far better on GC."""
     agent = trained(strategy="w*Qmean", evaluations=20, mdps_per_evaluation=20)
-    assert agent.found["values"][0] > 0
+    assert agent.outcome["values"][0] > 0
 
 
 def test_bounds_of_returns() -> None:
@@ -233,7 +233,7 @@ def test_ranges() -> None:
         mdps_per_evaluation=1,
     )  # fmt: skip
     assert agent.ranges == {"sigma": [1.0, 2.0], "delta": [0.5, 0.5]}
-    low, high = agent.found["points"].min(axis=0), agent.found["points"].max(axis=0)
+    low, high = agent.outcome["points"].min(axis=0), agent.outcome["points"].max(axis=0)
     assert low[0] > 1 and high[0] < 2
     assert low[1] == high[1] == 0.5
     assert 0 < low[2] < high[2] < 1  # the default
@@ -292,8 +292,8 @@ def test_save_and_load(strategy: str, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(OppsCs, "search", None)  # nobody searches again
     loaded = load(read_agent(tmp_path / "agent.json"))
     assert isinstance(loaded.agent, OppsCs)
-    for key, value in agent.found.items():
-        np.testing.assert_array_equal(value, loaded.agent.found[key])
+    for key, value in agent.outcome.items():
+        np.testing.assert_array_equal(value, loaded.agent.outcome[key])
     one = evaluate(agent, experiment, training=kept.training)
     other = evaluate(loaded.agent, experiment, training=Training(0, 0))
     np.testing.assert_array_equal(one.actions, other.actions)

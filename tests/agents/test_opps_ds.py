@@ -12,11 +12,12 @@ from brlbench.agents import make_agent
 from brlbench.agents.base import CompiledAgent, Task
 from brlbench.agents.epsilon_greedy import EpsilonGreedy
 from brlbench.agents.formula import FormulaAgent, build_agent, build_models
-from brlbench.agents.formulas import FEATURES, SETS, formula_set
 from brlbench.agents.opps_ds import OppsDs, _best, _build_arms
-from brlbench.agents.policy_search import build_practice
-from brlbench.agents.policy_search import kernel as kernels
+from brlbench.agents.opps_ds import kernel as kernels
+from brlbench.builders.planning import build_practice
 from brlbench.errors import InvalidInput
+from brlbench.formulas import FEATURES, SETS, formula_set
+from brlbench.kernels.practice import mean_return
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
@@ -38,7 +39,7 @@ def practised(agent: CompiledAgent, prior: FlatDirichlet, task: Task, times: int
     """Returns of trajectories on urns."""
     agent.train(prior, task, np.random.default_rng(0))
     practice = build_practice(prior, task, np.random.default_rng(7))
-    return np.array([kernels.mean_return(agent.arrays, practice, i, 1) for i in range(times)])
+    return np.array([mean_return(agent.arrays, practice, i, 1) for i in range(times)])
 
 
 def spread_start() -> FlatDirichlet:
@@ -73,10 +74,10 @@ def test_trajectories_depend_on_their_number_alone() -> None:
     agent = FormulaAgent("Qmean")
     agent.train(prior, TASK, np.random.default_rng(0))
     practice = build_practice(prior, TASK, np.random.default_rng(7))
-    every = np.array([kernels.mean_return(agent.arrays, practice, i, 1) for i in range(20)])
+    every = np.array([mean_return(agent.arrays, practice, i, 1) for i in range(20)])
     assert len(np.unique(every)) > 10
-    assert kernels.mean_return(agent.arrays, practice, 13, 1) == every[13]
-    assert kernels.mean_return(agent.arrays, practice, 5, 10) == pytest.approx(every[5:15].mean())
+    assert mean_return(agent.arrays, practice, 13, 1) == every[13]
+    assert mean_return(agent.arrays, practice, 5, 10) == pytest.approx(every[5:15].mean())
 
 
 def ucb1(
@@ -146,15 +147,15 @@ def test_ucb1_against_a_plain_one(
     assert sorted(results) == list(range(1, draws + 1))
     chosen, counts, means, discarded = ucb1(results, SETS[formulas], draws, exploration, batch)
     assert [choices[i + 1] for i in range(draws)] == chosen
-    found = agent.found
-    assert found["draws"].tolist() == counts
-    assert set(np.flatnonzero(found["discarded"])) == discarded
-    assert found["means"] == pytest.approx(means, rel=1e-9)
+    outcome = agent.outcome
+    assert outcome["draws"].tolist() == counts
+    assert set(np.flatnonzero(outcome["discarded"])) == discarded
+    assert outcome["means"] == pytest.approx(means, rel=1e-9)
     best = max(
         (arm for arm in range(len(counts)) if arm not in discarded),
         key=lambda arm: (counts[arm], means[arm], -arm),
     )
-    assert found["formula"] == str(formula_set(formulas)[best])
+    assert outcome["formula"] == str(formula_set(formulas)[best])
 
 
 @pytest.mark.parametrize(
@@ -181,12 +182,12 @@ def test_the_index_against_values_by_hand(exploration: float, number: int, expec
 @pytest.mark.parametrize(("prior", "expected"), [("GC", {"1/Qself"}), ("Grid", {"1/Qself"})])
 def test_arms_that_are_undefined_are_discarded(prior: str, expected: set[str]) -> None:
     """Where "self" expects nothing, at first, 1/Qself has no value; 1/Qmean always has one."""
-    found = trained(prior, draws=400).found
-    names = found["formulas"].split("\n")
-    assert {names[arm] for arm in np.flatnonzero(found["discarded"])} == expected
-    assert (found["draws"][found["discarded"]] == 1).all()
-    assert found["draws"].sum() == 400
-    assert found["formula"] not in expected
+    outcome = trained(prior, draws=400).outcome
+    names = outcome["formulas"].split("\n")
+    assert {names[arm] for arm in np.flatnonzero(outcome["discarded"])} == expected
+    assert (outcome["draws"][outcome["discarded"]] == 1).all()
+    assert outcome["draws"].sum() == 400
+    assert outcome["formula"] not in expected
 
 
 def test_the_number_of_cores_does_not_matter() -> None:
@@ -196,8 +197,8 @@ def test_the_number_of_cores_does_not_matter() -> None:
             for workers in (1, 2, 3)
         ]
         for other in more:
-            for key, value in one.found.items():
-                np.testing.assert_array_equal(value, other.found[key])
+            for key, value in one.outcome.items():
+                np.testing.assert_array_equal(value, other.outcome[key])
 
 
 def test_the_best_arm() -> None:
@@ -225,20 +226,20 @@ def test_the_formula_found_is_among_the_best() -> None:
         str(f): evaluate(FormulaAgent(str(f)), experiment) for f in formula_set("F2")
     }  # fmt: skip
     best = max(scores.values(), key=lambda result: result.mean)
-    difference = best.returns - scores[agent.found["formula"]].returns
+    difference = best.returns - scores[agent.outcome["formula"]].returns
     assert difference.mean() <= 3 * difference.std(ddof=1) / math.sqrt(len(difference)) + 1e-9
     worst = min(scores.values(), key=lambda result: result.mean)
     assert worst.mean < best.mean - 10
 
 
 def test_running_best() -> None:
-    found = trained(draws=2500).found
-    after = found["best_after"].tolist()
+    outcome = trained(draws=2500).outcome
+    after = outcome["best_after"].tolist()
     assert after[0] == SETS["F2"]
     assert after[-1] == 2500
     assert after == sorted(set(after))
-    assert len(found["best"]) == len(after)
-    assert found["formulas"].split("\n")[found["best"][-1]] == found["formula"]
+    assert len(outcome["best"]) == len(after)
+    assert outcome["formulas"].split("\n")[outcome["best"][-1]] == outcome["formula"]
 
 
 def test_progress() -> None:
@@ -281,7 +282,7 @@ def test_extreme_values_are_accepted() -> None:
     """Batches larger than all draws, no exploration or nothing else, one decision."""
     for given in ({"batch": 10**9}, {"exploration": 0}, {"exploration": 1e300}):
         agent = trained(task=Task(0.95, 1), draws=50, **given)
-        assert agent.found["draws"].sum() == 50
+        assert agent.outcome["draws"].sum() == 50
 
 
 def test_save_and_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,9 +293,9 @@ def test_save_and_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OppsDs, "search", None)  # nobody searches again
     loaded = load(read_agent(tmp_path / "agent.json"))
     assert isinstance(loaded.agent, OppsDs)
-    for key, value in agent.found.items():
-        np.testing.assert_array_equal(value, loaded.agent.found[key])
-        assert type(value) is type(loaded.agent.found[key])
+    for key, value in agent.outcome.items():
+        np.testing.assert_array_equal(value, loaded.agent.outcome[key])
+        assert type(value) is type(loaded.agent.outcome[key])
     one = evaluate(agent, experiment, training=kept.training)
     other = evaluate(loaded.agent, experiment, training=Training(0, 0))
     np.testing.assert_array_equal(one.actions, other.actions)
@@ -302,7 +303,7 @@ def test_save_and_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_played_is_the_formula_found() -> None:
     agent = trained(draws=100)
-    twin = FormulaAgent(agent.found["formula"])
+    twin = FormulaAgent(agent.outcome["formula"])
     twin.train(distribution("GC"), TASK, np.random.default_rng(0))
     for mine, theirs in zip(agent.arrays, twin.arrays, strict=True):
         if isinstance(mine, np.ndarray):

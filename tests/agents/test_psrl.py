@@ -15,6 +15,7 @@ from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from helpers.merged_reference import assert_same_law, draws
+from helpers.sizes import sizes
 
 
 def times_of_draws(agent: Any, steps: int) -> list[int]:
@@ -22,9 +23,10 @@ def times_of_draws(agent: Any, steps: int) -> list[int]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("num_mdps", sizes(60, 200))
 @pytest.mark.parametrize("parameters", [{"resample": 0.3}, {"every": 4}])
-def test_same_law_as_a_plain_one(parameters: dict[str, Any]) -> None:
-    assert_same_law(Psrl(**parameters), PlainPsrl(**parameters))
+def test_same_law_as_a_plain_one(parameters: dict[str, Any], num_mdps: int) -> None:
+    assert_same_law(Psrl(**parameters), PlainPsrl(**parameters), num_mdps)
 
 
 def test_a_certain_posterior_gives_the_optimal_policy() -> None:

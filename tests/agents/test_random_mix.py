@@ -10,13 +10,13 @@ import pytest
 
 from brlbench.agents import AGENTS, describe, make_agent
 from brlbench.agents.base import Task
+from brlbench.agents.labels import label_of
 from brlbench.agents.opps_ds import OppsDs
 from brlbench.agents.random_mix import RandomMix
 from brlbench.errors import AgentError, InvalidInput, Pointless, StoreError
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.labels import label_of
 from brlbench.protocol.training import Training, load, save, train, with_progress
 from brlbench.storage import read_agent, write_agent
 from brlbench.streams import generator

@@ -17,13 +17,15 @@ from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from helpers.merged_reference import assert_same_law, draws
+from helpers.sizes import sizes
 from helpers.strategies import priors, reproducible, transitions
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("num_mdps", sizes(60, 200))
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.02, 0.5), (0.001, 2.0), (1.0, 0.01)])
-def test_same_law_as_a_plain_one(epsilon: float, delta: float) -> None:
-    assert_same_law(Sboss(epsilon, delta), PlainSboss(epsilon=epsilon, delta=delta))
+def test_same_law_as_a_plain_one(epsilon: float, delta: float, num_mdps: int) -> None:
+    assert_same_law(Sboss(epsilon, delta), PlainSboss(epsilon=epsilon, delta=delta), num_mdps)
 
 
 @reproducible
@@ -57,7 +59,7 @@ def test_one_possible_outcome_is_one_row() -> None:
     agent = Sboss(epsilon=1e-4)
     agent.train(distribution("GDL"), Task(0.95, 10), np.random.default_rng(0))
     merged = agent.arrays.merged
-    certain = merged.posterior.row_length == 1
+    certain = merged.mdp.posterior.row_length == 1
     assert certain.sum() == 10
     np.testing.assert_array_equal(merged.num_rows, np.where(certain, 1, 834))
 

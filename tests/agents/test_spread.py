@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from brlbench.agents.arrays import model
 from brlbench.agents.base import Task
 from brlbench.agents.spread import Spread
+from brlbench.builders import model
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution

@@ -46,7 +46,7 @@ def test_means_and_gains(prior: FlatDirichlet) -> None:
     agent: Any = started(Vpi(samples=7), prior, 0.9)
     for x in range(prior.num_states):
         action = agent.act(x)
-        draws = agent.arrays.draws
+        draws = agent.arrays.samples
         np.testing.assert_allclose(draws.mean, draws.q.mean(axis=0), rtol=1e-12, atol=1e-14)
         expected = draws.mean + gains(draws.q, draws.mean).mean(axis=0)
         np.testing.assert_allclose(agent.arrays.ranking, expected, rtol=1e-12, atol=1e-14)
@@ -64,7 +64,7 @@ def test_a_gamble() -> None:
     q[:, STAY] = stake + 0.95 * np.maximum(19 * p, 20 * stake)
     mean = q.mean(axis=0)
     exact = mean + gains(q, mean).mean(axis=0)
-    draws = agent.arrays.draws
+    draws = agent.arrays.samples
     spread = (draws.q + gains(draws.q, draws.mean)).std(axis=0) + draws.q.std(axis=0)
     assert (np.abs(agent.arrays.ranking - exact) < LIMIT * spread / np.sqrt(number)).all()
     assert mean.argmax() == STAY
@@ -88,15 +88,15 @@ def test_it_learns_and_forgets() -> None:
     prior = PRIORS["uneven"]
     agent: Any = started(Vpi(samples=4000), prior, 0.9)
     agent.act(0)
-    first = agent.arrays.draws.mean.copy()
+    first = agent.arrays.samples.mean.copy()
     show(agent, prior, OBSERVED["uneven"] * 50)
     agent.act(0)
-    learned = agent.arrays.draws.mean.copy()
+    learned = agent.arrays.samples.mean.copy()
     posterior = prior.posterior(OBSERVED["uneven"] * 50)
     np.testing.assert_allclose(learned, posterior.mean().solve(0.9).q[0], rtol=0.05)
     agent.start(0, np.random.default_rng(1))
     agent.act(0)
-    np.testing.assert_array_equal(agent.arrays.draws.mean, first)
+    np.testing.assert_array_equal(agent.arrays.samples.mean, first)
 
 
 def test_too_many_draws_are_refused() -> None:

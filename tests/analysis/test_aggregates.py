@@ -1,4 +1,5 @@
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from random import Random
 
@@ -9,19 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reproduction.aggregates import AGGREGATES, coverage
 
-from brlbench.analysis.aggregates import (
-    Estimate,
-    interquartile_mean,
-    mean_score,
-    optimality_gap,
-    performance_profile,
-    probability_of_improvement,
-    rank_intervals,
-)
+from brlbench.analysis import aggregates
 from brlbench.analysis.significance import probability_better
 from brlbench.errors import InvalidInput
 from brlbench.mdps.sparse import Floats
 from brlbench.streams import generator
+from helpers.sizes import sizes
 from helpers.strategies import reproducible
 
 EIGHT = [np.array([4.0, 1, 6, 0]), np.array([2.0, 7, 3, 5])]
@@ -36,29 +30,29 @@ experiments = st.lists(
 def values(scores: Sequence[Floats]) -> list[float]:
     """All aggregates of one agent that grow with its returns."""
     return [
-        interquartile_mean(scores, resamples=1).value,
-        mean_score(scores, resamples=1).value,
-        -optimality_gap(scores, resamples=1).value,
-        *performance_profile(scores, [-1.0, 0.0, 0.5, 2.0], resamples=1)[0],
+        aggregates.interquartile_mean(scores, resamples=1).value,
+        aggregates.mean_score(scores, resamples=1).value,
+        -aggregates.optimality_gap(scores, resamples=1).value,
+        *aggregates.performance_profile(scores, [-1.0, 0.0, 0.5, 2.0], resamples=1)[0],
     ]
 
 
 def test_values_computed_by_hand() -> None:
-    assert interquartile_mean(EIGHT).value == pytest.approx((2 + 3 + 4 + 5) / 4)
-    assert mean_score(EIGHT).value == pytest.approx(28 / 8)
-    assert optimality_gap(EIGHT, target=4).value == pytest.approx((4 + 3 + 2 + 1) / 8)
-    assert optimality_gap(EIGHT).value == pytest.approx(1 / 8)
-    profile, _, _ = performance_profile(EIGHT, [-1, 2.5, 3, 7])
+    assert aggregates.interquartile_mean(EIGHT).value == pytest.approx((2 + 3 + 4 + 5) / 4)
+    assert aggregates.mean_score(EIGHT).value == pytest.approx(28 / 8)
+    assert aggregates.optimality_gap(EIGHT, target=4).value == pytest.approx((4 + 3 + 2 + 1) / 8)
+    assert aggregates.optimality_gap(EIGHT).value == pytest.approx(1 / 8)
+    profile, _, _ = aggregates.performance_profile(EIGHT, [-1, 2.5, 3, 7])
     assert profile == pytest.approx([1, 5 / 8, 4 / 8, 0])
 
 
 def test_values_of_experiments_with_different_numbers_computed_by_hand() -> None:
     # A quarter of the weight is cut: 0 (1/6), half of the 1 (1/12), and half of the 10 (1/4).
     middle = (1 / 12 * 1 + 1 / 6 * 2 + 1 / 4 * 10) / (1 / 2)
-    assert interquartile_mean(UNEQUAL).value == pytest.approx(middle)
-    assert mean_score(UNEQUAL).value == pytest.approx((10 + 1) / 2)
-    assert optimality_gap(UNEQUAL, target=2).value == pytest.approx((2 + 1) / 6)
-    profile, _, _ = performance_profile(UNEQUAL, [0, 1, 5, 10])
+    assert aggregates.interquartile_mean(UNEQUAL).value == pytest.approx(middle)
+    assert aggregates.mean_score(UNEQUAL).value == pytest.approx((10 + 1) / 2)
+    assert aggregates.optimality_gap(UNEQUAL, target=2).value == pytest.approx((2 + 1) / 6)
+    profile, _, _ = aggregates.performance_profile(UNEQUAL, [0, 1, 5, 10])
     assert profile == pytest.approx([1 / 2 + 2 / 6, 1 / 2 + 1 / 6, 1 / 2, 0])
 
 
@@ -68,27 +62,33 @@ def test_the_interquartile_mean_is_the_trimmed_mean(number: int, experiments: in
     """Also where the number of returns is no multiple of four."""
     scores = generator("test trimmed", number, experiments).lognormal(size=(experiments, number))
     expected = scipy.stats.trim_mean(scores, 0.25, axis=None)
-    assert interquartile_mean(list(scores), resamples=1).value == pytest.approx(expected, 1e-12)
+    assert aggregates.interquartile_mean(list(scores), resamples=1).value == pytest.approx(
+        expected, 1e-12
+    )
 
 
 def test_a_return_far_away_is_cut() -> None:
     scores = [np.array([0.0, 1, 2, 1e15]), np.array([-1e15, 1, 2, 3])]
-    assert interquartile_mean(scores, resamples=1).value == pytest.approx(1.5)
+    assert aggregates.interquartile_mean(scores, resamples=1).value == pytest.approx(1.5)
 
 
 def test_the_probability_of_improvement_computed_by_hand() -> None:
     one = [np.array([1.0, 2, 3, 4]), np.array([5.0, 5])]
     other = [np.array([0.0, 2, 4, 3]), np.array([5.0, 6])]
-    assert probability_of_improvement(one, other).value == pytest.approx((2.5 / 4 + 0.5 / 2) / 2)
-    assert probability_of_improvement(other, one).value == pytest.approx((1.5 / 4 + 1.5 / 2) / 2)
-    assert probability_of_improvement(one, one) == (0.5, 0.5, 0.5)
+    assert aggregates.probability_of_improvement(one, other).value == pytest.approx(
+        (2.5 / 4 + 0.5 / 2) / 2
+    )
+    assert aggregates.probability_of_improvement(other, one).value == pytest.approx(
+        (1.5 / 4 + 1.5 / 2) / 2
+    )
+    assert aggregates.probability_of_improvement(one, one) == (0.5, 0.5, 0.5)
     better = [each + 1 for each in one]
-    assert probability_of_improvement(better, one) == pytest.approx((1, 1, 1))
+    assert aggregates.probability_of_improvement(better, one) == pytest.approx((1, 1, 1))
 
 
 def test_in_one_experiment_it_is_the_probability_of_a_better_return() -> None:
     one, other = generator("test better").normal(size=(2, 400))
-    ours = probability_of_improvement([one + 0.3], [other])
+    ours = aggregates.probability_of_improvement([one + 0.3], [other])
     theirs = probability_better(one + 0.3, other)
     assert ours.value == pytest.approx(theirs.value)
     assert ours[1:] == pytest.approx(theirs.interval, abs=0.01)  # Wilson's
@@ -97,24 +97,27 @@ def test_in_one_experiment_it_is_the_probability_of_a_better_return() -> None:
 def test_ranks_computed_by_hand() -> None:
     # Mean scores 2, 3, 2 and 1.
     agents = [[[1, 3], [2]], [[5, 5], [1]], [[2, 2], [2]], [[0, 0], [2]]]
-    ranks = [each.value for each in rank_intervals(agents)]
+    ranks = [each.value for each in aggregates.rank_intervals(agents)]
     assert ranks == [2.5, 1, 2.5, 4]
-    assert rank_intervals([EIGHT]) == [(1, 1, 1)]
+    assert aggregates.rank_intervals([EIGHT]) == [(1, 1, 1)]
 
 
 def test_ranks_are_of_the_same_mdps() -> None:
     """Agents that always differ by little are told apart; equal ones never are."""
     luck = generator("test ranks").normal(0, 10, size=(3, 50))
     agents = [list(luck + better) for better in (0.0, 0.01, 0.0, -0.01)]
-    assert rank_intervals(agents, resamples=300) == [
-        (2.5, 2.5, 2.5), (1, 1, 1), (2.5, 2.5, 2.5), (4, 4, 4),
-    ]  # fmt: skip
+    assert aggregates.rank_intervals(agents, resamples=300) == [
+        (2.5, 2.5, 2.5),
+        (1, 1, 1),
+        (2.5, 2.5, 2.5),
+        (4, 4, 4),
+    ]
 
 
 def test_intervals_of_ranks_grow_with_doubt() -> None:
     noise = generator("test doubt").normal(size=(4, 100))
     agents = [[row + better] for row, better in zip(noise, [3.0, 0.0, 0.0, -3.0], strict=True)]
-    first, second, third, last = rank_intervals(agents)
+    first, second, third, last = aggregates.rank_intervals(agents)
     assert (first, last) == ((1, 1, 1), (4, 4, 4))
     assert sorted([second.value, third.value]) == [2, 3]
     assert second[1:] == third[1:] == (2, 3)
@@ -133,17 +136,20 @@ def profile_at_two(scores: Sequence[Floats]) -> float:
 @pytest.mark.parametrize(
     ("aggregate", "plain"),
     [
-        (interquartile_mean, lambda scores: scipy.stats.trim_mean(np.concatenate(scores), 0.25)),
         (
-            lambda scores, **how: Estimate(
-                *(float(each[0]) for each in performance_profile(scores, [2.0], **how))
+            aggregates.interquartile_mean,
+            lambda scores: scipy.stats.trim_mean(np.concatenate(scores), 0.25),
+        ),
+        (
+            lambda scores, **how: aggregates.Estimate(
+                *(float(each[0]) for each in aggregates.performance_profile(scores, [2.0], **how))
             ),
             profile_at_two,
         ),
     ],
 )
 def test_intervals_are_those_of_all_resamples(
-    aggregate: Callable[..., Estimate], plain: Callable[..., float]
+    aggregate: Callable[..., aggregates.Estimate], plain: Callable[..., float]
 ) -> None:
     scores = [np.array([0.0, 1.0, 5.0]), np.array([2.0, 4.5, 3.0])]
     exact = np.sort([plain(drawn) for drawn in all_resamples(scores)])
@@ -159,39 +165,47 @@ def test_intervals_of_means_are_corrected_for_skewness() -> None:
     theirs = scipy.stats.bootstrap(
         (numbers,), np.mean, n_resamples=20_000, method="BCa", random_state=generator("test BCa")
     )
-    ours = mean_score([numbers], resamples=20_000)
+    ours = aggregates.mean_score([numbers], resamples=20_000)
     error = 4 * theirs.standard_error * np.sqrt(0.025 / 20_000) / scipy.stats.norm.pdf(1.96)
     assert ours[1:] == pytest.approx(theirs.confidence_interval, abs=2 * error)
     # The same in two experiments, with half of the spread.
-    both = mean_score([numbers, np.zeros(10)], resamples=20_000)
+    both = aggregates.mean_score([numbers, np.zeros(10)], resamples=20_000)
     assert both[1:] == pytest.approx(np.array(ours[1:]) / 2, abs=error)
 
 
 def test_resamples_of_many_mdps_are_drawn_from_their_own_experiment() -> None:
     """More MDPs than a small type of whole numbers can count."""
     scores = [np.full(30_000, float(level)) for level in range(3)]
-    assert mean_score(scores, resamples=3) == pytest.approx((1, 1, 1))
-    improved = probability_of_improvement(scores, scores[::-1], resamples=3)
+    assert aggregates.mean_score(scores, resamples=3) == pytest.approx((1, 1, 1))
+    improved = aggregates.probability_of_improvement(scores, scores[::-1], resamples=3)
     assert improved == pytest.approx((0.5, 0.5, 0.5))
 
 
 def test_huge_returns_have_intervals() -> None:
     """Their cubes are too large for a float."""
     huge = [1e149 * np.array([0.0, 0.0, 1.0, 5.0]), 1e149 * np.array([1.0, 2.0, 9.0])]
-    value, low, high = mean_score(huge, resamples=200)
+    value, low, high = aggregates.mean_score(huge, resamples=200)
     assert 0 < low < value < high < 1e150
 
 
 def test_only_mdps_are_resampled() -> None:
     """Experiments that differ, each without any luck, leave no doubt."""
     scores = [np.full(10, 0.2), np.full(20, 0.8), np.full(30, 0.9)]
-    for found in (interquartile_mean(scores), mean_score(scores), optimality_gap(scores)):
+    for found in (
+        aggregates.interquartile_mean(scores),
+        aggregates.mean_score(scores),
+        aggregates.optimality_gap(scores),
+    ):
         assert found.low == pytest.approx(found.value) == pytest.approx(found.high)
 
 
 def test_a_seed_gives_the_same_numbers() -> None:
     scores = list(generator("test seeds").exponential(size=(3, 40)))
-    for aggregate in (interquartile_mean, mean_score, optimality_gap):
+    for aggregate in (
+        aggregates.interquartile_mean,
+        aggregates.mean_score,
+        aggregates.optimality_gap,
+    ):
         once, again, other = (aggregate(scores, seed=seed) for seed in (1, 1, 2))
         assert once == again != other
         assert other == pytest.approx(once, abs=0.05)
@@ -199,7 +213,7 @@ def test_a_seed_gives_the_same_numbers() -> None:
 
 def test_the_band_of_a_profile_does_not_rise() -> None:
     scores = list(generator("test band").exponential(size=(3, 40)))
-    for line in performance_profile(scores, np.linspace(-0.5, 3, 71)):
+    for line in aggregates.performance_profile(scores, np.linspace(-0.5, 3, 71)):
         assert (np.diff(line) <= 1e-12).all()
         assert line[0] == pytest.approx(1)
 
@@ -220,8 +234,11 @@ def test_a_higher_return_never_harms(scores: list[Floats], data: st.DataObject) 
     chosen[data.draw(st.integers(0, len(chosen) - 1))] += data.draw(st.integers(1, 24)) / 8
     for before, after in zip(values(scores), values(higher), strict=True):
         assert after >= before - 1e-12
-    assert mean_score(higher, resamples=1).value > mean_score(scores, resamples=1).value
-    assert probability_of_improvement(higher, scores, resamples=1).value > 0.5
+    assert (
+        aggregates.mean_score(higher, resamples=1).value
+        > aggregates.mean_score(scores, resamples=1).value
+    )
+    assert aggregates.probability_of_improvement(higher, scores, resamples=1).value > 0.5
 
 
 @reproducible
@@ -239,8 +256,8 @@ def test_experiments_weigh_the_same(scores: list[Floats], data: st.DataObject) -
 @given(experiments)
 def test_the_gap_is_what_is_missing_of_the_clipped_mean(scores: list[Floats]) -> None:
     clipped = [np.minimum(each, 1) for each in scores]
-    gap = optimality_gap(scores, resamples=1).value
-    assert gap == pytest.approx(1 - mean_score(clipped, resamples=1).value, abs=1e-12)
+    gap = aggregates.optimality_gap(scores, resamples=1).value
+    assert gap == pytest.approx(1 - aggregates.mean_score(clipped, resamples=1).value, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -254,40 +271,43 @@ def test_the_gap_is_what_is_missing_of_the_clipped_mean(scores: list[Floats]) ->
     ],
 )
 def test_scores_that_are_none(scores: list[list[float]], message: str) -> None:
-    aggregates: list[Callable[..., object]] = [
-        interquartile_mean, mean_score, optimality_gap,
-        lambda given: performance_profile(given, [0.5]),
-    ]  # fmt: skip
-    for aggregate in aggregates:
+    functions: list[Callable[..., object]] = [
+        aggregates.interquartile_mean,
+        aggregates.mean_score,
+        aggregates.optimality_gap,
+        lambda given: aggregates.performance_profile(given, [0.5]),
+    ]
+    for aggregate in functions:
         with pytest.raises(InvalidInput, match=f"^{message}$"):
             aggregate(scores)
     with pytest.raises(InvalidInput, match=f"agent 1: {message}$"):
-        rank_intervals([EIGHT, scores])
+        aggregates.rank_intervals([EIGHT, scores])
 
 
 def test_other_arguments_are_checked() -> None:
     with pytest.raises(InvalidInput, match=r"thresholds\[1\] = nan: must be a finite number"):
-        performance_profile(EIGHT, [0.5, np.nan])
+        aggregates.performance_profile(EIGHT, [0.5, np.nan])
     with pytest.raises(InvalidInput, match="target = inf: must be a finite number"):
-        optimality_gap(EIGHT, target=np.inf)
-    with pytest.raises(InvalidInput, match="level = 95: must be between 0 and 1"):
-        mean_score(EIGHT, level=95)
-    with pytest.raises(InvalidInput, match="resamples = 0: must be a whole number, at least 1"):
-        mean_score(EIGHT, resamples=0)
+        aggregates.optimality_gap(EIGHT, target=np.inf)
+    with pytest.raises(InvalidInput, match="level = 95: must be a number between 0 and 1"):
+        aggregates.mean_score(EIGHT, level=95)
+    with pytest.raises(InvalidInput, match="resamples = 0: must be a whole number at least 1"):
+        aggregates.mean_score(EIGHT, resamples=0)
     with pytest.raises(InvalidInput, match="there are no agents to rank"):
-        rank_intervals([])
+        aggregates.rank_intervals([])
 
 
 def test_pairs_must_be_of_the_same_mdps() -> None:
     for other in (EIGHT[:1], [EIGHT[0], EIGHT[1][:3]]):
         with pytest.raises(InvalidInput, match=r"have returns on \[4, 4\] and .* the same MDPs$"):
-            probability_of_improvement(EIGHT, other)
+            aggregates.probability_of_improvement(EIGHT, other)
         with pytest.raises(InvalidInput, match="agents 0 and 2 have returns"):
-            rank_intervals([EIGHT, EIGHT, other])
+            aggregates.rank_intervals([EIGHT, EIGHT, other])
 
 
 @pytest.mark.slow
-def test_intervals_hold_the_truth_in_95_of_100_cases() -> None:
+@pytest.mark.parametrize("simulations", sizes(400, 2000))
+def test_intervals_hold_the_truth_in_95_of_100_cases(simulations: int) -> None:
     """Two agents in two experiments: skewed returns, and returns of which three in four are 0."""
     rng, shape = generator("test coverage of aggregates"), (100_000, 2)
     shared = rng.exponential(0.3, (2, shape[0], 1))
@@ -298,6 +318,6 @@ def test_intervals_hold_the_truth_in_95_of_100_cases() -> None:
     ]
     names = ("interquartile mean", "mean", "probability of improvement")
     tried = {name: AGGREGATES[name] for name in names}
-    found = coverage(population, [200, 250], 2000, resamples=199, aggregates=tried)
-    # The standard error of a share of 95% in 2,000 simulations is half a percent.
-    assert found == pytest.approx(dict.fromkeys(tried, 0.95), abs=0.01)
+    found = coverage(population, [200, 250], simulations, resamples=199, aggregates=tried)
+    error = math.sqrt(0.95 * 0.05 / simulations)
+    assert found == pytest.approx(dict.fromkeys(tried, 0.95), abs=2.1 * error)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from brlbench.analysis.bounds import Best, Comparison
 from brlbench.errors import InvalidInput
 from brlbench.mdps.sparse import Floats
-from brlbench.protocol.summary import Summary
+from brlbench.results.summary import Summary
 from helpers.strategies import reproducible
 
 TIMES = (0.0, 0.5, 1.0, 2.0, 10.0)
@@ -220,5 +220,5 @@ def test_unlike_numbers_of_mdps_are_refused() -> None:
 
 @pytest.mark.parametrize("level", [0, 1, -1, 95])
 def test_impossible_levels_are_refused(level: float) -> None:
-    with pytest.raises(InvalidInput, match=r"level = .*: must be between 0 and 1"):
+    with pytest.raises(InvalidInput, match=r"level = .*: must be a number between 0 and 1"):
         Comparison([], level)

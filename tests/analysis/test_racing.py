@@ -127,7 +127,7 @@ def test_the_best_is_seldom_dropped() -> None:
     assert_few_are_false(dropped, studies)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_best_is_dropped_in_at_most_5_percent_of_studies() -> None:
     """In 600 studies with skewed returns it is less than 1%; 5% would pass once in 500 times."""
     assert stats.binom.cdf(15, 600, ERROR) < 0.002

@@ -12,7 +12,7 @@ from brlbench.analysis.scores import (
 )
 from brlbench.errors import InvalidInput
 from brlbench.mdps.sparse import Floats
-from brlbench.protocol.score import ci95
+from brlbench.results.score import ci95
 from brlbench.streams import generator
 
 

@@ -19,7 +19,7 @@ from brlbench.errors import InvalidInput
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.score import ci95
+from brlbench.results.score import ci95
 from brlbench.streams import generator
 
 
@@ -99,9 +99,9 @@ def test_refused_returns(one: Any, other: Any) -> None:
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 2, math.nan])
 def test_refused_levels(level: float) -> None:
-    with pytest.raises(InvalidInput, match=f"level = {level}: must be between 0 and 1, both ex"):
+    with pytest.raises(InvalidInput, match=f"level = {level}: must be a number between 0 and"):
         paired_z_test([1.0, 2.0], [2.0, 1.0], level)
-    with pytest.raises(InvalidInput, match=f"level = {level}: must be between 0 and 1, both ex"):
+    with pytest.raises(InvalidInput, match=f"level = {level}: must be a number between 0 and"):
         bootstrap_interval([1.0, 2.0], None, generator("level"), level)
 
 

@@ -10,7 +10,7 @@ import typer.main
 
 from brlbench import cli, storage
 from brlbench.agents import AGENTS, make_agent
-from brlbench.agents.parameters import rules
+from brlbench.agents.parameters import declarations
 from brlbench.cli.output import console
 from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol.evaluate import evaluate
@@ -71,22 +71,50 @@ class Broken(Trying):
 def test_the_steps_of_an_experiment(shell: Shell, tmp_path: Path) -> None:
     assert shell("distribution", "GC", "-o", "gc.toml").code == 0
     assert shell("distribution", "uniform:gc.toml", "-o", "prior.json").code == 0
-    done = shell("experiment", "--prior", "prior.json", "--test", "gc.toml", "--mdps", 6,
-                 "--horizon", 30, "--seed", 5, "--trajectories-per-mdp", 2,
-                 "-o", "gc.parquet")  # fmt: skip
+    done = shell(
+        "experiment",
+        "--prior",
+        "prior.json",
+        "--test",
+        "gc.toml",
+        "--mdps",
+        6,
+        "--horizon",
+        30,
+        "--seed",
+        5,
+        "--trajectories-per-mdp",
+        2,
+        "-o",
+        "gc.parquet",
+    )
     assert done.code == 0
     assert "wrote gc.parquet: Experiment(GC from uniform:GC: 6 MDPs" in done.out
-    done = shell("train", "beb", "--set", "beta=2.5", "-s", "bonus=transition", "--prior",
-                 "prior.json", "--horizon", 30, "--seed", 5, "-o", "beb.json")  # fmt: skip
+    done = shell(
+        "train",
+        "beb",
+        "--set",
+        "beta=2.5",
+        "-s",
+        "bonus=transition",
+        "--prior",
+        "prior.json",
+        "--horizon",
+        30,
+        "--seed",
+        5,
+        "-o",
+        "beb.json",
+    )
     assert done.code == 0
     assert "wrote beb.json: trained in " in done.out
-    done = shell("play", "beb.json", "gc.parquet", "-o", "result.parquet", "--keep-paths",
-                 "--workers", 2)  # fmt: skip
+    done = shell(
+        "play", "beb.json", "gc.parquet", "-o", "result.parquet", "--keep-paths", "--workers", 2
+    )
     assert done.code == 0
     assert done.err == ""
     result = storage.read_result(tmp_path / "result.parquet")
     assert f"{result.mean:.2f} ± {result.ci95:.2f}" in done.out
-    assert "12/12 trajectories" in done.out
     experiment = storage.read_experiment(tmp_path / "gc.parquet")
     assert (experiment.seed, experiment.horizon, experiment.trajectories_per_mdp) == (5, 30, 2)
     assert experiment.test.digest == distribution("GC").digest
@@ -97,8 +125,19 @@ def test_the_steps_of_an_experiment(shell: Shell, tmp_path: Path) -> None:
 
 
 def test_accuracy_instead_of_a_horizon(shell: Shell, tmp_path: Path) -> None:
-    done = shell("experiment", "--prior", "GDL", "--test", "GDL", "--mdps", 2, "--accuracy", 0.01,
-                 "-o", "gdl.parquet")  # fmt: skip
+    done = shell(
+        "experiment",
+        "--prior",
+        "GDL",
+        "--test",
+        "GDL",
+        "--mdps",
+        2,
+        "--accuracy",
+        0.01,
+        "-o",
+        "gdl.parquet",
+    )
     assert done.code == 0
     assert "horizon 162" in done.out
     assert storage.read_experiment(tmp_path / "gdl.parquet").horizon == 162
@@ -117,10 +156,33 @@ def test_the_steps_with_a_user_s_own_agent(
 ) -> None:
     """Each step in a process of its own, as in a terminal, and the last one in two more."""
     (tmp_path / "own.py").write_text(OWN_AGENT)
-    shell("experiment", "--prior", "GC", "--test", "GC", "--mdps", 6, "--horizon", 30,
-          "-o", "gc.parquet")  # fmt: skip
-    train = ("train", f"own:{agent}", "--set", "tries=3", "--prior", "GC", "--horizon", 30,
-             "--seed", 7, "-o", "own.json")  # fmt: skip
+    shell(
+        "experiment",
+        "--prior",
+        "GC",
+        "--test",
+        "GC",
+        "--mdps",
+        6,
+        "--horizon",
+        30,
+        "-o",
+        "gc.parquet",
+    )
+    train = (
+        "train",
+        f"own:{agent}",
+        "--set",
+        "tries=3",
+        "--prior",
+        "GC",
+        "--horizon",
+        30,
+        "--seed",
+        7,
+        "-o",
+        "own.json",
+    )
     play = ("play", "own.json", "gc.parquet", "--keep-paths", "-o")
     for step in (train, (*play, "result.parquet", "--workers", 2)):
         done = outside(tmp_path, *step)
@@ -181,8 +243,9 @@ rewards = [["*", 1, 1, 10.0, 2.0]]
     assert "start: states 0 (0.5), 1 (0.5)\n" in shell("distribution", "ring.toml").out
 
 
-@pytest.mark.parametrize(("suffix", "begin"), [("png", b"\x89PNG"), ("svg", b"<?xml"),
-                                               ("pdf", b"%PDF")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("suffix", "begin"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
+)
 def test_a_distribution_is_drawn(shell: Shell, tmp_path: Path, suffix: str, begin: bytes) -> None:
     done = shell("distribution", "uniform:GC", "--draw", f"gc.{suffix}")
     assert (done.code, done.out) == (0, f"drew gc.{suffix}\n")
@@ -222,7 +285,7 @@ def test_one_agent_with_its_parameters(shell: Shell, monkeypatch: pytest.MonkeyP
         done = shell("agents", name)
         assert (done.code, done.err) == (0, "")
         assert agent.reference in done.out
-        assert all(f" {parameter} " in done.out for parameter in rules(agent))
+        assert all(f" {parameter} " in done.out for parameter in declarations(agent))
     assert_error(shell("agents", "bmcp"), "unknown agent \"bmcp\" (did you mean 'bamcp'?)")
 
 
@@ -252,22 +315,21 @@ def test_one_agent_with_its_parameters(shell: Shell, monkeypatch: pytest.MonkeyP
         ),
         (
             ("experiment", "--prior", "GC", "--test", "GC", "--mdps", "0", "-o", "a"),
-            ("num_mdps = 0: must be a whole number, at least 1",),
+            ("num_mdps = 0: must be a whole number at least 1",),
         ),
         (
             ("experiment", "--prior", "GC", "--test", "GC", "--discount", "nan", "-o", "a"),
-            ("discount = nan: must be between 0 and 1",),
+            ("discount = nan: must be a number between 0 and 1",),
         ),
         (
-            ("experiment", "--prior", "GC", "--test", "GC", "--horizon", "9", "--accuracy", "0.1",
-             "-o", "a"),
+            tuple("experiment --prior GC --test GC --horizon 9 --accuracy 0.1 -o a".split()),
             ("horizon = 9 and accuracy = 0.1: give one of them, not both",),
         ),
         (
             ("experiment", "--prior", "GC", "--test", "GC", "-o", "exists.toml"),
             ("exists.toml exists already: choose another name, or replace it with --overwrite",),
         ),
-        (("train", "bebe", "--prior", "GC", "-o", "a"), ('agent "bebe" (did you mean \'beb\'?)',)),
+        (("train", "bebe", "--prior", "GC", "-o", "a"), ("agent \"bebe\" (did you mean 'beb'?)",)),
         (
             ("train", "beb", "--prior", "GC", "--set", "beta=-1", "-o", "a"),
             ("beb: beta = -1: must be a number at least 0",),
@@ -346,7 +408,7 @@ def test_one_agent_with_its_parameters(shell: Shell, monkeypatch: pytest.MonkeyP
         ),
         (("demo", "--output", "exists.toml"), ("exists.toml can't be used as a folder: Not a",)),
     ],
-)  # fmt: skip
+)
 def test_errors(
     shell: Shell, tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str, ...]
 ) -> None:
@@ -362,8 +424,19 @@ def test_errors(
     if arguments[0] == "play":
         for name, horizon in (("GC", 250), ("Grid", 250), ("GC", 9)):
             output = "short.parquet" if horizon == 9 else f"{name.lower()}.parquet"
-            shell("experiment", "--prior", name, "--test", name, "--mdps", 2, "--horizon", horizon,
-                  "-o", output)  # fmt: skip
+            shell(
+                "experiment",
+                "--prior",
+                name,
+                "--test",
+                name,
+                "--mdps",
+                2,
+                "--horizon",
+                horizon,
+                "-o",
+                output,
+            )
         shell("train", "random", "--prior", "GC", "-o", "agent.json")
         shell("train", "own:Broken", "--prior", "GC", "--horizon", 9, "-o", "broken.json")
     for module in ("own", "unreadable", "raising", "raising_late"):

@@ -1,70 +1,66 @@
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from brlbench import storage
-from helpers.shell import Shell, outside
+from helpers.shell import Shell
 
 
-@pytest.fixture(scope="module")
-def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a demo with three MDPs in each experiment."""
-    folder = tmp_path_factory.mktemp("demo")
-    done = outside(folder, "demo", "--mdps", 3, "--seed", 1)
-    assert (done.code, done.err) == (0, "")
+def test_the_demo_prints_tables_and_winners(demo: Path) -> None:
+    printed = (demo.parent / "printed.txt").read_text()
     for experiment in ("GC", "GDL", "Grid"):
-        assert f"{experiment}, 3 MDPs" in done.out
-        assert f"{experiment} from uniform:{experiment}, 3 MDPs" in done.out
-    assert done.out.count("optimal") >= 6
-    assert "72/72 jobs" in done.out
-    assert "score-against-online-time.png" in done.out
-    *_, winners, commands = re.split("Winners:|Next:", done.out)
+        assert f"{experiment}, 3 MDPs" in printed
+        assert f"{experiment} from uniform:{experiment}, 3 MDPs" in printed
+    assert printed.count("optimal") >= 6
+    assert "72 of 72 jobs done" in printed
+    assert "score-against-online-time.png" in printed
+    *_, winners, commands = re.split("Winners:|Next:", printed)
     assert " ".join(winners.split()).count(" is best with ") >= 6
     assert "brlbench compare demo-results --offline 100ms --online 20us" in commands
-    return folder / "demo-results"
 
 
 def results_in(folder: Path) -> list[Path]:
     return sorted((folder / "results").rglob("*.parquet"))
 
 
-def test_the_demo_leaves_results_a_figure_and_a_page(demo_folder: Path) -> None:
-    results = [storage.read_result(path) for path in results_in(demo_folder)]
+def test_the_demo_leaves_results_a_figure_and_a_page(demo: Path) -> None:
+    results = [storage.read_result(path) for path in results_in(demo)]
     assert len({(result.label, result.experiment_hash) for result in results}) == 72
     assert {result.settings["num_mdps"] for result in results} == {3}
     assert {result.settings["seed"] for result in results} == {1}
-    figure = demo_folder / "score-against-online-time.png"
+    figure = demo / "score-against-online-time.png"
     assert figure.read_bytes().startswith(b"\x89PNG")
-    assert (demo_folder / "report.html").read_text().startswith("<!doctype html>")
+    assert (demo / "report.html").read_text().startswith("<!doctype html>")
 
 
-def test_the_folder_says_what_was_run(demo_folder: Path) -> None:
+def test_the_folder_says_what_was_run(demo: Path) -> None:
     """The study in it is the shipped one, with the chosen number of MDPs and seed."""
-    study = (demo_folder / "study.toml").read_text()
+    study = (demo / "study.toml").read_text()
     assert study.startswith("# run with num_mdps = 3\n# run with seed = 1\n")
 
 
-def test_the_demo_goes_on_where_it_stopped(demo_folder: Path, shell: Shell) -> None:
-    """What is there is kept; what is missing or damaged is played, and comes out the same."""
-    first, second, *others = results_in(demo_folder)
-    kept = {path: path.stat().st_mtime_ns for path in others}
+def test_the_demo_goes_on_where_it_stopped(demo: Path, shell: Shell) -> None:
+    """Complete results stay; missing or damaged ones are played, and come out the same."""
+    shutil.copytree(demo, "demo-results")
+    first, second, *others = results_in(Path("demo-results"))
+    complete = {path: path.stat().st_mtime_ns for path in others}
     rewards = [storage.read_result(path).rewards for path in (first, second)]
     first.unlink()
     second.write_bytes(second.read_bytes()[:-100])
-    done = shell("demo", "--mdps", 3, "--seed", 1, "--output", demo_folder, "--workers", 1)
+    done = shell("demo", "--mdps", 3, "--seed", 1, "--workers", 1)
     assert (done.code, done.err) == (0, "")
     assert "72 jobs: 70 done, 0 failed, 2 to do" in done.out
     assert f"{second} is damaged: set aside" in done.out
-    assert {path: path.stat().st_mtime_ns for path in others} == kept
+    assert {path: path.stat().st_mtime_ns for path in others} == complete
     for path, before in zip((first, second), rewards, strict=True):
         np.testing.assert_array_equal(storage.read_result(path).rewards, before)
 
 
-def test_results_say_how_they_were_made(demo_folder: Path) -> None:
-    results = [storage.read_result(path) for path in results_in(demo_folder)]
+def test_results_say_how_they_were_made(demo: Path) -> None:
+    results = [storage.read_result(path) for path in results_in(demo)]
     [result] = [
         r for r in results if r.parameters.get("beta") == 0.5 and r.settings["name"] == "Grid"
     ]

@@ -16,7 +16,7 @@ from brlbench.arguments import WORKERS_PER_CORE, num_cores
 from brlbench.cli.ending import run_to_end
 from brlbench.cli.output import one_line, verbatim
 from brlbench.errors import InvalidInput
-from brlbench.executors import Local
+from brlbench.executors.local import Local
 from brlbench.report.loading import load
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
@@ -141,9 +141,12 @@ def assert_quiet_end(process: "subprocess.CompletedProcess[str]", *sentences: st
 def test_a_full_output(arguments: tuple[str, ...]) -> None:
     with open("/dev/full", "w") as full:
         process = subprocess.run(
-            [sys.executable, "-m", "brlbench", *arguments], stdout=full, stderr=subprocess.PIPE,
-            text=True, check=False,
-        )  # fmt: skip
+            [sys.executable, "-m", "brlbench", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
     full_disk = "a file or the output can't be read or written: No space left on device"
     assert_quiet_end(process, full_disk)
 
@@ -153,9 +156,12 @@ def test_a_reader_that_has_seen_enough() -> None:
     os.close(reading)
     with os.fdopen(writing, "w") as pipe:
         process = subprocess.run(
-            [sys.executable, "-m", "brlbench", "problems"], stdout=pipe, stderr=subprocess.PIPE,
-            text=True, check=False,
-        )  # fmt: skip
+            [sys.executable, "-m", "brlbench", "problems"],
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
     assert_quiet_end(process)
 
 
@@ -258,7 +264,7 @@ def test_workers_elsewhere_are_not_counted_by_this_machine(shell: Shell, tmp_pat
 
 @pytest.mark.dask
 def test_workers_of_a_running_cluster_are_not_counted_either() -> None:
-    from brlbench.executors import Dask
+    from brlbench.executors.dask import Dask
 
     Dask("tcp://127.0.0.1:8786", workers=TOO_MANY)
     with pytest.raises(InvalidInput, match="per core of this machine"):

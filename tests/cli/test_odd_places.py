@@ -29,63 +29,52 @@ from helpers.made_studies import (
     write_study,
 )
 from helpers.processes import wait_for
-from helpers.shell import Done, assert_error, outside
+from helpers.shell import Done, Shell, assert_error, outside
+
+pytestmark = pytest.mark.slow  # starts processes
 
 ODD_NAME = "a b'c\"d\né λ[red]$%#&~"
 NOWHERE = "/proc/nowhere"  # can't be made, by anyone
 
 NAMED = """
 title = "Ein λ [red]"
-
-[defaults]
-num_mdps = 6
-horizon = 5
-
-[[experiments]]
-test = "GC"
-
-[[agents]]
-algorithm = "random"
-
-[[agents]]
-algorithm = "study_agents:Plain"
-parameters.luck = [1, 2]
+defaults = { num_mdps = 6, horizon = 5 }
+experiments = [{ test = "GC" }]
+agents = [
+  { algorithm = "random" },
+  { algorithm = "study_agents:Plain", parameters.luck = [1, 2] },
+]
 """
 
 # Results of the second experiment are larger than those of the first.
 UNEQUAL = """
-[defaults]
-num_mdps = 6
-
-[[experiments]]
-test = "GC"
-horizon = 5
-
-[[experiments]]
-name = "long"
-test = "GC"
-horizon = 2000
-
-[[agents]]
-algorithm = "study_agents:Plain"
-parameters.luck = [1, 2]
-
-[execution]
-workers = 1
+defaults.num_mdps = 6
+experiments = [{ test = "GC", horizon = 5 }, { test = "GC", horizon = 2000, name = "long" }]
+agents = [{ algorithm = "study_agents:Plain", parameters.luck = [1, 2] }]
+execution = { workers = 1 }
 """
 
 
 # Environments.
 
 ENVIRONMENTS = {
-    "ascii": {"PYTHONIOENCODING": "ascii", "NO_COLOR": "1", "PYTHONHASHSEED": "1",
-              "PYTHONOPTIMIZE": "2"},
-    "C": {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0",
-          "TERM": "dumb", "PYTHONHASHSEED": "2"},
-}  # fmt: skip
+    "ascii": {
+        "PYTHONIOENCODING": "ascii",
+        "NO_COLOR": "1",
+        "PYTHONHASHSEED": "1",
+        "PYTHONOPTIMIZE": "2",
+    },
+    "C": {
+        "LANG": "C",
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+        "TERM": "dumb",
+        "PYTHONHASHSEED": "2",
+    },
+}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_environments_and_names(tmp_path: Path, environment: str) -> None:
     """All inputs and outputs have an odd name, and results are the same as elsewhere."""
@@ -108,7 +97,6 @@ def test_environments_and_names(tmp_path: Path, environment: str) -> None:
     assert_tidy(folder / results)
 
 
-@pytest.mark.slow
 @pytest.mark.latex
 def test_a_report_in_a_folder_with_an_odd_name(small: Path) -> None:
     done = outside(small, "report", "out", "--format", "latex", "-o", ODD_NAME)
@@ -153,7 +141,6 @@ def package_files() -> list[tuple[Path, int]]:
     return [(path, path.stat().st_mtime_ns) for path in files if "__pycache__" not in path.parts]
 
 
-@pytest.mark.slow
 def test_no_home_no_temporary_folder_and_no_cache(tmp_path: Path) -> None:
     """Nothing is written but results, least of all into the package."""
     (tmp_path / "sitecustomize.py").write_text(NO_TEMPORARY_FILES)
@@ -198,16 +185,18 @@ def test_no_temporary_folder_for_a_pdf(tmp_path: Path, monkeypatch: pytest.Monke
         ("compact", "out", "-o", f"{NOWHERE}/small.parquet"),
     ],
 )
-def test_outputs_where_nothing_can_be_written(small: Path, arguments: tuple[str, ...]) -> None:
-    assert_error(outside(small, *arguments), NOWHERE, "No such file or directory")
+@pytest.mark.usefixtures("small")
+def test_outputs_where_nothing_can_be_written(shell: Shell, arguments: tuple[str, ...]) -> None:
+    assert_error(shell(*arguments), NOWHERE, "No such file or directory")
 
 
 # A folder that vanishes.
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("comes_back", [True, False])
-def test_a_folder_that_vanishes_during_a_run(tmp_path: Path, comes_back: bool) -> None:
+def test_a_folder_that_vanishes_during_a_run(
+    tmp_path: Path, comes_back: bool, shell: Shell
+) -> None:
     text = GATED.replace("num_mdps = 15", "num_mdps = 3").replace("[1, 2, 3]", "1")
     text = re.sub(r"\[\[agents\]\]\nalgorithm = .epsilon-greedy.\n.*\n", "", text)
     study, results, away = write_study(tmp_path, text), tmp_path / "out", tmp_path / "away"
@@ -224,7 +213,7 @@ def test_a_folder_that_vanishes_during_a_run(tmp_path: Path, comes_back: bool) -
     assert returns_in(away)  # all are whole
     if comes_back:
         away.rename(results)
-    assert outside(tmp_path, "run", study, "-r", results).code == 0
+    assert shell("run", study, "-r", results).code == 0
     assert_complete(study, results)
     assert_tidy(results)
 
@@ -241,8 +230,7 @@ def assert_stopped_for(done: Done, reason: str, results: Path) -> None:
     returns_in(results)  # raises if one is not whole
 
 
-@pytest.mark.slow
-def test_files_that_are_too_large(tmp_path: Path) -> None:
+def test_files_that_are_too_large(tmp_path: Path, shell: Shell) -> None:
     """A limit on the size of files stops a run like a full disk, and needs no rights."""
     study = write_study(tmp_path, UNEQUAL)
 
@@ -251,12 +239,15 @@ def test_files_that_are_too_large(tmp_path: Path) -> None:
 
     process = subprocess.run(
         [sys.executable, "-m", "brlbench", "run", study, "-r", tmp_path / "out"],
-        capture_output=True, text=True, preexec_fn=limit, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,
+        check=False,
+    )
     done = Done(process.returncode, process.stdout, process.stderr)
     assert_stopped_for(done, "File too large; the same command resumes it", tmp_path / "out")
     assert returns_in(tmp_path / "out")
-    assert outside(tmp_path, "run", study, "-r", "out").code == 0
+    assert shell("run", study, "-r", "out").code == 0
     assert_complete(study, tmp_path / "out")
     assert_tidy(tmp_path / "out")
 
@@ -293,16 +284,19 @@ def can_mount() -> bool:
 
 if can_mount():  # else the limit above must do
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("disk", DISKS)
     def test_disks_that_take_no_more(tmp_path: Path, disk: str) -> None:
         study = write_study(tmp_path, UNEQUAL)
         options, prepare, reason = DISKS[disk]
         more = {"OPTIONS": options, "PREPARE": prepare, "PYTHON": sys.executable}
         script = subprocess.run(
-            [*MOUNTING, IN_A_SMALL_DISK], cwd=tmp_path, env={**os.environ, **more},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            [*MOUNTING, IN_A_SMALL_DISK],
+            cwd=tmp_path,
+            env={**os.environ, **more},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert script.returncode == 0, script.stderr
         code, error = ((tmp_path / name).read_text() for name in ("code", "error"))
         assert_stopped_for(Done(int(code), "", error), reason, tmp_path / "before")

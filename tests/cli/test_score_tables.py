@@ -10,10 +10,8 @@ import pytest
 from rich.console import Console
 
 from brlbench.agents import AGENTS, make_agent
-from brlbench.agents.parameters import rules
-from brlbench.analysis.times import summarise
+from brlbench.agents.parameters import declarations
 from brlbench.arguments import format_seconds
-from brlbench.cli.bars import files_bar, playing_bar, study_bar, trajectories_bar
 from brlbench.cli.listings import parameter_table, problem_table
 from brlbench.cli.tables import best_table, everyone_table, score_table
 from brlbench.mdps.single import SingleMDP
@@ -23,8 +21,7 @@ from brlbench.protocol.experiment import Experiment
 from brlbench.report.answers import answer
 from brlbench.report.data import ReportData
 from brlbench.report.loading import load
-from brlbench.study.run import Progress
-from brlbench.study.tally import Running
+from brlbench.results.summary import summarise
 from helpers.made_results import experiment, summary
 
 
@@ -97,8 +94,11 @@ def test_names_of_shipped_results_are_short_and_differ(shipped: ReportData) -> N
         assert len(set(labels)) == len(labels)
         for default in ("ties=first", "bonus=pair", "batch=1)", "skip_complete", "depth=15"):
             assert not any(default in label for label in labels)
-        assert all(summary.parameters.keys() >= {"simulations", "depth"}
-                   for summary in each.summaries if summary.algorithm == "bfs3")  # fmt: skip
+        assert all(
+            summary.parameters.keys() >= {"simulations", "depth"}
+            for summary in each.summaries
+            if summary.algorithm == "bfs3"
+        )
 
 
 @pytest.mark.parametrize("name", ["GC", "Grid from uniform:Grid"])
@@ -134,8 +134,11 @@ def test_narrow_tables_leave_out_columns_before_they_break_words() -> None:
 
 
 def test_own_agents_are_marked() -> None:
-    made = [summary("mine:Agent", np.arange(40.0) + 1), summary("beb", np.arange(40.0), beta=2.0),
-            summary("beb", np.arange(40.0) - 1)]  # fmt: skip
+    made = [
+        summary("mine:Agent", np.arange(40.0) + 1),
+        summary("beb", np.arange(40.0), beta=2.0),
+        summary("beb", np.arange(40.0) - 1),
+    ]
     found = answer(experiment(made))
     assert "★◆ mine:Agent" in printed(best_table(found))
     assert "  beb(beta=2.0)" in printed(best_table(found))
@@ -162,54 +165,5 @@ def test_the_table_of_problems() -> None:
 def test_the_tables_of_parameters() -> None:
     for name, agent in AGENTS.items():
         text = printed(parameter_table(name))
-        for parameter, rule in rules(agent).items():
-            assert all(part in text for part in (parameter, rule.meaning, rule.allowed))
-
-
-def test_progress_ends_at_the_total() -> None:
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=120, force_terminal=True, color_system=None)
-    with trajectories_bar(console, 10) as advance:
-        advance(description="beb on GC")
-        for _ in range(5):
-            advance(2)
-    text = buffer.getvalue()
-    assert "beb on GC" in text
-    assert "10/10 trajectories, left: 0:00:00" in text
-
-
-@pytest.mark.parametrize("is_terminal", [True, False])
-def test_the_bar_of_files_names_the_next(is_terminal: bool) -> None:
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=120, force_terminal=is_terminal, color_system=None)
-    with files_bar(console) as show:
-        show("figures/[GC]-map.pdf", 3, 10)
-    assert ("figures/[GC]-map.pdf" in buffer.getvalue()) == is_terminal
-    assert ("3/10" in buffer.getvalue()) == is_terminal
-
-
-def test_the_bar_of_a_study_says_what_is_running_and_left() -> None:
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=120, force_terminal=True, color_system=None)
-    with study_bar(console, 10) as show:
-        show(Progress(10, 3, 1, 50, 90.0, [Running("beb on [GC]")], stopping=False))
-    with study_bar(console, 10) as show:
-        show(Progress(10, 3, 1, 50, None, [Running("beb on [GC]")], stopping=True))
-    text = buffer.getvalue()
-    assert "beb on [GC]" in text
-    assert "4/10 jobs, left: 1.5 min" in text
-    assert "stopping; Ctrl-C again stops at once" in text
-    assert "left: ?" in text
-
-
-def test_bars_show_the_score_so_far() -> None:
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=150, force_terminal=True, color_system=None)
-    running = [Running("training psrl on GC"), Running("beb on GC", 38.25, 1.5, 40)]
-    with study_bar(console, 10) as show:
-        show(Progress(10, 3, 1, 50, 90.0, running, stopping=False))
-    assert "38.25 ± 1.50 in 40 MDPs: beb on GC" in buffer.getvalue()
-    with playing_bar(console, 60) as show:
-        show(Progress(1, 0, 0, 20, 90.0, running[1:], stopping=False))
-    assert "38.25 ± 1.50 in 40 MDPs" in buffer.getvalue()
-    assert "40/60 trajectories" in buffer.getvalue()
+        for parameter, rule in declarations(agent).items():
+            assert all(part in text for part in (parameter, rule.meaning, rule.kind.allowed))

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import brlbench as bb
-from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
+from brlbench.results.summary import Summary
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/brlbench"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.support.ui import WebDriverWait
 
 import brlbench as bb
@@ -154,25 +155,35 @@ def test_the_gallery_shows_every_plot() -> None:
         assert (DOCS / picture).exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("width", "scheme", "palette"), [(400, "dark", "slate"), (1400, "light", "default")]
-)
-def test_pages_fit_the_screen(
-    site: Path, browser: "Chrome", width: int, scheme: str, palette: str
-) -> None:
-    show(browser, width)
-    preferred = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": preferred})
+def test_pages_fit_the_screen(site: Path, browser: "Chrome") -> None:
+    """Narrow and wide; each page is loaded once, in a dark browser."""
+    show(browser, 400, "dark")
     browser.get((site / "index.html").as_uri())
-    browser.execute_script("localStorage.clear()")  # what was chosen before
+    browser.execute_script("localStorage.clear()")  # of other tests
     wrong = []
     for path in site.rglob("*.html"):
+        if path.name == "404.html":
+            continue
+        show(browser, 400, "dark")
         browser.get(path.as_uri())
-        shown = browser.execute_script(SHOWN)
-        if shown != [True, palette, []] and path.name != "404.html":
-            wrong.append((path.name, shown))
+        for width in (400, 1400):
+            show(browser, width, "dark")
+            try:  # widths change step by step
+                WebDriverWait(browser, PATIENCE).until(
+                    lambda shown: shown.execute_script(SHOWN) == [True, "slate", []]
+                )
+            except TimeoutException:
+                wrong.append((path.name, width, browser.execute_script(SHOWN)))
+                break
     assert wrong == []
+
+
+def test_pages_are_light_in_a_light_browser(site: Path, browser: "Chrome") -> None:
+    show(browser, 1400, "light")
+    browser.get((site / "index.html").as_uri())
+    browser.execute_script("localStorage.clear()")  # of other tests
+    browser.get((site / "protocol.html").as_uri())
+    assert browser.execute_script(SHOWN) == [True, "default", []]
 
 
 def test_search_works_in_pages_opened_as_files(site: Path, browser: "Chrome") -> None:
@@ -193,6 +204,8 @@ def test_wide_tables_scroll(site: Path, browser: "Chrome") -> None:
     assert all(abs(place - hidden) <= 1 for place, hidden in moved)
 
 
-def show(browser: "Chrome", width: int) -> None:
+def show(browser: "Chrome", width: int, scheme: str = "light") -> None:
+    preferred = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": preferred})
     size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)

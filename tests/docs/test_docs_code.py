@@ -2,12 +2,13 @@
 
 import os
 import re
-import subprocess
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
+from helpers.forgetting import forgotten_modules
 from helpers.original_files import write_examples
 from helpers.run_page import blocks, run
 
@@ -20,15 +21,16 @@ WITH_CODE = [
     if any(block.language != "pseudo" for block in blocks((DOCS / name).read_text()))
 ]
 
-# What takes long, or needs what a test has not, is made smaller; all else runs as it is printed.
+# Code that takes long, or needs what a test has not, is made smaller; all else runs as printed.
+# A page that runs the demo has the results of a small one.
 SMALLER = {
-    "index.md": [
-        ("scripts/demo\n", "brlbench demo --mdps 3 --output demo-results\n"),
-        ("scripts/test\n", ""),
-    ],
+    "index.md": [("scripts/demo\nscripts/test\n", "")],
     # With few MDPs no scores are adjusted, for which each prior takes seconds.
     "gallery.md": [('"GC", num_mdps=200))', '"GC", num_mdps=15))')],
+    "bounds.md": [("--beliefs 20000", "--beliefs 2000")],
     "misspecification.md": [("num_mdps=50", "num_mdps=15")],
+    "statistics.md": [("brlbench demo --mdps 40 --output results\n", "")],
+    "time-budgets.md": [("brlbench demo --mdps 30 --output results\n", "")],
     "leaderboard.md": [
         (
             "reproduction/results.parquet leaderboard --",
@@ -41,6 +43,8 @@ SMALLER = {
         ("scripts/torture --minutes 10\n", ""),
     ],
     "reproduction.md": [
+        # A report on all results takes a minute.
+        ("reproduction/results.parquet --f", f"{ROOT / 'reproduction/arithmetic.parquet'} --f"),
         ("reproduction/results.parquet", str(ROOT / "reproduction/results.parquet")),
     ],
     "tutorials/slurm.md": [
@@ -51,6 +55,9 @@ SMALLER = {
         (" --detach", ""),
     ],
 }  # fmt: skip
+
+
+DEMOS = {"index.md": "demo-results", "statistics.md": "results", "time-budgets.md": "results"}
 
 
 def marked(name: str) -> object:
@@ -65,7 +72,9 @@ def marked(name: str) -> object:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [marked(name) for name in WITH_CODE])
-def test_code_runs(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_code_runs(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = (DOCS / name).read_text()
     for printed, smaller in SMALLER.get(name, []):
         assert printed in page
@@ -74,15 +83,13 @@ def test_code_runs(name: str, tmp_path: Path, request: pytest.FixtureRequest) ->
         request.getfixturevalue("slurm")
     if name == "original-files.md":
         write_examples(tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(ROOT / "tests/helpers/run_page.py"), name],
-        input=page,
-        cwd=tmp_path,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    if name in DEMOS:
+        shutil.copytree(request.getfixturevalue("demo"), tmp_path / DEMOS[name])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    with forgotten_modules(tmp_path):
+        run(page, name)
 
 
 def test_no_block_is_overlooked() -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from brlbench.errors import ExecutorError, InvalidInput
-from brlbench.executors import Dask, dask
-from brlbench.executors.base import Died, Done, Failed, Limits
+from brlbench.executors import dask
+from brlbench.executors.base import Call, Died, Done, Failed, Limits
+from brlbench.executors.dask import Dask
 from helpers.processes import (
     PATIENCE,
     Gate,
@@ -30,12 +31,12 @@ def executor() -> Iterator[Dask]:
 
 
 def worker_pids(executor: Dask) -> list[int]:
-    pids = executor._units.client.run(os.getpid)
+    pids = executor.client.run(os.getpid)
     return list(pids.values())
 
 
 def test_dask_workers_perform_all_units(executor: Dask) -> None:
-    futures = {executor.submit("helpers.work:square", number): number for number in range(50)}
+    futures = {executor.submit(Call("helpers.work:square", number)): number for number in range(50)}
     for future in as_completed(futures):
         assert future.result() == Done(futures[future] ** 2)
     assert executor.num_workers == 2
@@ -43,31 +44,31 @@ def test_dask_workers_perform_all_units(executor: Dask) -> None:
 
 def test_failures_and_limits_on_dask_are_as_elsewhere(executor: Dask) -> None:
     units = {
-        executor.submit("helpers.work:hang", None, Limits(seconds=0.3)): Failed(
+        executor.submit(Call("helpers.work:hang", None, Limits(seconds=0.3))): Failed(
             "took more than 0.3 s"
         ),
-        executor.submit("helpers.work:end_process", 7): Failed(
+        executor.submit(Call("helpers.work:end_process", 7)): Failed(
             "its process ended with exit code 7"
         ),
-        executor.submit("helpers.work:end_by_signal", "SIGTERM"): Died(
+        executor.submit(Call("helpers.work:end_by_signal", "SIGTERM")): Died(
             "its process was ended by SIGTERM, from outside"
         ),
     }
     for future, expected in units.items():
         assert future.result() == expected
-    raised = executor.submit("helpers.work:reject", "x").result()
+    raised = executor.submit(Call("helpers.work:reject", "x")).result()
     assert isinstance(raised, Failed)
     assert raised.reason.startswith("x: must be something else (")
     assert raised.traceback[-1].endswith("InvalidInput: x: must be something else")
-    unsendable = executor.submit("helpers.work:square", {0}).result()
+    unsendable = executor.submit(Call("helpers.work:square", {0})).result()
     assert isinstance(unsendable, Failed)
     assert unsendable.reason.startswith("its argument can't be sent to a process: ")
 
 
 def test_dask_forgets_results_that_have_arrived(executor: Dask) -> None:
-    futures = [executor.submit("helpers.work:large", 1_000_000) for _ in range(20)]
+    futures = [executor.submit(Call("helpers.work:large", 1_000_000)) for _ in range(20)]
     wait(futures)
-    client = executor._units.client
+    client = executor.client
     wait_for(lambda: not client.futures)
     wait_for(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 
@@ -77,7 +78,7 @@ def test_a_dask_worker_killed_half_way_does_not_change_results(
 ) -> None:
     pids, gate = worker_pids(executor), Gate(tmp_path)
     units = [(str(tmp_path), number) for number in range(10)]
-    futures = [executor.submit("helpers.work:gated_square", unit) for unit in units]
+    futures = [executor.submit(Call("helpers.work:gated_square", unit)) for unit in units]
     gate.wait_for_units(2)
     os.kill(pids[0], signal.SIGKILL)
     gate.open()
@@ -88,7 +89,7 @@ def test_a_dask_worker_killed_half_way_does_not_change_results(
 def test_an_interrupt_is_not_for_the_workers(executor: Dask, tmp_path: Path) -> None:
     pids, gate = worker_pids(executor), Gate(tmp_path)
     units = [(str(tmp_path), number) for number in range(4)]
-    futures = [executor.submit("helpers.work:gated_square", unit) for unit in units]
+    futures = [executor.submit(Call("helpers.work:gated_square", unit)) for unit in units]
     gate.wait_for_units(2)
     for pid in pids:
         os.kill(pid, signal.SIGINT)
@@ -111,9 +112,9 @@ def test_an_interrupt_waits_until_a_cluster_has_started() -> None:
 
 @pytest.mark.slow
 def test_dask_workers_that_are_ended_are_no_failure(executor: Dask) -> None:
-    bad = executor.submit("helpers.work:end_worker", None)
+    bad = executor.submit(Call("helpers.work:end_worker", None))
     assert bad.result(PATIENCE) == Died("its Dask worker was ended 4 times")
-    assert executor.submit("helpers.work:square", 3).result() == Done(9)
+    assert executor.submit(Call("helpers.work:square", 3)).result() == Done(9)
 
 
 # The following need clusters that end.
@@ -126,7 +127,8 @@ def test_stopping_ends_units_on_dask_early_and_killing_at_once(tmp_path: Path) -
         address = cluster.scheduler_address
         with Dask(address) as stopped, Dask(address) as other:
             futures = [
-                stopped.submit("helpers.work:report_until_stopped", str(stopping)) for _ in range(4)
+                stopped.submit(Call("helpers.work:report_until_stopped", str(stopping)))
+                for _ in range(4)
             ]
             wait_for(stopping.exists)
             stopped.stop()
@@ -134,20 +136,20 @@ def test_stopping_ends_units_on_dask_early_and_killing_at_once(tmp_path: Path) -
             outcomes = [future.result(PATIENCE) for future in futures]
             assert all(isinstance(outcome, Done | Died) for outcome in outcomes)
             assert sum(isinstance(outcome, Died) for outcome in outcomes) >= 2
-            assert isinstance(stopped.submit("helpers.work:square", 3).result(), Died)
+            assert isinstance(stopped.submit(Call("helpers.work:square", 3)).result(), Died)
 
-            futures = [other.submit("helpers.work:hang_at", str(hanging)) for _ in range(3)]
+            futures = [other.submit(Call("helpers.work:hang_at", str(hanging))) for _ in range(3)]
             wait_for(hanging.exists)
             other.kill()
             assert all(isinstance(future.result(PATIENCE), Died) for future in futures)
         # Other runs on the same cluster go on, and an exception leaves no unit running.
         with pytest.raises(KeyboardInterrupt), Dask(address) as interrupted:
             assert interrupted.num_workers == 1
-            interrupted.submit("helpers.work:hang_at", str(interrupting))
+            interrupted.submit(Call("helpers.work:hang_at", str(interrupting)))
             wait_for(interrupting.exists)
             raise KeyboardInterrupt
         with Dask(address) as after:
-            assert after.submit("helpers.work:square", 3).result(PATIENCE) == Done(9)
+            assert after.submit(Call("helpers.work:square", 3)).result(PATIENCE) == Done(9)
 
 
 @pytest.mark.slow
@@ -159,7 +161,7 @@ def test_a_worker_that_dask_has_given_up_is_replaced() -> None:
         (pid,) = worker_pids(executor)
         os.kill(pid, signal.SIGKILL)
         wait_for_the_end_of([pid])
-        assert executor.submit("helpers.work:square", 3).result(PATIENCE) == Done(9)
+        assert executor.submit(Call("helpers.work:square", 3)).result(PATIENCE) == Done(9)
 
 
 @pytest.mark.slow
@@ -170,7 +172,7 @@ def test_own_modules_are_found_on_dask_workers(
     with dask.local_cluster(1) as cluster:
         monkeypatch.syspath_prepend(tmp_path)
         with Dask(cluster.scheduler_address) as executor:
-            assert executor.submit("my_units:double", 4).result() == Done(8)
+            assert executor.submit(Call("my_units:double", 4)).result() == Done(8)
 
 
 @pytest.mark.slow
@@ -178,8 +180,8 @@ def test_units_raise_when_the_scheduler_goes(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(dask, "_CONNECT_SECONDS", 1)
     cluster = dask.local_cluster(1)
     with Dask(cluster.scheduler_address) as executor:
-        future = executor.submit("helpers.work:hang", None)
-        wait_for(lambda: executor._units.client.processing())
+        future = executor.submit(Call("helpers.work:hang", None))
+        wait_for(lambda: executor.client.processing())
         cluster.close()
         with pytest.raises(ExecutorError, match=r"^the Dask scheduler is gone: "):
             future.result()
@@ -187,11 +189,12 @@ def test_units_raise_when_the_scheduler_goes(monkeypatch: pytest.MonkeyPatch) ->
 
 MAIN = """
 import sys
-from brlbench.executors import Dask
+from brlbench.executors.base import Call
+from brlbench.executors.dask import Dask
 if __name__ == "__main__":
     with Dask(workers=2) as executor:
         for number in range(4):
-            executor.submit("helpers.work:hang_at", f"{sys.argv[1]}/{number}")
+            executor.submit(Call("helpers.work:hang_at", f"{sys.argv[1]}/{number}"))
 """
 
 

@@ -8,12 +8,12 @@ import pytest
 
 from brlbench.errors import ExecutorError
 from brlbench.executors import here, wire
-from brlbench.executors.base import Died, Done, Outcome
+from brlbench.executors.base import Call, Died, Done, Outcome
 from helpers.processes import Gate, soon, wait_for, when
 
 
 def perform_here(function_name: str, argument: Any, run: str) -> Outcome:
-    return here.perform_here(function_name, wire.pack(argument), run=run)
+    return here.perform_here(Call(function_name, wire.pack(argument)), run)
 
 
 def test_units_of_a_stopped_run_do_not_begin() -> None:

@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from brlbench.errors import ExecutorError, InvalidInput
-from brlbench.executors import Slurm, SlurmOptions
-from brlbench.executors.base import Done, Failed, Limits
-from brlbench.executors.slurm import shares
-from brlbench.executors.slurm_options import walltime_seconds
+from brlbench.executors.base import Call, Done, Failed, Limits
+from brlbench.executors.slurm import Slurm, shares
+from brlbench.executors.slurm_options import SlurmOptions, walltime_seconds
+from brlbench.schemas import parse_written
 from helpers.processes import PATIENCE, Gate, environment, wait_for
 from helpers.slurm_cluster import jobs, run
 
 
 def options(**changes: Any) -> SlurmOptions:
     small = {"memory": "500MB", "interface": "lo", "check_seconds": 0.3}
-    return SlurmOptions.read({**small, **changes})
+    return SlurmOptions.model_validate({**small, **changes})
 
 
 # On a real cluster.
@@ -29,7 +29,7 @@ def test_jobs_that_are_cancelled_are_replaced_and_change_no_results(
     with Slurm(options(partition="main"), workers=2) as executor:
         assert executor.num_workers == 2
         cancel_one_while_units_run(executor, tmp_path)
-        limited = executor.submit("helpers.work:hang", None, Limits(seconds=0.3))
+        limited = executor.submit(Call("helpers.work:hang", None, Limits(seconds=0.3)))
         assert limited.result(PATIENCE) == Failed("took more than 0.3 s")
     wait_for(lambda: not jobs())
 
@@ -44,7 +44,7 @@ def cancel_one_while_units_run(executor: Slurm, folder: Path) -> None:
     """Cancel a job that has a unit to perform; check that it is replaced, and the results."""
     gate = Gate(folder)
     units = [(str(folder), number) for number in range(10)]
-    futures = [executor.submit("helpers.work:gated_square", unit) for unit in units]
+    futures = [executor.submit(Call("helpers.work:gated_square", unit)) for unit in units]
     gate.wait_for_units(2)
     [cancelled, *others] = jobs("running")
     assert len(others) + 1 == executor.num_workers // executor._options.cores
@@ -58,7 +58,7 @@ def test_a_job_cancelled_before_it_begins_is_replaced(slurm: Path, tmp_path: Pat
     with Slurm(options(cores=3), workers=6) as executor:
         gate = Gate(tmp_path)
         units = [(str(tmp_path), number) for number in range(6)]
-        futures = [executor.submit("helpers.work:gated_square", unit) for unit in units]
+        futures = [executor.submit(Call("helpers.work:gated_square", unit)) for unit in units]
         wait_for(lambda: jobs("running") and jobs("pending"))
         waiting = jobs("pending")
         run("scancel", *waiting)
@@ -73,7 +73,7 @@ def test_jobs_have_the_size_that_limits_need(slurm: Path, tmp_path: Path) -> Non
     with Slurm(options(), workers=3) as executor:
         sized = [Limits(), Limits(memory=300_000_000), Limits(total=7200, preparation=600)]
         futures = [
-            executor.submit("helpers.work:gated_square", (str(tmp_path), number), limits)
+            executor.submit(Call("helpers.work:gated_square", (str(tmp_path), number), limits))
             for number, limits in enumerate(sized)
         ]
         gate.wait_for_units(3)
@@ -96,19 +96,19 @@ def test_jobs_have_the_size_that_limits_need(slurm: Path, tmp_path: Path) -> Non
 
 def test_idle_jobs_make_room_for_those_of_another_size(slurm: Path) -> None:
     with Slurm(options(), workers=1) as executor:
-        assert executor.submit("helpers.work:square", 2).result(PATIENCE) == Done(4)
+        assert executor.submit(Call("helpers.work:square", 2)).result(PATIENCE) == Done(4)
         large = Limits(memory=600_000_000)
-        assert executor.submit("helpers.work:square", 3, large).result(PATIENCE) == Done(9)
-        assert executor.submit("helpers.work:square", 4).result(PATIENCE) == Done(16)
+        assert executor.submit(Call("helpers.work:square", 3, large)).result(PATIENCE) == Done(9)
+        assert executor.submit(Call("helpers.work:square", 4)).result(PATIENCE) == Done(16)
 
 
 def test_a_unit_that_is_too_large_for_slurm_fails_alone(slurm: Path) -> None:
     with Slurm(options(), workers=1) as executor:
-        refused = executor.submit("helpers.work:square", 2, Limits(memory=10**12))
+        refused = executor.submit(Call("helpers.work:square", 2, Limits(memory=10**12)))
         outcome = refused.result(PATIENCE)
         assert isinstance(outcome, Failed)
         assert outcome.reason.startswith("SLURM refuses such a job: ")
-        assert executor.submit("helpers.work:square", 3).result(PATIENCE) == Done(9)
+        assert executor.submit(Call("helpers.work:square", 3)).result(PATIENCE) == Done(9)
 
 
 def asked_for() -> list[tuple[str, ...]]:
@@ -119,8 +119,8 @@ def asked_for() -> list[tuple[str, ...]]:
 
 def test_jobs_that_never_get_anything_done_are_an_error(slurm: Path, tmp_path: Path) -> None:
     with Slurm(options(prologue=["exit 1"], log_directory=tmp_path), workers=1) as executor:
-        future = executor.submit("helpers.work:square", 3)
-        expected = r"^4 SLURM jobs have ended without finishing a unit, the last was job \d+: see"
+        future = executor.submit(Call("helpers.work:square", 3))
+        expected = r"^4 SLURM jobs have ended without finishing a call, the last was job \d+: see"
         with pytest.raises(ExecutorError, match=expected):
             future.result(PATIENCE)
     assert list(tmp_path.glob("*.out"))
@@ -128,11 +128,13 @@ def test_jobs_that_never_get_anything_done_are_an_error(slurm: Path, tmp_path: P
 
 MAIN = """
 import time
-from brlbench.executors import Slurm, SlurmOptions
+from brlbench.executors.base import Call
+from brlbench.executors.slurm import Slurm
+from brlbench.executors.slurm_options import SlurmOptions
 if __name__ == "__main__":
     with Slurm(SlurmOptions(memory=500_000_000, interface="lo"), workers=1) as executor:
-        assert executor.submit("helpers.work:square", 3).result()
-        executor.submit("helpers.work:hang", None)
+        assert executor.submit(Call("helpers.work:square", 3)).result()
+        executor.submit(Call("helpers.work:hang", None))
         print("ready", flush=True)
         time.sleep(900)
 """
@@ -197,16 +199,19 @@ def test_jobs_are_shared_evenly(wanted: list[int], total: int, given: list[int])
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"partitoin": "x"}, r"slurm.partitoin: there is no such option \(did .*'partition'\?\)"),
-        ({"cores": 0}, "slurm.cores = 0: .* greater than or equal to 1"),
-        ({"memory": "much"}, "slurm.memory = 'much': could not parse value and unit .*"),
-        ({"walltime": "an hour"}, "slurm.walltime = 'an hour': String should match pattern .*"),
-        ({"directives": "--x"}, "slurm.directives = '--x': Input should be a valid tuple"),
+        (
+            {"partitoin": "x"},
+            r"the file has an unknown key 'partitoin' \(did .*'partition'.*",
+        ),
+        ({"cores": 0}, "cores = 0: must be a whole number at least 1"),
+        ({"memory": "much"}, "memory = 'much': must be a size like 500MB or 4GB"),
+        ({"walltime": "an hour"}, "walltime = 'an hour': must be a time of SLURM, .*"),
+        ({"directives": "--x"}, "directives = '--x': must be a list"),
     ],
 )
 def test_wrong_options_are_named(values: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=f"^{message}$"):
-        SlurmOptions.read(values)
+    with pytest.raises(InvalidInput, match=f"^slurm.toml: {message}$"):
+        parse_written(SlurmOptions, values, "slurm.toml")
 
 
 @pytest.mark.dask

@@ -24,20 +24,32 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "agents": (),
     "distribution": ("--from-gym", "--set", "--output"),
     "experiment": (
-        "--prior", "--test", "--output", "--mdps", "--discount", "--horizon", "--accuracy",
-        "--trajectories-per-mdp", "--seed",
+        "--prior",
+        "--test",
+        "--output",
+        "--mdps",
+        "--discount",
+        "--horizon",
+        "--accuracy",
+        "--trajectories-per-mdp",
+        "--seed",
     ),
     "train": ("--prior", "--output", "--set", "--discount", "--horizon", "--seed"),
     "play": ("--output",),
     "status": (),
     "compare": (
-        "--offline", "--online", "--feature", "--level", "--experiment", "--format",
+        "--offline",
+        "--online",
+        "--feature",
+        "--level",
+        "--experiment",
+        "--format",
     ),
     "compact": ("--output",),
     "import": ("--prior", "--test", "--output"),
     "run": ("--results", "--profile"),
     "formulas": ("--features", "--operators", "--constants", "--output"),
-}  # fmt: skip
+}
 ALWAYS = {"run": ["--dry-run", "--no-probes"], "play": ["--workers", "1"]}
 FILES = [
     "result",
@@ -74,15 +86,25 @@ words = (
     | st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=4)
 )
 SOUND = {
-    "--prior": ["GC", "prior.json", "uniform:GC"], "--test": ["GC", "prior.json"],
-    "--output": ["a.json", "b.parquet", "c.dat"], "--mdps": ["2"], "--horizon": ["3"],
-    "--set": ["epsilon=0.5"], "--results": ["folder"], "--format": ["csv", "json"],
-}  # fmt: skip
+    "--prior": ["GC", "prior.json", "uniform:GC"],
+    "--test": ["GC", "prior.json"],
+    "--output": ["a.json", "b.parquet", "c.dat"],
+    "--mdps": ["2"],
+    "--horizon": ["3"],
+    "--set": ["epsilon=0.5"],
+    "--results": ["folder"],
+    "--format": ["csv", "json"],
+}
 FIRST = {
-    "distribution": ["GC", "prior.json"], "train": ["random", "epsilon-greedy"],
-    "play": ["agent", "experiment"], "status": ["folder"], "compare": ["result"],
-    "compact": ["result"], "import": ["old.dat"], "run": ["study.toml"],
-}  # fmt: skip
+    "distribution": ["GC", "prior.json"],
+    "train": ["random", "epsilon-greedy"],
+    "play": ["agent", "experiment"],
+    "status": ["folder"],
+    "compare": ["result"],
+    "compact": ["result"],
+    "import": ["old.dat"],
+    "run": ["study.toml"],
+}
 
 
 class Ended(NamedTuple):

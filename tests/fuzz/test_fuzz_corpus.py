@@ -18,9 +18,13 @@ def test_every_file_ends_as_expected_in_little_memory(tmp_path: Path) -> None:
     corpus.make_bombs(files)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "helpers.corpus", files],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.stderr == ""
     assert done.returncode == 0
     found = done.stdout.splitlines()

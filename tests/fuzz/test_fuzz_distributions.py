@@ -99,14 +99,44 @@ def _split(text: str) -> tuple[list[str], list[str]]:
 
 SOURCES = st.lists(
     st.sampled_from(
-        ["GC", "Dense", "Sparse", "DeepSea", "Maze", "uniform", "around", "gym", "FrozenLake-v1",
-         "states=3", "states=0", f"states={10**12}", "actions=2", f"actions={10**9}", "size=3",
-         f"size={10**10}", "successors=2", "20", "1e400", "nan", "-1", "map_name=8x8", "counts=2",
-         "counts=nan", "terminal=absorb", "terminal=x", "desc=1", "x=1", "=", "", "é", "\x00"]
+        [
+            "GC",
+            "Dense",
+            "Sparse",
+            "DeepSea",
+            "Maze",
+            "uniform",
+            "around",
+            "gym",
+            "FrozenLake-v1",
+            "states=3",
+            "states=0",
+            f"states={10**12}",
+            "actions=2",
+            f"actions={10**9}",
+            "size=3",
+            f"size={10**10}",
+            "successors=2",
+            "20",
+            "1e400",
+            "nan",
+            "-1",
+            "map_name=8x8",
+            "counts=2",
+            "counts=nan",
+            "terminal=absorb",
+            "terminal=x",
+            "desc=1",
+            "x=1",
+            "=",
+            "",
+            "é",
+            "\x00",
+        ]
     )
     | st.text(max_size=5),
     max_size=4,
-)  # fmt: skip
+)
 
 
 @fuzzing(80)

@@ -6,15 +6,40 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brlbench.agents import make_agent
-from brlbench.agents.formulas import FEATURES, SETS, Formula, generation, parse
-from brlbench.agents.formulas.formula import BINARY, UNARY
 from brlbench.errors import BrlbenchError
+from brlbench.formulas import FEATURES, SETS, Formula, generation, parse
+from brlbench.formulas.formula import BINARY, UNARY
 from helpers.fuzzing import damaged, fuzzing, outcome, values
 
 pieces = st.sampled_from(
-    [*FEATURES, *UNARY, *BINARY, "Q0", "Q1", "Q2", "(", ")", "|", ",", "-", "1", "0", ".5", "1e9",
-     "1e999", "1" * 5000, "\N{MULTIPLICATION SIGN}", " ", "\n", "\x00", "\ud800", "w", "é", "٣"]
-)  # fmt: skip
+    [
+        *FEATURES,
+        *UNARY,
+        *BINARY,
+        "Q0",
+        "Q1",
+        "Q2",
+        "(",
+        ")",
+        "|",
+        ",",
+        "-",
+        "1",
+        "0",
+        ".5",
+        "1e9",
+        "1e999",
+        "1" * 5000,
+        "\N{MULTIPLICATION SIGN}",
+        " ",
+        "\n",
+        "\x00",
+        "\ud800",
+        "w",
+        "é",
+        "٣",
+    ]
+)
 texts = st.lists(pieces | st.text(max_size=3), max_size=30).map("".join)
 
 

@@ -34,7 +34,7 @@ keep_paths = true
 executor = "local"
 workers = 1
 part = "2s"
-slurm = { queue = "main" }
+slurm = { partition = "main" }
 [[experiments]]
 test = "GC"
 prior = "uniform:GC"

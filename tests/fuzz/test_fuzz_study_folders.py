@@ -16,19 +16,28 @@ from brlbench.study.status import read_status
 from helpers.fuzzing import changed, damaged, fuzzing, outcome
 
 FAILURE = {
-    "agent": "a", "experiment": "GC", "reason": "it raised", "limits": "", "is_interruption": False
-}  # fmt: skip
+    "agent": "a",
+    "experiment": "GC",
+    "reason": "it raised",
+    "limits": "",
+    "is_interruption": False,
+}
 JOB = {
-    "agent": "random", "experiment": "GC", "trajectories": 5, "result": "results/GC/a.parquet",
-    "failure": "failures/a.json", "parts": "parts/a",
-}  # fmt: skip
+    "agent": "random",
+    "experiment": "GC",
+    "trajectories": 5,
+    "result": "results/GC/a.parquet",
+    "failure": "failures/a.json",
+    "parts": "parts/a",
+    "stopped": [],
+}
 PLAN: dict[str, Any] = {
     "title": "A study",
     "jobs": [JOB, {**JOB, "failure": "failures/b.json", "parts": "parts/b"}],
     "skipped": [["random", "why"]],
 }
 RUNNING = [["random on GC", 31.5, 0.75, 20], ["training beb"]]
-NOW = {"total": 2, "done": 0, "seconds_left": 3.5, "running": RUNNING, "at": 1e9}
+NOW = {"seconds_left": 3.5, "running": RUNNING, "at": 1e9}
 
 
 def show_status(plan: bytes, now: bytes, failure: bytes, part: str = "000000-000002") -> Any:

@@ -166,11 +166,11 @@ def test_rounding_never_leads_to_an_impossible_state() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"horizon": 0}, "horizon = 0: must be a whole number, at least 1"),
-        ({"mdp": -1}, "mdp = -1: must be a whole number, at least 0"),
-        ({"mdp": 0.5}, "mdp = 0.5: must be a whole number, at least 0"),
+        ({"horizon": 0}, "horizon = 0: must be a whole number at least 1"),
+        ({"mdp": -1}, "mdp = -1: must be a whole number at least 0"),
+        ({"mdp": 0.5}, "mdp = 0.5: must be a whole number at least 0"),
         ({"mdp": [0, 1]}, "mdp has shape [2]: must be one, or 1"),
-        ({"mdp": 0, "mdp_seed": "a"}, "mdp_seed = 'a': must be a whole number, at least 0"),
+        ({"mdp": 0, "mdp_seed": "a"}, "mdp_seed = 'a': must be a whole number at least 0"),
         ({"distribution": "GCC"}, "unknown distribution 'GCC' (did you mean 'GC'?)"),
     ],
 )

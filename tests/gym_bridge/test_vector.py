@@ -21,11 +21,9 @@ RAGGED = distribution("Sparse:states=9").around(2.5)
 def both(source: Any, num_envs: int, **settings: Any) -> list[Any]:
     """The vector environment, and Gymnasium's of as many single ones."""
     return [
-        gymnasium.make_vec(
-            "brlbench/MDP-v1", num_envs, mode, distribution=source, **settings
-        )
+        gymnasium.make_vec("brlbench/MDP-v1", num_envs, mode, distribution=source, **settings)
         for mode in ("vector_entry_point", "sync")
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(
@@ -140,10 +138,10 @@ def count_calls(work: Callable[[], Any]) -> int:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"num_envs": 0}, "num_envs = 0: must be a whole number, at least 1"),
-        ({"horizon": 1.5}, "horizon = 1.5: must be a whole number, at least 1"),
+        ({"num_envs": 0}, "num_envs = 0: must be a whole number at least 1"),
+        ({"horizon": 1.5}, "horizon = 1.5: must be a whole number at least 1"),
         ({"mdp": [1, 2]}, "mdp has shape [2]: must be one, or 3"),
-        ({"mdp": [1, -2, 0]}, "mdp = -2: must be a whole number, at least 0"),
+        ({"mdp": [1, -2, 0]}, "mdp = -2: must be a whole number at least 0"),
     ],
 )
 def test_refused_settings(settings: dict[str, Any], message: str) -> None:

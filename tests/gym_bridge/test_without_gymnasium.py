@@ -60,6 +60,9 @@ def test_nothing_else_imports_it(module: str, tmp_path: Path) -> None:
     code = "import sys, brlbench, brlbench.cli; brlbench.distribution('Maze'); brlbench.evaluate\n"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}print({module!r} in sys.modules)"],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout == "False\n"

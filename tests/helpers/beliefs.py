@@ -71,7 +71,16 @@ def what_is_known(model: Model) -> list[bytes]:
         for first, length in zip(counts.row_start, counts.row_length, strict=True)
     ]
     others = (
-        counts.total, counts.reward_sum, counts.row_start, counts.row_length, counts.row_room,
-        counts.pool_end, model.policy, model.inverse, model.value, model.q, model.norms,
-    )  # fmt: skip
+        counts.total,
+        counts.reward_sum,
+        counts.row_start,
+        counts.row_length,
+        counts.row_room,
+        counts.pool_end,
+        model.policy,
+        model.inverse,
+        model.value,
+        model.q,
+        model.norms,
+    )
     return rows + [array.tobytes() for array in others]

@@ -16,12 +16,15 @@ import numpy as np
 import polars as pl
 
 from brlbench import problems, storage
-from brlbench.agents.formulas import parse
 from brlbench.errors import BrlbenchError
-from brlbench.storage import tables
-from brlbench.storage.compact import read_summaries
+from brlbench.executors.child import Child
+from brlbench.formulas import parse
+from brlbench.report.strangers import parser_in
+from brlbench.results import sealed
+from brlbench.results.compact import read_summaries
+from brlbench.results.files import read_part
+from brlbench.storage.entries import read_entry
 from brlbench.storage.original import import_files
-from brlbench.storage.results import read_part
 from brlbench.study.failures import read_failure
 from brlbench.study.plan import read_study
 from brlbench.study.status import read_status
@@ -36,12 +39,18 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "results": storage.read_result,
     "parts": read_part,
     "compact": lambda path: list(read_summaries(path)),
+    "entries": lambda path: _read_entry(path),
     "experiments": storage.read_experiment,
     "agents": storage.read_agent,
     "failures": read_failure,
     "originals": lambda path: _import(path),
     "plans": lambda path: _status(path.read_bytes()),
 }
+
+
+def _read_entry(path: Path) -> Any:
+    with Child() as child:
+        return read_entry(path, parser_in(child))
 
 
 def _status(plan: bytes) -> Any:
@@ -81,16 +90,16 @@ def _document(**changes: Any) -> bytes:
 def _table(kind: str, columns: dict[str, Any], **metadata: Any) -> bytes:
     """A sealed file with any columns."""
     buffer = io.BytesIO()
-    content = json.dumps({"kind": kind, "format": tables.FORMAT, **metadata})
-    header = {"brlbench": content, "digest": tables.OPEN_SEAL}
+    content = json.dumps({"kind": kind, "format": sealed.FORMAT, **metadata})
+    header = {"brlbench": content, "digest": sealed.OPEN_SEAL}
     pl.DataFrame(columns).write_parquet(buffer, compression="zstd", metadata=header)
-    return tables.sealed(buffer.getvalue())
+    return sealed.sealed(buffer.getvalue())
 
 
 def _rows() -> bytes:
     """All rows are alike, so a run of them takes a few bytes."""
     column = pl.zeros(4_000_000, pl.Int64, eager=True)
-    return _table("result", {f"column {i}": column for i in range(12)})
+    return _table("compact", {f"column {i}": column for i in range(40)})
 
 
 def _texts() -> bytes:
@@ -121,11 +130,22 @@ def _run(end: bytes) -> bytes:
 def _array_of_texts() -> bytes:
     saved = {"a": {"dtype": "<U1000000000", "shape": [1], "array": ["x"]}}
     content = {
-        "kind": "agent", "format": 1, "agent": "beb", "parameters": {}, "saved": saved,
-        "prior": json.loads(_document()), "discount": 0.9, "horizon": 5, "seed": 0,
-        "offline_seconds": 0, "offline_cpu_seconds": 0, "digest": tables.OPEN_SEAL,
-    }  # fmt: skip
-    return tables.sealed(json.dumps(content).encode())
+        "kind": "agent",
+        "format": 1,
+        "agent": "beb",
+        "parameters": {},
+        "saved": saved,
+        "prior": json.loads(_document()),
+        "discount": 0.9,
+        "horizon": 5,
+        "seed": 0,
+        "offline_seconds": 0,
+        "offline_cpu_seconds": 0,
+        "offline_peak_bytes": None,
+        "deadline": None,
+        "digest": sealed.OPEN_SEAL,
+    }
+    return sealed.sealed(json.dumps(content).encode())
 
 
 def _study(experiment: str) -> bytes:
@@ -141,8 +161,8 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     ),
     "distributions/deep.json": lambda: b"[" * 10**6,
     "distributions/zeros.dat.z": _compressed,
-    "results/rows.parquet": _rows,
     "compact/texts.parquet": _texts,
+    "entries/rows.entry.parquet": _rows,
     "experiments/absent.parquet": _empty_lists,
     "agents/texts.json": _array_of_texts,
     "formulas/long.txt": lambda: b"1+" * 10**6,

@@ -1,17 +1,21 @@
 """Made-up results for tests of leaderboards."""
 
+import base64
 import json
 import re
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from brlbench.protocol.adjusted import Adjusted
-from brlbench.protocol.summary import RACE, Learning, Stopped
 from brlbench.report.board import build
 from brlbench.report.data import ExperimentData, ReportData
+from brlbench.results.adjusted import Adjusted
+from brlbench.results.learning import Learning
+from brlbench.results.result import Stopped
+from brlbench.results.summary import RACE
 from brlbench.storage.entries import Entry
 from helpers.made_results import settings, summary
 from helpers.page_browser import Page
@@ -55,7 +59,7 @@ def contest(
     made = [
         replace(
             each,
-            peak_bytes=2**20 * (n + 1),
+            quantities={"peak_bytes": 2**20 * (n + 1)},
             adjusted=Adjusted(each.returns - 0.9 * shared[: len(each.returns)], 0.3),
             learning=Learning(decisions, each.returns.mean() * decisions / 250, decisions / 500),
         )
@@ -103,9 +107,20 @@ class Site(Page):
 
 
 def content_of(page: str) -> Any:
-    """The data in a page."""
+    """The data in a page, with lists for its arrays."""
     [text] = re.findall(r'<script type="application/json" id="content">(.*?)</script>', page)
-    return json.loads(text)
+    arrays = {}
+    for kind, packed in json.loads(text)["arrays"].items():
+        raw = np.frombuffer(zlib.decompress(base64.b64decode(packed)), np.uint8)
+        arrays[kind] = raw.reshape(np.dtype(kind).itemsize, -1).T.copy().view(f"<{kind}").ravel()
+
+    def unpacked(value: dict[str, Any]) -> Any:
+        if "packed" not in value:
+            return value
+        kind, start, length = value["packed"]
+        return arrays[kind][start : start + length].tolist()
+
+    return json.loads(text, object_hook=unpacked)["content"]
 
 
 def written(folder: Path, data: ReportData) -> dict[str, str]:

@@ -12,9 +12,10 @@ import numpy as np
 import brlbench as bb
 from brlbench.agents.base import Task
 from brlbench.mdps.dirichlet import FlatDirichlet
-from brlbench.protocol.summary import Summary
+from brlbench.results.compact import ExperimentHeader, write_summaries
+from brlbench.results.sealed import parse_parquet
+from brlbench.results.summary import Summary
 from brlbench.storage import write_result
-from brlbench.storage.compact import ExperimentHeader, read_summaries, write_summaries
 from brlbench.storage.entries import Entry, read_entry
 
 SET = "GC/accurate/v1"
@@ -80,10 +81,8 @@ def changed(
     path: Path, to: Path, change: Change = lambda header, summary: (header, summary), **texts: Any
 ) -> Path:
     """An entry as a forger writes it: other results or texts, and a seal that fits them."""
-    entry = read_entry(path)
-    assert entry is not None
-    pairs = [change(*each) for each in read_summaries(path)]
-    return write_forged(to, pairs, entry._replace(**texts))
+    entry, pairs = read_entry(path, parse_parquet)
+    return write_forged(to, [change(*each) for each in pairs], entry._replace(**texts))
 
 
 def write_forged(to: Path, pairs: Iterable[tuple[ExperimentHeader, Summary]], entry: Entry) -> Path:

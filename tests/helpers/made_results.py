@@ -6,27 +6,46 @@ from typing import Any
 
 import numpy as np
 
-from brlbench.analysis.times import all_features
 from brlbench.mdps.sparse import Floats
-from brlbench.protocol.result import Result
-from brlbench.protocol.summary import Summary
+from brlbench.protocol.recording import discounted
 from brlbench.report.data import ExperimentData, ReportData
+from brlbench.results.result import Result, join
+from brlbench.results.schema import COLUMNS, MEASURED
+from brlbench.results.summary import Summary
+from brlbench.results.times import all_features
 from brlbench.storage import write_result
 
 ALGORITHMS = (
-    "random", "epsilon-greedy", "soft-max", "vdbe", "beb", "bamcp", "bfs3", "boss", "sboss",
-    "psrl", "opps-ds", "opps-cs",
-)  # fmt: skip
+    "random",
+    "epsilon-greedy",
+    "soft-max",
+    "vdbe",
+    "beb",
+    "bamcp",
+    "bfs3",
+    "boss",
+    "sboss",
+    "psrl",
+    "opps-ds",
+    "opps-cs",
+)
 SPECIAL_NAMES = ("<script>alert(1)</script>", "50%_a&b", "a\\b{}~^#$", "$x$ [b] -- `q' ε, µ 中")
 
 
 def settings(name: str, num_mdps: int) -> dict[str, Any]:
     """An experiment's settings."""
     return {
-        "name": name, "prior": name, "prior_digest": name, "test": name, "test_digest": name,
-        "num_mdps": num_mdps, "discount": 0.95, "horizon": 250, "trajectories_per_mdp": 1,
+        "name": name,
+        "prior": name,
+        "prior_digest": name,
+        "test": name,
+        "test_digest": name,
+        "num_mdps": num_mdps,
+        "discount": 0.95,
+        "horizon": 250,
+        "trajectories_per_mdp": 1,
         "seed": 0,
-    }  # fmt: skip
+    }
 
 
 def summary(
@@ -73,19 +92,36 @@ def study(seed: int, num_agents: int = 400, num_mdps: int = 500, name: str = "GC
 
 
 def result(algorithm: str, rewards: Floats, name: str = "GC", **changes: Any) -> Result:
-    """A result with given rewards [N, K, T]."""
-    given = {
+    """A result with given rewards [N, K, T]; changes are of its header, numbers and columns."""
+    num_mdps, per_mdp, _ = rewards.shape
+    made_up = {
         "parameters": {},
-        "settings": settings(name, len(rewards)),
+        "settings": settings(name, num_mdps),
         "experiment_hash": f"hash of {name}",
         "offline_seconds": 1e-3,
         "offline_cpu_seconds": 0.0,
-        "rewards": rewards,
         "nanoseconds": np.full(rewards.shape, 1000),
         "cpu_nanoseconds": np.ones(rewards.shape[:2], dtype=np.int64),
         "machine": {"processor": "made up"},
+        **changes,
     }
-    return Result(algorithm=algorithm, **{**given, **changes})
+    mdps, trajectories = np.divmod(np.arange(num_mdps * per_mdp), per_mdp)
+    given = {**made_up, "rewards": rewards}
+    columns = {
+        each: array.reshape(len(mdps), *array.shape[2:])
+        for each, array in given.items()
+        if each in COLUMNS
+    }
+    header = {key: value for key, value in made_up.items() if key not in {**COLUMNS, **MEASURED}}
+    header["settings"] = {"trajectories_per_mdp": per_mdp, **made_up["settings"]}
+    returns = discounted(columns["rewards"], header["settings"]["discount"])
+    part = Result(
+        algorithm=algorithm,
+        **header,
+        measured={key: value for key, value in made_up.items() if key in MEASURED},
+        columns={"mdp": mdps, "trajectory": trajectories, "return": returns, **columns},
+    )
+    return join([part])
 
 
 def write_study(folder: Path, names: tuple[str, ...], num_mdps: int = 40, **more: Any) -> None:

@@ -74,9 +74,9 @@ class Chatty(Plain):
 @dataclass
 class Forger(Plain):
     def act(self, state):
-        from brlbench.study import units
+        from brlbench.study import worker
 
-        units.Played = lambda *anything: "a lot of money"
+        worker.PartFile = lambda *anything: "a lot of money"
         return 0
 
 

@@ -25,7 +25,9 @@ def draws(agent: Any, prior: FlatDirichlet, transitions: list[tuple[int, int, in
     """The decisions at which an agent draws rows, if it observes these transitions."""
     agent.train(prior, Task(0.95, len(transitions)), np.random.default_rng(0))
     agent.start(0, np.random.default_rng(1))
-    rows, times = agent.arrays.merged.sample.rows, []
+    arrays = agent.arrays
+    mdp = arrays.merged.mdp if hasattr(arrays, "merged") else arrays.mdp
+    rows, times = mdp.rows.probability, []
     for time, (x, u, y) in enumerate(transitions):
         before = rows.copy()
         agent.act(x)
@@ -35,10 +37,10 @@ def draws(agent: Any, prior: FlatDirichlet, transitions: list[tuple[int, int, in
     return times
 
 
-def assert_same_law(agent: Agent, plain: PlainSampling) -> None:
+def assert_same_law(agent: Agent, plain: PlainSampling, num_mdps: int) -> None:
     """Two agents have the same mean return, by the differences on the same MDPs."""
     for prior in small_priors():
-        experiment = Experiment(prior, prior, num_mdps=200, discount=0.7, horizon=16)
+        experiment = Experiment(prior, prior, num_mdps, discount=0.7, horizon=16)
         difference = evaluate(agent, experiment).returns - evaluate(plain, experiment).returns
         z = difference.mean() / (difference.std(ddof=1) / np.sqrt(len(difference)))
         print(f"{describe(agent)} against a plain one: z = {z:.2f}")

@@ -16,23 +16,23 @@ import numpy as np
 from brlbench.mdps.sparse import Floats
 from brlbench.problems.formats.original import Numbers
 from brlbench.protocol.experiment import Experiment
-from brlbench.storage.original.runs import Played, Run
+from brlbench.storage.original.runs import Record, Run
 
 HORIZON, NUM_MDPS, PER_MDP, DISCOUNT = 4, 3, 2, 0.95
 
 
 def run_text(run: Run) -> str:
     """An experiment, or a result if it was played."""
-    played = run.played
+    record = run.record
     number = len(run.mdps) * run.trajectories_per_mdp
-    saves = played is not None and played.states is not None
+    saves = record is not None and record.states is not None
     records = _records(run) if saves else []
-    lists = [] if saves else _lists(played, number)
+    lists = [] if saves else _lists(record, number)
     return _lines(
         *("Serializable", 0, "IExperiment", 8 + len(run.mdps) + len(records), run.name),
         *(len(run.mdps), _blocks(map(_mdp_text, run.mdps)), run.trajectories_per_mdp),
-        *(0 if played is None else 1000 * played.seconds, saves, len(records), _blocks(records)),
-        *(len(lists), "".join(lists) or None, 0 if played is None else len(run.mdps)),
+        *(0 if record is None else 1000 * record.seconds, saves, len(records), _blocks(records)),
+        *(len(lists), "".join(lists) or None, 0 if record is None else len(run.mdps)),
         *("Experiment", 3, run.discount, run.horizon, 0),
     )
 
@@ -66,10 +66,10 @@ def drawn_run(seed: int = 0, played: bool = False, saves: bool = False, **change
     means = drawn.test.rewards.mean.to_dense()
     mdps = [Numbers(0.0, drawn.mdp(i).transitions.to_dense(), means, None) for i in range(NUM_MDPS)]
     run = Run("GC test", mdps, PER_MDP, DISCOUNT, HORIZON, None)._replace(**changes)
-    return run._replace(played=_play(run, seed, saves)) if played else run
+    return run._replace(record=_play(run, seed, saves)) if played else run
 
 
-def _play(run: Run, seed: int, saves: bool) -> Played:
+def _play(run: Run, seed: int, saves: bool) -> Record:
     rng = np.random.default_rng(seed)
     shape = (len(run.mdps), run.trajectories_per_mdp, run.horizon)
     actions = rng.integers(3, size=shape)
@@ -78,24 +78,24 @@ def _play(run: Run, seed: int, saves: bool) -> Played:
         place = (states[i, k, t], actions[i, k, t])
         states[i, k, t + 1] = rng.choice(5, p=run.mdps[i].weights[place])
         rewards[i, k, t] = run.mdps[i].means[(*place, states[i, k, t + 1])]
-    return Played(rewards, states if saves else None, actions if saves else None, 0.48)
+    return Record(rewards, states if saves else None, actions if saves else None, 0.48)
 
 
 def _records(run: Run) -> list[str]:
-    played = run.played
-    assert played is not None
-    assert played.states is not None
-    assert played.actions is not None
-    parts = (played.states[..., :-1], played.actions, played.states[..., 1:], played.rewards)
+    record = run.record
+    assert record is not None
+    assert record.states is not None
+    assert record.actions is not None
+    parts = (record.states[..., :-1], record.actions, record.states[..., 1:], record.rewards)
     rows = np.stack(parts, axis=-1).astype(np.float64).reshape(-1, run.horizon, 4)
     head = ("Serializable", 0, "SimulationRecord", 2 + 4 * run.horizon, run.discount, run.horizon)
     return [_lines(*head, _table(each)) for each in rows]
 
 
-def _lists(played: Played | None, number: int) -> list[str]:
-    if played is None:
+def _lists(record: Record | None, number: int) -> list[str]:
+    if record is None:
         return [_lines(0)] * number
-    rows = played.rewards.reshape(number, -1)
+    rows = record.rewards.reshape(number, -1)
     return [_lines(len(row), *row) for row in rows]
 
 

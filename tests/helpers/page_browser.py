@@ -14,9 +14,9 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from brlbench.analysis.bounds import Comparison
-from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.page import write_page
+from brlbench.results.summary import Summary
 from helpers.made_results import experiment, summary
 from helpers.programs import NEEDED
 
@@ -30,10 +30,16 @@ FEATURES = {
     "own:feature": "own:feature",
 }
 FLAGS = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
     "--window-size=1300,1000",
-)  # fmt: skip
+)
 
 SLIDE = """
 const [moves] = arguments;
@@ -46,9 +52,9 @@ return moves.map((places) => {
   });
   return {
     bounds: sliders.map((slider) => slider.dataset.seconds),
-    winners: [...document.querySelectorAll("#agents tr.winner td.name")].map(text),
+    winners: [...document.querySelectorAll("#agents tr.winner .name")].map(text),
     algorithms: [...document.querySelectorAll("#answer strong")].map(text),
-    best: [...document.querySelectorAll("#best tbody td.name")].map(text),
+    best: [...document.querySelectorAll("#best tbody .name")].map(text),
   };
 });
 """

@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from brlbench.agents.formulas import FEATURES, Formula
-from brlbench.agents.formulas.formula import BINARY, UNARY
+from brlbench.formulas import FEATURES, Formula
+from brlbench.formulas.formula import BINARY, UNARY
 
 VARIADIC = ("+", "*", "min", "max", "avg")
 
@@ -41,19 +41,28 @@ def add(*values: float) -> float:
 
 
 MATHEMATICS: dict[str, Any] = {
-    "ln": math.log, "sqrt": math.sqrt, "abs": abs, "min": min, "max": max, "sum": add,
+    "ln": math.log,
+    "sqrt": math.sqrt,
+    "abs": abs,
+    "min": min,
+    "max": max,
+    "sum": add,
     "product": lambda *values: math.prod(values[1:], start=values[0]),
     "avg": lambda *values: add(*values) / len(values),
-}  # fmt: skip
+}
 
 
 def value_of_tokens(formula: Formula, features: dict[str, float]) -> float:
     """What the tokens say; NaN if it is undefined."""
     stack: list[float] = []
     rules: dict[str, Any] = {
-        "inverse": lambda a: 1 / a, "opposite": lambda a: -a, "+": add,
-        "-": lambda a, b: a - b, "*": MATHEMATICS["product"], "/": lambda a, b: a / b,
-    }  # fmt: skip
+        "inverse": lambda a: 1 / a,
+        "opposite": lambda a: -a,
+        "+": add,
+        "-": lambda a, b: a - b,
+        "*": MATHEMATICS["product"],
+        "/": lambda a, b: a / b,
+    }
     for token in formula.tokens:
         if isinstance(token, float):
             stack.append(token)

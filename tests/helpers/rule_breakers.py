@@ -2,7 +2,7 @@
 
 import itertools
 import math
-import multiprocessing
+import os
 import threading
 import time
 from typing import Any, ClassVar
@@ -12,6 +12,8 @@ import numpy as np
 from brlbench.agents.base import Task
 from brlbench.agents.random import Random
 from brlbench.mdps.dirichlet import FlatDirichlet
+
+FIRST_PROCESS = os.environ.setdefault("RULE_BREAKERS_PROCESS", str(os.getpid()))  # inherited
 
 
 class Good:
@@ -108,7 +110,7 @@ class KnowsItsProcess(Good):
     """Plays differently in processes that others started."""
 
     def act(self, state: int) -> Any:
-        return 0 if multiprocessing.parent_process() else super().act(state)
+        return super().act(state) if str(os.getpid()) == FIRST_PROCESS else 0
 
 
 class SharesWithCopies(Good):

@@ -40,10 +40,20 @@ def outside(folder: Path, *arguments: object, **environment: str) -> Done:
     """Run a command in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-m", "brlbench", *map(str, arguments)],
-        cwd=folder, env={**os.environ, "COLUMNS": "250", **environment}, capture_output=True,
-        encoding="utf-8", check=False,
-    )  # fmt: skip
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "250", **environment},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+def run_demo(folder: Path) -> None:
+    """Run a small demo, with results in `demo-results`."""
+    done = outside(folder, "demo", "--mdps", 3, "--seed", 1)
+    assert (done.code, done.err) == (0, "")
+    (folder / "printed.txt").write_text(done.out)
 
 
 def assert_error(done: Done, *parts: str) -> None:

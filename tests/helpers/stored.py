@@ -9,7 +9,7 @@ from brlbench.agents import make_agent
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.training import TrainedAgent, save, train
-from brlbench.storage import tables
+from brlbench.results import sealed
 
 Write = Callable[[Path], object]
 
@@ -37,6 +37,6 @@ KINDS = list(WRITERS)
 
 def resealed(data: bytes) -> bytes:
     """The same file with a digest that is right again."""
-    place = data.rindex(tables._SEAL.encode())
-    end = place + len(tables.OPEN_SEAL)
-    return tables.sealed(data[:place] + tables.OPEN_SEAL.encode() + data[end:])
+    place = data.rindex(sealed._SEAL.encode())
+    end = place + len(sealed.OPEN_SEAL)
+    return sealed.sealed(data[:place] + sealed.OPEN_SEAL.encode() + data[end:])

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brlbench.agents.arrays.model import build_counts, copy
+from brlbench.builders.model import build_counts, copy
 from brlbench.kernels.counts import Counts
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats, Integers

@@ -1,25 +1,30 @@
 """Compiled code on disk: never stale, and used by the next process."""
 
 import json
+import math
 import os
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import brlbench
+from brlbench.kernels import machine_code
+from brlbench.kernels.jit import cold, kernel
+from brlbench.kernels.loop import trajectory
 
 # Twenty actions of the random agent, through a helper of a helper, and what was compiled for them.
 DRAW = """
-import json, sys
+import json, os, sys
 import numpy as np
 from numba.core import event
 with event.install_recorder("numba:compile") as compiled:
     from brlbench.agents.random.kernel import Random
-    from brlbench.kernels import jit
+    from brlbench.kernels import machine_code
     from brlbench.kernels.loop import trajectory
     agent = Random(np.array([1, 2, 3, 4], np.uint64), 5)
     actions = [int(trajectory.act_once(agent, 0)) for _ in range(20)]
@@ -29,7 +34,7 @@ print(json.dumps({
     "hits": len(stats.cache_hits),
     "misses": len(stats.cache_misses),
     "compiled": len(compiled.buffer),
-    "folder": str(jit.CACHE_FOLDER),
+    "files": sorted(os.listdir(machine_code.FOLDER)) if machine_code.FOLDER.is_dir() else [],
 }))
 """
 
@@ -122,8 +127,10 @@ def test_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
     assert len(set(first["actions"])) > 1
     assert (first["hits"], first["misses"]) == (0, 1)
     assert first["compiled"] > 0
-    assert first["folder"].startswith(str(tmp_path / "cache"))
+    assert [name.split("-")[0] for name in first["files"]] == ["act_once"]  # helpers are not stored
 
+    other = copied / "agents/bamcp/kernel.py"  # which the random agent does not import
+    other.write_text(other.read_text() + "# edited")
     second = run(DRAW, **folders)
     assert second["actions"] == first["actions"]
     assert (second["hits"], second["misses"], second["compiled"]) == (1, 0, 0)
@@ -137,11 +144,43 @@ def test_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
     os.utime(helper, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # the date alone doesn't tell
     third = run(DRAW, **folders)
     assert third["actions"] == [0] * 20
-    assert third["folder"] != first["folder"]
+    assert len(third["files"]) == 2
 
     helper.write_text(text)
     fourth = run(DRAW, **folders)
     assert fourth["actions"] == first["actions"]
+    assert fourth["hits"] == 1
+
+
+@cold
+def describe(x: float) -> float:
+    print("root of", x)
+    if x > 2:
+        raise ValueError("too large")
+    return math.sqrt(x)
+
+
+@kernel
+def describe_once(x: float) -> float:
+    return describe(x)
+
+
+def test_helpers_print_and_raise(capfd: pytest.CaptureFixture[str]) -> None:
+    assert describe_once(0.25) == 0.5
+    assert capfd.readouterr().out == "root of 0.25\n"
+    with pytest.raises(ValueError, match="too large"):
+        describe_once(3.0)
+
+
+def test_the_sources_of_an_agent_include_its_functions() -> None:
+    for path in Path(brlbench.__file__).parent.glob("agents/*/kernel.py"):
+        import_module(f"brlbench.agents.{path.parent.name}.kernel")
+    assert len(trajectory._HOOKS) > 10
+    for kind, hooks in trajectory._HOOKS.items():
+        sources = machine_code.sources(kind.__module__)
+        for hook in filter(None, hooks):
+            assert hook.__module__ in sources
+        assert {"brlbench.kernels.jit", "brlbench.kernels.types"} <= sources
 
 
 @pytest.mark.slow
@@ -173,8 +212,8 @@ def search_path(folder: Path) -> str:
 
 def test_a_folder_that_cannot_be_written_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    script = "import json; from brlbench.kernels import jit; print(json.dumps({'folder': str("
-    script += "jit.CACHE_FOLDER)}))"
+    script = "import json; from brlbench.kernels import machine_code; "
+    script += "print(json.dumps({'folder': str(machine_code.FOLDER)}))"
     folder = run(script, BRLBENCH_CACHE_DIR=str(tmp_path / "file"), TMPDIR=str(tmp_path))["folder"]
     assert Path(folder).is_dir()
     assert Path(folder).is_relative_to(tmp_path / f"brlbench-{os.getuid()}")
@@ -190,8 +229,8 @@ def nowhere(*_):
 
 pathlib.Path.home = nowhere
 tempfile.tempdir = TEMPORARY
-from brlbench.kernels import jit
-print(json.dumps({"folder": str(jit.CACHE_FOLDER)}))
+from brlbench.kernels import machine_code
+print(json.dumps({"folder": str(machine_code.FOLDER)}))
 """
 
 
@@ -226,6 +265,6 @@ def test_damaged_or_lost_caches_cost_no_result(tmp_path: Path) -> None:
     assert damaged["hits"] == 0
     assert run(DRAW, **cache)["hits"] > 0
     # A file in place of the folder, just before the first call: nothing can be saved any more.
-    lose = "import shutil; shutil.rmtree(jit.CACHE_FOLDER); jit.CACHE_FOLDER.touch()"
+    lose = "import shutil; f = machine_code.FOLDER; shutil.rmtree(f); f.touch()"
     lost = DRAW.replace("    agent = ", f"    {lose}\n    agent = ")
     assert run(lost, **cache)["actions"] == first["actions"]

@@ -10,9 +10,10 @@ from brlbench.agents import make_agent
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.mdp import MDP
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.luck import NUM_BASELINES, estimate_start_values, greedy_policy
+from brlbench.protocol.luck import estimate_start_values, greedy_policy
 from brlbench.protocol.playing import Part, play
 from brlbench.protocol.training import train
+from brlbench.results.schema import NUM_BASELINES
 
 Floats = NDArray[np.float64]
 

@@ -213,11 +213,11 @@ def test_a_numpy_integer_is_a_horizon() -> None:
 def test_horizons_that_are_none(horizon: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
         bayes_optimal_value(distribution("GC"), 0.9, horizon)
-    assert str(caught.value) == f"horizon = {horizon!r}: must be a whole number, at least 0"
+    assert str(caught.value).startswith(f"horizon = {horizon!r}: must be a whole number at least 0")
 
 
 def test_a_horizon_that_is_too_long() -> None:
-    with pytest.raises(InvalidInput, match="horizon = 256: must be at most 255"):
+    with pytest.raises(InvalidInput, match=r"horizon = 256: must be a whole number .* at most 255"):
         bayes_optimal_value(deterministic(1), 0.9, 256)
     bayes_optimal_value(deterministic(1), 0.9, 255)
 

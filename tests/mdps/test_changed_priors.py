@@ -95,16 +95,19 @@ def test_all_prefixes_are_known_before_a_name(prefixes: list[str]) -> None:
         assert found[0] == "".join(prefixes)
 
 
+SHARE = "must be a number at least 0 and at most 1"
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("mixed:1.5:GC", "mixed 1.5: the share of uniform counts must be from 0 to 1"),
-        ("mixed:-0.1:GC", "mixed -0.1: the share of uniform counts must be from 0 to 1"),
-        ("mixed:nan:GC", "mixed nan: the share of uniform counts must be from 0 to 1"),
+        ("mixed:1.5:GC", f"mixed: the share of uniform counts = 1.5: {SHARE}"),
+        ("mixed:-0.1:GC", f"mixed: the share of uniform counts = -0.1: {SHARE}"),
+        ("mixed:nan:GC", f"mixed: the share of uniform counts = nan: {SHARE}"),
         ("mixed:GC", "'mixed:GC': must be mixed:, the share of uniform counts, a colon, and a "
          "distribution, as in mixed:0.25:GC"),
-        ("scaled:0:GC", "scaled 0.0: counts must be multiplied by a number above 0"),
-        ("scaled:inf:GC", "scaled inf: counts must be multiplied by a number above 0"),
+        ("scaled:0:GC", "scaled: the factor of all counts = 0.0: must be a number above 0"),
+        ("scaled:inf:GC", "scaled: the factor of all counts = inf: must be a number above 0"),
         ("scaled:x:GC", "'scaled:x:GC': must be scaled:, the factor of all counts, a colon, and a "
          "distribution, as in scaled:10:GC"),
         ("scaled:1e308:GC", "the counts of state 0, action 0 are too large to be added: use "

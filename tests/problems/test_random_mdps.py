@@ -71,16 +71,16 @@ def test_parameters() -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("GDL:size=3", "GDL: unknown parameter 'size': it has none"),
+        ("GDL:size=3", "GDL: unknown parameter 'size': it has no parameters"),
         ("DeepSea:sise=3", "DeepSea: unknown parameter 'sise' (did you mean 'size'?): its "
          "parameters are size"),
         ("DeepSea:3", "'3' is not a parameter: must be name=value"),
-        ("DeepSea:size=three", "DeepSea: size = 'three': must be a whole number, at least 2"),
-        ("RiverSwim:size=1", "RiverSwim: size = 1: must be a whole number, at least 2"),
-        ("Dense:states=0", "Dense: states = 0: must be a whole number, at least 1"),
+        ("DeepSea:size=three", "DeepSea: size = 'three': must be a whole number at least 2"),
+        ("RiverSwim:size=1", "RiverSwim: size = 1: must be a whole number at least 2"),
+        ("Dense:states=0", "Dense: states = 0: must be a whole number at least 1"),
         ("Dense:states=3,goals=4", "Dense: goals = 4: must be at most the 3 states"),
         ("Sparse:states=2", "Sparse: successors = 3: must be at most the 2 states"),
-        ("Sparse:seed=-1", "Sparse: seed = -1: must be a whole number, at least 0"),
+        ("Sparse:seed=-1", "Sparse: seed = -1: must be a whole number at least 0"),
         ("around:GC", "'around:GC': must be around:, the sum of each pair's counts, a colon, and "
          "a distribution, as in around:20:Chain"),
     ],

@@ -1,5 +1,8 @@
 import re
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +18,8 @@ from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.playing import identity
-from brlbench.protocol.result import Result
 from brlbench.protocol.training import Training, check_plays, train, train_new
+from brlbench.results.result import Result
 from helpers.own_agents import (
     BadLoading,
     BadSaving,
@@ -66,7 +69,9 @@ def test_an_exception_in_another_process_says_as_much() -> None:
     with pytest.raises(AgentError) as caught:
         evaluate(Failing("act"), build(), workers=2)
     assert re.fullmatch(
-        r"failing failed on MDP \d at step 3: RuntimeError: no luck in act", str(caught.value)
+        r"failing failed on MDP \d at step 3: RuntimeError: no luck in act "
+        r"\(.*own_agents\.py, line \d+, in _fail\)",
+        str(caught.value),
     )
 
 
@@ -218,15 +223,43 @@ def test_an_agent_that_fails_to_save_or_load() -> None:
 
 
 def test_an_agent_that_ends_its_process() -> None:
-    with pytest.raises(AgentError, match="dying: a process that played it ended early: use"):
+    with pytest.raises(AgentError, match=r"^dying: its process ended with exit code 3$"):
         evaluate(Dying(name="dying"), build(), workers=2)
+
+
+SCRIPT = """
+import brlbench as bb
+
+class Mine:
+    def train(self, prior, task, rng): self.trained = True
+    def start(self, state, rng): self.rng = rng
+    def act(self, state): return int(self.rng.integers(3)) if self.trained else 5
+    def observe(self, *_): pass
+
+def main():
+    experiment = bb.Experiment("GC", num_mdps=4, horizon=9)
+    alone, both = (bb.evaluate(Mine(), experiment, workers) for workers in (1, 2))
+    assert (alone.rewards == both.rewards).all()
+    print("equal")
+"""
+
+
+@pytest.mark.parametrize("guard", ['if __name__ == "__main__":\n    main()', "main()"])
+def test_an_agent_that_a_script_defines(tmp_path: Path, guard: str) -> None:
+    (tmp_path / "script.py").write_text(f"{SCRIPT}\n{guard}\n")
+    command = [sys.executable, str(tmp_path / "script.py")]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if guard == "main()":
+        assert "must start its work under if __name__" in run.stderr
+    else:
+        assert run.stdout == "equal\n", run.stderr
 
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, "2", True, np.nan])
 def test_refused_workers(workers: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
         evaluate(Scripted(), build(), workers)
-    assert str(caught.value) == f"workers = {workers!r}: must be a whole number, at least 1"
+    assert str(caught.value) == f"workers = {workers!r}: must be a whole number at least 1"
 
 
 def test_all_cores_may_be_used() -> None:

@@ -14,9 +14,10 @@ from brlbench.memory import format_mebibytes
 from brlbench.protocol import footprint
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.footprint import Meter, largest
+from brlbench.protocol.footprint import Meter
 from brlbench.protocol.playing import Part, play
 from brlbench.protocol.training import Training, train
+from brlbench.results.schema import largest
 from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study

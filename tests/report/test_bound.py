@@ -21,11 +21,14 @@ from brlbench.errors import InvalidInput, StoreError
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.report.answers import Question, answer
 from brlbench.report.data import ExperimentData, ReportData
-from brlbench.report.export import agents_csv, agents_json, best_csv, best_json, everyone_csv
+from brlbench.report.export import agents_json, answers_json, csv_of
 from brlbench.report.figures import score_against_online_time
 from brlbench.report.latex import render_report, render_table
 from brlbench.report.loading import load
 from brlbench.report.spread import distributions
+from brlbench.report.tables import agents_table
+from brlbench.report.tables import best_table as best_exported
+from brlbench.report.tables import everyone_table as everyone_exported
 from brlbench.report.words import format_bound, scale_sentence
 from helpers.made_results import experiment, result, settings, summary
 
@@ -161,12 +164,13 @@ def test_tables_of_the_terminal_end_with_the_bound() -> None:
 def test_exports_have_the_bound() -> None:
     data = made([MINE])
     answers = [answer(data)]
-    for csv in (agents_csv(answers), best_csv(answers), everyone_csv(answers)):
-        assert set(pl.read_csv(io.BytesIO(csv))["bound"]) == {19.004}
-    for content in (agents_json, best_json):
-        (read,) = json.loads(content(ReportData([data], []), answers))["experiments"]
+    for table in (agents_table, best_exported, everyone_exported):
+        assert set(pl.read_csv(io.BytesIO(csv_of(table(answers))))["bound"]) == {19.004}
+    report = ReportData([data], [])
+    for content in (agents_json(report, answers), answers_json(report, answers, False)):
+        (read,) = json.loads(content)["experiments"]
         assert read["bound"] == 19.004
-    assert agents_csv([answer(made([]))]).count(b"19.004") == 0
+    assert csv_of(agents_table([answer(made([]))])).count(b"19.004") == 0
 
 
 def test_latex_tables_end_with_the_bound() -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import brlbench as bb
-from brlbench.protocol.result import Result
 from brlbench.report.loading import load
+from brlbench.results.result import Result
 from brlbench.storage import write_result
 from helpers.made_results import result, write_study
 

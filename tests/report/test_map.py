@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 
 from brlbench.analysis.bounds import Comparison
 from brlbench.problems import distribution
-from brlbench.protocol.summary import Summary
 from brlbench.report.answers import Answer, Question, answer
 from brlbench.report.axes import LogAxis
 from brlbench.report.data import ExperimentData
 from brlbench.report.figures import render, score_against_time
 from brlbench.report.map import NAMED, best_algorithms_map, rectangles
 from brlbench.report.words import format_bound
+from brlbench.results.summary import Summary
 from helpers.made_results import SPECIAL_NAMES, experiment, study, summary
 from helpers.strategies import reproducible
 

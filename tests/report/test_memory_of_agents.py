@@ -4,42 +4,48 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from brlbench.agents import make_agent
-from brlbench.analysis.times import summarise
 from brlbench.errors import StoreError
 from brlbench.protocol.evaluate import evaluate
-from brlbench.protocol.playing import Part, play
-from brlbench.protocol.result import Result
+from brlbench.protocol.playing import Part, play_part
+from brlbench.protocol.recording import make_part
 from brlbench.protocol.training import Training, save
 from brlbench.report.answers import answer
 from brlbench.report.data import ReportData
-from brlbench.report.export import agents_csv, agents_json
+from brlbench.report.export import agents_json, csv_of
 from brlbench.report.latex.rendering import render_table
 from brlbench.report.loading import load
 from brlbench.report.tables import agents_table, best_table, everyone_table
+from brlbench.results.compact import NULLABLE, read_summaries, write_summaries
+from brlbench.results.files import pack_part, read_part
+from brlbench.results.result import Result
+from brlbench.results.sealed import pack_table, read_table
+from brlbench.results.summary import summarise
 from brlbench.storage import read_result, write_result
 from brlbench.storage.agents import pack_agent, unpack_agent
-from brlbench.storage.compact import read_summaries, write_summaries
-from brlbench.storage.results import pack_part, read_part
-from brlbench.storage.tables import pack_table, read_table
 from helpers.made_results import experiment, summary
 from helpers.made_studies import run
 from helpers.stored import experiment as made_experiment
 from helpers.stored import trained
 
 SIZES = {"a": 5 * 2**20, "b": None, "c": 300 * 2**20}
-AGENTS = [replace(summary(name, np.arange(40.0)), peak_bytes=size) for name, size in SIZES.items()]
+AGENTS = [
+    replace(summary(name, np.arange(40.0)), quantities={"peak_bytes": size})
+    for name, size in SIZES.items()
+]
 FOUND = answer(experiment(AGENTS))
 
 
 def result(peak_bytes: int | None) -> Result:
-    return replace(evaluate(make_agent("random"), made_experiment()), peak_bytes=peak_bytes)
+    result = evaluate(make_agent("random"), made_experiment())
+    measured = {**result.measured, "peak_bytes": peak_bytes}
+    known = {name: number for name, number in measured.items() if number is not None}
+    return replace(result, measured=known)
 
 
 @pytest.mark.parametrize("size", [None, 0, 123_456_789])
@@ -56,13 +62,11 @@ def test_results_and_compact_files_keep_it(tmp_path: Path, size: int | None) -> 
     assert again.peak_bytes == size
 
 
-def test_compact_files_of_earlier_versions_lack_it(tmp_path: Path) -> None:
+def test_impossible_sizes_in_compact_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "small.parquet"
     write_summaries(path, [(FOUND.experiment.header, AGENTS)])
     assert [each.peak_bytes for _, each in read_summaries(path)] == list(SIZES.values())
-    table, metadata = read_table(path, "compact")
-    path.write_bytes(pack_table("compact", table.drop("peak_bytes").to_dict(), metadata))
-    assert [each.peak_bytes for _, each in read_summaries(path)] == [None] * 3
+    table, metadata = read_table(path, "compact", nullable=NULLABLE)
     wrong = table.with_columns(peak_bytes=pl.lit(-1))
     path.write_bytes(pack_table("compact", wrong.to_dict(), metadata))
     with pytest.raises(StoreError, match="damaged"):
@@ -73,19 +77,16 @@ def test_compact_files_of_earlier_versions_lack_it(tmp_path: Path) -> None:
 def test_parts_and_trained_agents_keep_it(tmp_path: Path, size: int | None) -> None:
     made, path = trained(), tmp_path / "part.parquet"
     made = made._replace(training=Training(1.5, 0.5, size))
-    record = play(made.agent, made_experiment(), Part(0, 2))
-    path.write_bytes(pack_part([record], made.training, {}, 0.5, size))
-    part = read_part(path)
-    assert (part.training, part.peak_bytes) == (made.training, size)
+    experiment = made_experiment()
+    played = play_part(made.agent, experiment, Part(0, 2), keep_decisions=True, keep_paths=False)
+    played = played._replace(seconds=0.5, peak_bytes=size)
+    part = make_part(made.agent, experiment, made.training, played, {})
+    path.write_bytes(pack_part(part))
+    again = read_part(path)
+    assert (again.offline_seconds, again.offline_cpu_seconds) == (1.5, 0.5)
+    assert (again.measured["playing_seconds"], again.peak_bytes) == (0.5, size)
     file = pack_agent(save(made))
     assert unpack_agent(file, "it").training == made.training
-    # Files of earlier versions: two numbers, and no others.
-    table, metadata = read_table(path, "part")
-    older: dict[str, Any] = {**metadata, "training": [1.5, 0.5]}
-    older.pop("peak_bytes", None)
-    path.write_bytes(pack_table("part", table.to_dict(), older))
-    part = read_part(path)
-    assert (part.training, part.peak_bytes) == (Training(1.5, 0.5, None), None)
 
 
 def test_tables_and_exports_have_it() -> None:
@@ -93,7 +94,7 @@ def test_tables_and_exports_have_it() -> None:
         found = table([FOUND])
         assert found["peak_bytes"].dtype == pl.Int64
         assert dict(zip(found["agent"], found["peak_bytes"], strict=True)) == SIZES
-    csv = pl.read_csv(io.BytesIO(agents_csv([FOUND])))
+    csv = pl.read_csv(io.BytesIO(csv_of(agents_table([FOUND]))))
     assert csv["peak_bytes"].to_list() == list(SIZES.values())
     (content,) = json.loads(agents_json(ReportData([FOUND.experiment], []), [FOUND]))["experiments"]
     assert [row["peak_bytes"] for row in content["agents"]] == list(SIZES.values())
@@ -109,7 +110,7 @@ def test_latex_has_it() -> None:
 
 
 def test_notebooks_and_the_terminal_show_it(tmp_path: Path) -> None:
-    assert "5.0 MiB at its peak" in result(5 * 2**20)._repr_html_()
+    assert "5.0 MiB" in result(5 * 2**20)._repr_html_()
     assert "MiB" not in result(None)._repr_html_()
     path, older = tmp_path / "new.parquet", tmp_path / "older.parquet"
     write_summaries(path, [(FOUND.experiment.header, AGENTS)])

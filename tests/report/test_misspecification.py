@@ -8,10 +8,10 @@ import pytest
 
 import brlbench as bb
 from brlbench.analysis.bayes_bound.shipped import shipped_bound
-from brlbench.protocol.result import Result
-from brlbench.protocol.score import Score
 from brlbench.report.data import ExperimentData
 from brlbench.report.misspecification import MIXED, SCALED, families, misspecification
+from brlbench.results.result import Result
+from brlbench.results.score import Score
 from helpers.made_results import experiment, result, summary
 
 GC = bb.distribution("GC")
@@ -54,11 +54,11 @@ def test_experiments_are_ordered_by_the_change_of_the_prior() -> None:
 def test_the_best_agent_at_the_accurate_prior_is_kept() -> None:
     """Not the other one, which is better at worse priors."""
     [family] = families(PLAYED, MIXED)
-    kept = family.kept["beb"]
+    kept = family.lines["beb"]
     assert {each.parameters["value"] for each in kept.values()} == {"b"}
     means = {number: each.score.mean - NOISE.mean() for number, each in kept.items()}
     assert means == pytest.approx({0.0: 40, 0.1: 36, 1.0: 32})
-    assert "soft" not in family.kept
+    assert "soft" not in family.lines
 
 
 def test_lines_are_normalised_scores_and_bands_their_intervals() -> None:

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from brlbench.problems import distribution
-from brlbench.protocol.score import Score
-from brlbench.protocol.summary import Summary
 from brlbench.report.answers import Question, answer
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.loading import load
 from brlbench.report.words import format_bound
+from brlbench.results.score import Score
+from brlbench.results.summary import Summary
 from brlbench.storage import write_result
 from helpers.made_results import experiment, result, settings, study, summary
 from helpers.page_browser import FEATURES, Page, awkward
@@ -85,11 +85,11 @@ def test_honest_scores_are_those_of_the_testing_half(page: Page) -> None:
     shown = [text.split(" ± ") for text in page.texts("#best tbody td:nth-child(2)")]
     wanted = [(f"{row.score.mean:.2f}", f"{row.score.ci95:.2f}") for row in rows]
     assert [tuple(parts) for parts in shown] == wanted
-    assert page.texts("#best tbody td.name") == [row.summary.label for row in rows]
+    assert page.texts("#best tbody .name") == [row.summary.label for row in rows]
     assert "41 MDPs · scores of 20 of them" in page.text("#about")
     assert "Scores and Z are of 20 MDPs" in page.text("#best-note")
     assert "(20 MDPs)" in page.text("#online-plot text")
-    labels, scores = page.texts("#agents tbody td.name"), page.texts("#agents td:nth-child(2)")
+    labels, scores = page.texts("#agents tbody .name"), page.texts("#agents td:nth-child(2)")
     halves = {each.label: Score.of(each.returns[1::2]).mean for each in made.summaries}
     assert scores == [f"{halves[label]:.2f}" for label in labels]
     normalised = dict(zip(labels, page.texts("#agents td:nth-child(5)"), strict=True))
@@ -172,7 +172,7 @@ def test_the_bound_is_the_line_that_no_agent_can_pass(page: Page) -> None:
     for plot in ("offline", "online"):
         assert f"no agent can pass {text}" in page.text(f"#{plot}-plot")
         assert "optimal, far above: " in page.text(f"#{plot}-plot")
-    normalised = dict(zip(page.texts("#agents tbody td.name"),
+    normalised = dict(zip(page.texts("#agents tbody .name"),
                           page.texts("#agents tbody td:nth-child(5)"), strict=True))  # fmt: skip
     assert normalised["beb"] == f"{known.normalised(known.summaries[0].score.mean):.3f}"
     page.open(ReportData([made], []))

@@ -85,14 +85,14 @@ def test_sorting(page: Page) -> None:
         for order in ("first", "second"):
             page.one(f"#agents th[data-key={key}] button").click()
             sort = page.one(f"#agents th[data-key={key}]").get_attribute("aria-sort")
-            shown = [values[by_label[name]] for name in page.texts("#agents tbody td.name")]
+            shown = [values[by_label[name]] for name in page.texts("#agents tbody .name")]
             assert shown == sorted(values, reverse=sort == "descending"), (key, order)
     page.one("#agents th[data-key=winner] button").click()
     marks = page.texts("#agents tbody tr td:last-child")
     assert marks[0] == "★ winner"
     assert marks == sorted(marks, key=lambda mark: "winner" not in mark)
     page.one("#agents th[data-key=agent] button").click()
-    names = page.texts("#agents tbody td.name")
+    names = page.texts("#agents tbody .name")
     assert names[:2] == ["a(n=0)", "a(n=6)"]
     assert names[-1] == "random"
 
@@ -100,13 +100,14 @@ def test_sorting(page: Page) -> None:
 def test_memory_is_a_column_where_it_is_known(page: Page) -> None:
     sizes = {"a": 5 * 2**20, "b": None, "c": 300 * 2**20, "d": 2**18}
     agents = [
-        replace(summary(name, np.arange(40.0)), peak_bytes=size) for name, size in sizes.items()
+        replace(summary(name, np.arange(40.0)), quantities={"peak_bytes": size})
+        for name, size in sizes.items()
     ]
     page.open(ReportData([experiment(agents)], []))
     column = page.texts("#agents th").index("Memory") + 1
     for expected in (["d", "a", "c", "b"], ["c", "a", "d", "b"]):  # the unknown one is last
         page.one("#agents th[data-key=memory] button").click()
-        assert page.texts("#agents tbody td.name") == expected
+        assert page.texts("#agents tbody .name") == expected
     shown = page.texts(f"#agents tbody td:nth-child({column})")
     assert shown == ["300 MiB", "5.0 MiB", "0.3 MiB", "\N{EN DASH}"]
     page.open(ReportData([experiment([summary("a", np.arange(40.0))])], []))
@@ -119,7 +120,7 @@ def test_filter(page: Page) -> None:
     winner = page.texts("#answer strong")[0]
     page.tick(winner)
     assert winner not in page.texts("#answer strong")
-    assert not any(name.startswith(f"{winner}(") for name in page.texts("#agents td.name"))
+    assert not any(name.startswith(f"{winner}(") for name in page.texts("#agents tbody .name"))
     assert winner not in page.text("#legend")
     page.one("#none").click()
     assert page.text("#answer") == "Without time bounds: no agent."
@@ -143,7 +144,7 @@ def test_csv_is_what_is_shown(page: Page, browser: Chrome) -> None:
     wait_for(path.exists)
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert [row["agent"] for row in rows] == page.texts("#agents tbody td.name")
+    assert [row["agent"] for row in rows] == page.texts("#agents tbody .name")
     assert {row["agent"] for row in rows if row["winner"] == "true"} == set(shown["winners"])
     assert {row["algorithm"] for row in rows} == {*"abdef", "random", "optimal", name}
     by_label = {e.label: e for e in made.summaries}
@@ -202,11 +203,11 @@ def test_special_names_are_shown_as_such(page: Page, name: str) -> None:
     ]
     page.open(ReportData([experiment(summaries, name)], [Note(name)]))
     assert page.texts("#answer strong") == [name]
-    assert page.texts("#agents tbody td.name")[0] == label
+    assert page.texts("#agents tbody .name")[0] == label
     assert page.text("#notes") == name
     assert page.text("#about").startswith(name)
     assert any(name in text for text in page.texts("#legend li"))
     assert name in page.texts("#algorithms label")
     page.one("#online-plot").send_keys(Keys.HOME, Keys.ARROW_RIGHT)
     assert page.texts("#tip strong") in ([name], ["random"])
-    assert page.run("return document.querySelectorAll('script').length") == 5
+    assert page.run("return document.querySelectorAll('script').length") == 2

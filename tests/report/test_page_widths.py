@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brlbench.protocol.summary import Learning
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.looks import looks_of
+from brlbench.results.learning import Learning
 from helpers.made_results import ALGORITHMS, experiment, study, summary
 from helpers.page_browser import Page
 

@@ -8,9 +8,9 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 import brlbench as bb
-from brlbench.protocol.result import Result
-from brlbench.protocol.score import ci95
 from brlbench.report.figures import Picture
+from brlbench.results.result import Result
+from brlbench.results.score import ci95
 from helpers.made_results import result
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -109,7 +109,7 @@ def test_compare_by_another_feature(
         (["--offline", "5 parsecs"], "offline = '5 parsecs': must be a duration like"),
         (["--experiment", "gc"], "experiment = 'gc' (did you mean 'GC'?): must be one of"),
         (["--feature", "meen"], "unknown time feature 'meen' (did you mean 'mean'?)"),
-        (["--level", "95"], "level = 95.0: must be between 0 and 1"),
+        (["--level", "95"], "level = 95.0: must be a number between 0 and 1"),
         (["--format", "xml"], "format = 'xml': must be table, csv or json"),
     ],
 )

@@ -9,14 +9,15 @@ import pytest
 import brlbench as bb
 from brlbench.analysis.bounds import Comparison
 from brlbench.analysis.significance import z_against
-from brlbench.protocol.adjusted import Adjusted
-from brlbench.protocol.summary import RACE, Stopped, Summary
 from brlbench.report.answers import answer
 from brlbench.report.data import ReportData
-from brlbench.report.page.content import z_steps
 from brlbench.report.pairs import make_pair
 from brlbench.report.tables import agents_table
-from brlbench.storage.compact import read_summaries, write_summaries
+from brlbench.report.web.content import z_steps
+from brlbench.results.adjusted import Adjusted
+from brlbench.results.compact import read_summaries, write_summaries
+from brlbench.results.result import Stopped
+from brlbench.results.summary import RACE, Summary
 from helpers.made_results import experiment, summary
 
 DROPPED = Stopped(RACE, "dropped after 50 MDPs: worse")
@@ -69,7 +70,7 @@ def test_those_that_stay_are_compared_on_all_mdps() -> None:
     common = agents()[0].returns[:50] - agents()[3].returns
     assert rows["boss"].test.difference == pytest.approx(common.mean())
     assert with_short.p_values[-1] < 1e-6
-    assert [each.summary.marked_label for each in with_short.standings][-1] == "boss [50 MDPs]"
+    assert [each.summary.marked_label for each in with_short.allowed][-1] == "boss [50 MDPs]"
 
 
 def test_generous_mdps_are_no_merit() -> None:
@@ -97,7 +98,9 @@ def test_two_agents_are_compared_on_the_mdps_in_common() -> None:
     found = answer(experiment(agents()))
     pair = make_pair(found, "beb", "boss")
     assert pair.num_mdps == 50
-    assert pair.difference == pytest.approx((agents()[0].returns[:50] - agents()[3].returns).mean())
+    assert pair.test.difference == pytest.approx(
+        (agents()[0].returns[:50] - agents()[3].returns).mean()
+    )
 
 
 def test_tables_and_notes_say_so() -> None:

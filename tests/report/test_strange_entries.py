@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 import brlbench as bb
-from brlbench.protocol.summary import RACE, Learning, Stopped, Summary
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.loading import load
-from brlbench.report.page.content import Packed, page_content
-from brlbench.storage.compact import ExperimentHeader, read_summaries, write_summaries
+from brlbench.report.web.content import page_content
+from brlbench.results.compact import ExperimentHeader, read_summaries, write_summaries
+from brlbench.results.learning import Learning
+from brlbench.results.result import Stopped
+from brlbench.results.summary import RACE, Summary
 from helpers.made_entries import BUILT_IN, OWN, changed, settings, summaries
 from helpers.shell import Shell
 
@@ -39,7 +41,7 @@ def test_other_results_of_the_same_label_get_the_name_of_the_entry(
     made_entry: Path, tmp_path: Path
 ) -> None:
     better = summaries(returns=lambda each: each.returns + 1)
-    forged = changed(made_entry, tmp_path / "a.parquet", better, name="Rival")
+    forged = changed(made_entry, tmp_path / "a.entry.parquet", better, name="Rival")
     expected = [
         BUILT_IN,
         "beb [Rival](beta=2.0)",
@@ -52,7 +54,10 @@ def test_other_results_of_the_same_label_get_the_name_of_the_entry(
     ):
         assert labels(*places) == sorted(expected)
     again = changed(
-        made_entry, tmp_path / "b.parquet", summaries(returns=lambda e: e.returns + 2), name="Rival"
+        made_entry,
+        tmp_path / "b.entry.parquet",
+        summaries(returns=lambda e: e.returns + 2),
+        name="Rival",
     )
     data = load(made_entry, forged, again)
     assert sum("hold different results of beb [Rival]" in note for note in data.notes) == 1
@@ -80,7 +85,7 @@ def test_agents_of_one_label_stay_apart_where_only_one_has_played(
     elsewhere = bb.frozen_set("GDL/accurate/v1")
     header = ExperimentHeader(elsewhere.name, elsewhere.hash, elsewhere.settings())
     other = changed(
-        made_entry, tmp_path / "a.parquet", lambda _, each: (header, each), name="Rival"
+        made_entry, tmp_path / "a.entry.parquet", lambda _, each: (header, each), name="Rival"
     )
     found = {each.name: each.summaries for each in load(made_entry, other).experiments}
     assert {each.algorithm for each in found["GC"]} == {"beb", OWN}
@@ -97,21 +102,25 @@ def _named(algorithm: str, **changes: Any) -> Callable[..., Any]:
 def test_an_entry_sets_no_scale_with_parameters_that_random_lacks(
     made_entry: Path, tmp_path: Path
 ) -> None:
-    forged = changed(made_entry, tmp_path / "a.parquet", _named("random", parameters={"x": 1}))
+    forged = changed(
+        made_entry, tmp_path / "a.entry.parquet", _named("random", parameters={"x": 1})
+    )
     [experiment] = load(forged).experiments
     assert experiment.score_of("random") is None
     within = settings(deadline=1.0)
 
     def late(header: Any, each: Summary) -> Any:
         head, same = within(header, each)
-        return _named("random", parameters={}, deadline=1.0, overruns=0.0)(head, same)
+        return _named("random", parameters={}, deadline=1.0, quantities={"overruns": 0.0})(
+            head, same
+        )
 
-    [experiment] = load(changed(made_entry, tmp_path / "b.parquet", late)).experiments
+    [experiment] = load(changed(made_entry, tmp_path / "b.entry.parquet", late)).experiments
     assert experiment.score_of("random") is None
 
 
 def test_a_label_that_hides_its_agent_is_not_shown(made_entry: Path, tmp_path: Path) -> None:
-    path = changed(made_entry, tmp_path / "a.parquet", summaries(label=lambda each: "bamcp"))
+    path = changed(made_entry, tmp_path / "a.entry.parquet", summaries(label=lambda each: "bamcp"))
     assert labels(path) == [BUILT_IN, f"{OWN}(patience=9)"]
 
 
@@ -119,7 +128,7 @@ def test_names_of_agents_are_escaped_wherever_they_are_shown(
     made_entry: Path, tmp_path: Path, shell: Shell
 ) -> None:
     name = "<script>x</script>[bold]\x1b[31m\u202e=1+1"
-    path = changed(made_entry, tmp_path / "a.parquet", _named(name))
+    path = changed(made_entry, tmp_path / "a.entry.parquet", _named(name))
     done = shell("compare", path, "--all", "--notes")
     assert done.code == 0, done
     assert "<script>x</script>[bold]\\x1b[31m\\u202e=1+1" in done.out
@@ -142,7 +151,7 @@ def test_names_of_agents_are_escaped_wherever_they_are_shown(
 def test_what_breaks_the_rules_is_left_out(
     change: Any, texts: dict[str, str], sentence: str, made_entry: Path, tmp_path: Path
 ) -> None:
-    path = changed(made_entry, tmp_path / "a.parquet", change, **texts)
+    path = changed(made_entry, tmp_path / "a.entry.parquet", change, **texts)
     data = load(made_entry, path)
     [experiment] = data.experiments
     assert len(experiment.summaries) == 2
@@ -151,7 +160,9 @@ def test_what_breaks_the_rules_is_left_out(
 
 def test_an_entry_cannot_rename_an_experiment(made_entry: Path, tmp_path: Path) -> None:
     path = changed(
-        made_entry, tmp_path / "a.parquet", lambda head, each: (head._replace(name="Best"), each)
+        made_entry,
+        tmp_path / "a.entry.parquet",
+        lambda head, each: (head._replace(name="Best"), each),
     )
     assert [each.name for each in load(path).experiments] == ["GC"]
 
@@ -164,13 +175,13 @@ def test_learning_curves_at_other_decisions_are_shown_together(made_entry: Path)
     mixed = replace(experiment, summaries=[first, replace(second, learning=few)])
     shown = _learning(mixed)
     assert shown["decisions"] == first.learning.decisions.tolist()
-    assert shown["curves"][1] == 4 * len(shown["decisions"])
+    assert [len(each) for each in shown["curves"][1]] == 2 * [len(shown["decisions"])]
     again = few.at(second.learning.decisions)
     assert again.mean[::3].tolist() == few.mean.tolist()
 
 
 def _learning(experiment: ExperimentData) -> Any:
-    return page_content(ReportData([experiment], []), Packed.empty())["experiments"][0]["learning"]
+    return page_content(ReportData([experiment], []))["experiments"][0]["learning"]
 
 
 def test_python_packs_what_the_command_line_packs(made_entry: Path, tmp_path: Path) -> None:

@@ -3,8 +3,8 @@ from typing import Any
 import numpy as np
 from reproduction.conclusions import Ranking, check_claims
 
-from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
+from brlbench.results.summary import Summary
 
 RNG = np.random.default_rng(0)
 LUCK = RNG.normal(size=400)  # of the MDPs, shared by all agents

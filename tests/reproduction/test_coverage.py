@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from reproduction.coverage import Population, check
 
-from brlbench.protocol.luck import StartValues
+from brlbench.results.adjusted import StartValues
 
 
 def test_luck_that_explains_half_of_the_variance() -> None:
@@ -11,7 +11,7 @@ def test_luck_that_explains_half_of_the_variance() -> None:
     noise, start = rng.normal(size=(2, 50_000, 3))
     luck = noise[:, 0] + start[:, 1]
     returns = 5 + luck + np.sqrt(2) * rng.normal(size=len(luck))
-    expected = StartValues(start.mean(axis=0), np.zeros((3, 3)), len(start))
+    expected = StartValues(start.mean(axis=0).tolist(), [[0.0] * 3] * 3, len(start))
     population = Population(returns, noise - noise.mean(axis=0), start, expected)
     found = check(population, 200, experiments=400)
     error = np.sqrt(0.95 * 0.05 / 400)

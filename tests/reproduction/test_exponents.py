@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from reproduction.exponents import exponent
 
-from brlbench.protocol.summary import Summary
+from brlbench.results.summary import Summary
 
 
 def summary(seconds: float, **parameters: float | str) -> Summary:

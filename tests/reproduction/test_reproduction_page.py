@@ -7,8 +7,8 @@ from reproduction.published import published_rows
 from reproduction.verdicts import CLOSE, Compared, compare_rows, constant_policies
 
 from brlbench.problems.frozen import HASHES
-from brlbench.protocol.score import Score
 from brlbench.report.loading import load
+from brlbench.results.score import Score
 
 
 @pytest.fixture(scope="module")

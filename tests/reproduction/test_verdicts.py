@@ -5,9 +5,9 @@ import pytest
 from reproduction.published import PublishedRow, published_rows
 from reproduction.verdicts import Compared, compare_rows
 
-from brlbench.protocol.score import Score
-from brlbench.protocol.summary import Summary
 from brlbench.report.data import ExperimentData
+from brlbench.results.score import Score
+from brlbench.results.summary import Summary
 
 ROW = PublishedRow("GDL", "GDL", "beb", "beb", {"beta": 0.5}, Score(3.0, 0.2))
 

@@ -26,9 +26,10 @@ def test_the_page_is_made_from_the_results() -> None:
 
 def test_the_results_are_small_and_those_of_the_study() -> None:
     assert SHIPPED.stat().st_size < 3.5e6
-    planned = {(job.experiment.hash, job.label) for job in read_study(STUDY).jobs}
+    # Not by hashes: processors draw MDPs with different last bits.
+    planned = {(job.experiment.name, job.label) for job in read_study(STUDY).jobs}
     assert planned == {
-        (experiment.hash, summary.label)
+        (experiment.name, summary.label)
         for experiment in experiments()
         for summary in experiment.summaries
     }

@@ -13,7 +13,8 @@ from brlbench.agents import make_agent
 from brlbench.errors import StoreError
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.training import save
-from brlbench.storage import agents, tables
+from brlbench.results import sealed
+from brlbench.storage import agents
 from helpers.stored import KINDS, WRITERS, experiment, trained
 
 READERS: dict[str, Callable[[Path], object]] = {
@@ -78,7 +79,7 @@ def test_files_of_another_kind(tmp_path: Path, files: dict[str, bytes], kind: st
 def test_files_of_a_later_format(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(tables, "FORMAT", 2)
+    monkeypatch.setattr(sealed, "FORMAT", 2)
     monkeypatch.setattr(agents, "FORMAT", 2)
     WRITERS[kind](tmp_path / "a")
     monkeypatch.undo()
@@ -116,7 +117,7 @@ def test_a_parquet_file_of_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_sealed_file_without_content(tmp_path: Path, kind: str) -> None:
     for content in ("{}", '{"kind": "agent"}', '{"kind": "agent", "format": 1}', "[1, 2]"):
-        (tmp_path / "a").write_bytes(tables.sealed(f"{content} {tables.OPEN_SEAL}".encode()))
+        (tmp_path / "a").write_bytes(sealed.sealed(f"{content} {sealed.OPEN_SEAL}".encode()))
         refused(tmp_path / "a", kind)
 
 

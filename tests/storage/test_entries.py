@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import brlbench as bb
-from brlbench.analysis.learning import learning_of
-from brlbench.analysis.times import summarise
 from brlbench.errors import InvalidInput, StoreError
-from brlbench.protocol.summary import Learning
+from brlbench.results.compact import ExperimentHeader, read_summaries, write_summaries
+from brlbench.results.learning import Learning, learning_of
+from brlbench.results.sealed import parse_parquet
+from brlbench.results.summary import summarise
 from brlbench.storage import write_result
-from brlbench.storage.compact import ExperimentHeader, read_summaries, write_summaries
 from brlbench.storage.entries import Entry, problems_of, read_entry, write_entry, wrong_with
 from helpers.fuzzing import fuzzing
 from helpers.made_entries import TOLD
@@ -35,11 +35,12 @@ def pairs() -> list[Any]:
 def test_an_entry_comes_back(tmp_path: Path) -> None:
     path = tmp_path / "a.entry.parquet"
     write_entry(path, ENTRY, pairs())
-    assert read_entry(path) == ENTRY
-    [(header, summary)] = read_summaries(path)
+    entry, [(header, summary)] = read_entry(path, parse_parquet)
+    assert entry == ENTRY
     assert (header.name, summary.label) == ("GC from uniform:GC", "random")
     write_summaries(tmp_path / "plain.parquet", pairs())
-    assert read_entry(tmp_path / "plain.parquet") is None
+    with pytest.raises(StoreError, match="no entry: make one with entry new"):
+        read_entry(tmp_path / "plain.parquet", parse_parquet)
 
 
 def test_a_byte_that_changes_is_noticed(tmp_path: Path) -> None:
@@ -49,12 +50,15 @@ def test_a_byte_that_changes_is_noticed(tmp_path: Path) -> None:
     data[data.index(b"Steady")] ^= 1
     path.write_bytes(data)
     with pytest.raises(StoreError, match="damaged"):
-        read_entry(path)
+        read_entry(path, parse_parquet)
 
 
 def test_its_file_is_named_like_an_entry(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"must end with \.entry\.parquet"):
         write_entry(tmp_path / "a.parquet", ENTRY, pairs())
+    write_summaries(tmp_path / "a.parquet", pairs(), entry=ENTRY._asdict())
+    with pytest.raises(StoreError, match=r"is an entry: its name must end with \.entry\.parquet"):
+        list(read_summaries(tmp_path / "a.parquet"))
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
@@ -86,19 +90,19 @@ def test_texts_that_break_the_rules_are_neither_written_nor_read(case: str, tmp_
     with pytest.raises(InvalidInput) as refused:
         write_entry(tmp_path / "a.entry.parquet", wrong, pairs())
     assert sentence in str(refused.value)
-    path = tmp_path / "forged.parquet"
+    path = tmp_path / "forged.entry.parquet"
     write_summaries(path, pairs(), entry=wrong._asdict())
     with pytest.raises(StoreError) as unread:
-        read_entry(path)
+        read_entry(path, parse_parquet)
     assert str(path) in str(unread.value) and sentence in str(unread.value)
-    assert read_entry(path, strict=False) == wrong
+    assert read_entry(path, parse_parquet, strict=False)[0] == wrong
 
 
 @pytest.mark.parametrize("content", [1, [], {"name": "x"}, {**ENTRY._asdict(), "authors": [1]}])
 def test_what_is_no_entry_is_damage(content: Any, tmp_path: Path) -> None:
-    write_summaries(tmp_path / "a.parquet", pairs(), entry=content)
+    write_summaries(tmp_path / "a.entry.parquet", pairs(), entry=content)
     with pytest.raises(StoreError, match="damaged"):
-        read_entry(tmp_path / "a.parquet", strict=False)
+        read_entry(tmp_path / "a.entry.parquet", parse_parquet, strict=False)
 
 
 def test_texts_of_many_languages_are_fine() -> None:

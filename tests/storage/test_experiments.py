@@ -12,7 +12,6 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.protocol import experiment as protocol_experiment
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.storage.results import renamed_settings
 from helpers.stored import experiment
 
 
@@ -72,19 +71,3 @@ def test_mdps_that_do_not_match_the_hash_are_refused(tmp_path: Path) -> None:
     storage.write_experiment(tmp_path / "a", made)
     with pytest.raises(StoreError, match=r"is damaged: its MDPs don't match its hash; make it"):
         storage.read_experiment(tmp_path / "a")
-
-
-def test_experiments_from_before_there_were_deadlines(tmp_path: Path) -> None:
-    class Earlier(Experiment):
-        def settings(self) -> dict[str, Any]:
-            return {key: value for key, value in super().settings().items() if key != "deadline"}
-
-    storage.write_experiment(tmp_path / "e", Earlier("GC", "GC", 2, horizon=5))
-    assert storage.read_experiment(tmp_path / "e").deadline is None
-
-
-def test_settings_of_older_files_have_the_names_of_today() -> None:
-    assert renamed_settings({"seed": 1, "trajectories": 3}) == {
-        "seed": 1,
-        "trajectories_per_mdp": 3,
-    }

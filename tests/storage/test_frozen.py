@@ -11,7 +11,7 @@ from brlbench.problems import frozen
 from brlbench.storage import write_experiment
 from brlbench.storage.frozen import why_not_frozen
 from brlbench.study.plan import read_study
-from brlbench.study.units import ExperimentRequest, build_experiment
+from brlbench.study.worker import pack_experiment, unpack_experiment
 from helpers.made_studies import returns_in, run, write_study
 
 PAPER = list(frozen.HASHES)[:6]
@@ -86,20 +86,15 @@ def test_a_set_that_this_machine_draws_otherwise_is_not_recognised(
 def test_workers_play_given_mdps_whatever_they_would_draw() -> None:
     others = bb.Experiment("GC", num_mdps=3, seed=9).probabilities
     experiment = bb.Experiment("GC", num_mdps=3, mdps=others)
-    built = build_experiment(ExperimentRequest.of(experiment))
+    built = unpack_experiment(pack_experiment(experiment))
     np.testing.assert_array_equal(built.probabilities, experiment.probabilities)
     assert built.hash == experiment.hash != bb.Experiment("GC", "GC", num_mdps=3).hash
 
 
 def test_in_a_study(tmp_path: Path) -> None:
     text = """
-[[experiments]]
-frozen = "GDL/inaccurate/v1"
-[[experiments]]
-frozen = "GDL/inaccurate/v1"
-deadline = "1s"
-[[agents]]
-algorithm = "random"
+experiments = [{ frozen = "GDL/inaccurate/v1" }, { frozen = "GDL/inaccurate/v1", deadline = "1s" }]
+agents = [{ algorithm = "random" }]
 """
     path = write_study(tmp_path, text)
     study = read_study(path)
@@ -117,6 +112,6 @@ algorithm = "random"
         ("", "experiments[1] must have test"),
     ]:
         entry = 'frozen = "GDL/inaccurate/v1"'
-        wrong = f"{entry}\n{addition}" if addition.startswith("horizon") else addition
+        wrong = f"{entry}, {addition}" if addition.startswith("horizon") else addition
         with pytest.raises(InvalidInput, match=re.escape(message)):
             read_study(write_study(tmp_path, text.replace(entry, wrong, 1)))

@@ -73,8 +73,10 @@ def test_other_seeds_and_given_mdps_have_nothing_in_common(tmp_path: Path) -> No
 
 
 def test_in_a_study(tmp_path: Path, shell: Shell) -> None:
-    for text in ('[defaults]\nnum_mdps = 3\n[[experiments]]\nfrozen = "GC/accurate/v1"\n',
-                 '[[experiments]]\nfrozen = "GC/accurate/v1"\nnum_mdps = 3\n'):  # fmt: skip
+    for text in (
+        '[defaults]\nnum_mdps = 3\n[[experiments]]\nfrozen = "GC/accurate/v1"\n',
+        '[[experiments]]\nfrozen = "GC/accurate/v1"\nnum_mdps = 3\n',
+    ):
         study = tmp_path / "study.toml"
         study.write_text(text + '[[agents]]\nalgorithm = "random"\n')
         done = shell("run", study, "-r", tmp_path / "out")

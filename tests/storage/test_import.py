@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 from brlbench.agents import make_agent
+from brlbench.agents.labels import label_of
 from brlbench.errors import BrlbenchError, InvalidInput, StoreError
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.labels import label_of
 from brlbench.report.answers import ANYTHING, answer_all
 from brlbench.report.compare import compare
 from brlbench.report.loading import load
 from brlbench.report.page import write_page
+from brlbench.results.compact import write_summaries
 from brlbench.storage import read_experiment, read_result, write_result
-from brlbench.storage.compact import write_summaries
 from brlbench.storage.original import import_files, read_agent_file
 from helpers.original_files import (
     DISCOUNT,
@@ -74,22 +74,22 @@ def test_an_experiment_has_the_same_mdps_and_can_be_played(
 @pytest.mark.parametrize("saves", [False, True])
 def test_a_result_has_the_rewards_and_times_as_they_were(tmp_path: Path, saves: bool) -> None:
     run = drawn_run(played=True, saves=saves)
-    played = run.played
-    assert played is not None
+    record = run.record
+    assert record is not None
     imported(tmp_path, run_text(run), GREEDY)
     made = read_result(tmp_path / "out.parquet")
-    assert (made.rewards == played.rewards).all()
-    by_hand = sum(DISCOUNT**t * played.rewards[:, :, t] for t in range(HORIZON))
+    assert (made.rewards == record.rewards).all()
+    by_hand = sum(DISCOUNT**t * record.rewards[:, :, t] for t in range(HORIZON))
     np.testing.assert_allclose(made.returns, np.mean(by_hand, axis=1), rtol=1e-14)
     decisions = NUM_MDPS * PER_MDP * HORIZON
     assert made.online_seconds == pytest.approx(
-        {"mean": played.seconds / decisions, "total": played.seconds / (NUM_MDPS * PER_MDP)}
+        {"mean": record.seconds / decisions, "total": record.seconds / (NUM_MDPS * PER_MDP)}
     )
     assert made.offline_seconds == 0.25
     assert made.label == "BBRL:epsilon-greedy(epsilon=0.1)"
     if saves:
-        assert np.array_equal(made.states, played.states)  # type: ignore[arg-type]
-        assert np.array_equal(made.actions, played.actions)  # type: ignore[arg-type]
+        assert np.array_equal(made.states, record.states)  # type: ignore[arg-type]
+        assert np.array_equal(made.actions, record.actions)  # type: ignore[arg-type]
     else:
         assert made.states is None
 
@@ -302,8 +302,8 @@ SAVED = run_text(drawn_run(played=True, saves=True))
 
 def _unfinished() -> str:
     text = run_text(PLAYED)
-    assert PLAYED.played is not None
-    last = "".join(f"{reward:.15g}\n" for reward in PLAYED.played.rewards[-1, -1])
+    assert PLAYED.record is not None
+    last = "".join(f"{reward:.15g}\n" for reward in PLAYED.record.rewards[-1, -1])
     start, _, end = text.rpartition(f"{HORIZON}\n{last}")
     return f"{start}0\n{end}"
 

@@ -121,7 +121,7 @@ def test_what_is_wrong_with_an_executor_is_told_in_a_sentence(
     misspelt = tmp_path / "misspelt.toml"
     misspelt.write_text('[slurm]\npartitoin = "main"\n')
     wrong_ones: list[tuple[tuple[str | Path, ...], str]] = [
-        (("--executor", "cloud"), "executor = 'cloud': input should be 'local', 'dask' or"),
+        (("--executor", "cloud"), "executor = 'cloud': must be "),
         (("--scheduler", "tcp://127.0.0.1:1"), "no Dask scheduler could be reached"),
         (("--profile", tmp_path / "none.toml"), "can't be read"),
         (("--executor", "slurm", "--profile", misspelt), "did you mean 'partition'"),

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from brlbench.executors.base import NO_LIMITS, Done, Limits, Outcome
+from brlbench.executors.base import Call, Done, Outcome
 from brlbench.executors.local import Local
 from brlbench.protocol.machine import Waiting
 from brlbench.protocol.playing import Part
-from brlbench.study.estimate import Estimate, estimate, probe_unit
+from brlbench.study.estimate import JobEstimate, estimate, probe_agent
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
 from helpers import timed_agent
@@ -40,15 +40,9 @@ algorithm = "helpers.timed_agent:Timed"
 class Here(Local):
     """Performs units at once, in this process."""
 
-    def submit(
-        self,
-        function_name: str,
-        argument: Any,
-        limits: Limits = NO_LIMITS,
-        guest: str | None = None,
-    ) -> "Future[Outcome]":
+    def submit(self, call: Call) -> "Future[Outcome]":
         future: Future[Outcome] = Future()
-        future.set_result(Done(probe_unit(list(argument), lambda message: False)))
+        future.set_result(Done(probe_agent(list(call.argument), lambda message: False)))
         return future
 
 
@@ -56,7 +50,7 @@ class Here(Local):
 def estimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Estimates for an agent with some parameters, by experiment; half of the work may be done."""
 
-    def find(parameters: str, is_half_done: bool = False) -> dict[str, Estimate]:
+    def find(parameters: str, is_half_done: bool = False) -> dict[str, JobEstimate]:
         study = read_study(write_study(tmp_path, STUDY + parameters))
         folder = Folder(tmp_path / "out")
         if is_half_done:
@@ -73,7 +67,7 @@ def estimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return find
 
 
-def playing(found: Iterable[Estimate]) -> list[float]:
+def playing(found: Iterable[JobEstimate]) -> list[float]:
     return [one.playing_seconds or 0.0 for one in found]
 
 

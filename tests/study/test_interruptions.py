@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brlbench.executors import Local
+from brlbench.executors.local import Local
 from brlbench.protocol.playing import Part
 from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
-from brlbench.study.run import Run, look
+from brlbench.study.run import Run, survey
 from brlbench.study.status import read_status
 from helpers.made_studies import (
     GATED,
@@ -35,9 +35,10 @@ from helpers.made_studies import (
 from helpers.processes import children_of, wait_for, wait_for_the_end_of
 from helpers.shell import Shell
 
+pytestmark = pytest.mark.slow  # starts processes
 
-@pytest.mark.slow
-def test_killed_at_many_moments(tmp_path: Path) -> None:
+
+def test_killed_at_many_moments(tmp_path: Path, shell: Shell) -> None:
     """A worker and then the main process, again and again: nothing is lost or left behind."""
     path, out = write_study(tmp_path, GATED), tmp_path / "out"
     rng = np.random.default_rng(0)
@@ -53,13 +54,12 @@ def test_killed_at_many_moments(tmp_path: Path) -> None:
             process.communicate()
         wait_for_the_end_of(workers)
     open_gate(tmp_path)
-    code, output = run("run", path, "-r", out)
-    assert code == 0, output
+    done = shell("run", path, "-r", out)
+    assert done.code == 0, done
     assert_tidy(out)
     assert_complete(path, out)
 
 
-@pytest.mark.slow
 def test_a_job_whose_workers_are_ended_from_outside_is_tried_again(
     tmp_path: Path, shell: Shell
 ) -> None:
@@ -118,12 +118,14 @@ def test_agents_that_print_without_end_do_not_fill_the_log(tmp_path: Path) -> No
     assert len(output) < 100_000  # of 180 MB
 
 
-def test_what_a_process_returns_instead_of_a_result_is_a_failure(tmp_path: Path) -> None:
+def test_what_a_process_returns_instead_of_a_result_is_a_failure(
+    tmp_path: Path, shell: Shell
+) -> None:
     text = SMALL.replace("study_agents:Plain", "study_agents:Forger")
     path, out = write_study(tmp_path, text), tmp_path / "out"
-    code, output = run("run", path, "-r", out)
-    assert code == 1
-    assert "6 of 10 jobs done, 4 failed" in output
+    done = shell("run", path, "-r", out)
+    assert done.code == 1
+    assert "6 of 10 jobs done, 4 failed" in done.out
     reasons = {failure.reason for failure in read_status(out).failures}
     assert reasons == {"its process returned no played part"}
     assert_complete(path, out, failures=4)
@@ -199,7 +201,6 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path, shell: Shell) -> None:
     assert read_status(out).owner is None
 
 
-@pytest.mark.slow
 def test_an_interrupt_stops_cleanly(tmp_path: Path, shell: Shell) -> None:
     text = GATED.replace("study_agents:Gated", "study_agents:GatedLater")
     path, out = write_study(tmp_path, text), tmp_path / "out"
@@ -238,7 +239,6 @@ def is_stopping(folder: Path) -> bool:
         return False
 
 
-@pytest.mark.slow
 def test_a_second_interrupt_stops_at_once(tmp_path: Path) -> None:
     with command("run", write_study(tmp_path, GATED), "-r", tmp_path / "out") as process:
         wait_at_gate(tmp_path)
@@ -297,8 +297,8 @@ def test_a_run_that_was_killed_between_its_last_part_and_the_result(
         with monkeypatch.context() as patch:
             patch.setattr(Folder, "join_parts", lambda self, job: None)
             Run(study.jobs, folder, executor, 1e-6)()
-        assert len(look(folder, study.jobs).missing) == len(study.jobs) == 4
+        assert len(survey(folder, study.jobs).missing) == len(study.jobs) == 4
         Run(study.jobs, folder, executor, 1e-6)()
-    assert look(folder, study.jobs).missing == []
+    assert survey(folder, study.jobs).missing == []
     folder.close()
     assert_tidy(tmp_path / "out")

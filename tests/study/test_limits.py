@@ -7,17 +7,22 @@ from typing import Any
 
 import pytest
 
-from brlbench.executors import Dask, Executor, Local
-from brlbench.protocol.playing import Part, play
+from brlbench.executors.base import Executor
+from brlbench.executors.dask import Dask
+from brlbench.executors.local import Local
+from brlbench.protocol.playing import Part, play_part
+from brlbench.protocol.recording import make_part
 from brlbench.protocol.training import train
-from brlbench.storage.results import pack_part
+from brlbench.results.files import pack_part
 from brlbench.study.failures import failures_in
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
 from brlbench.study.run import Run
 from brlbench.study.status import read_status
-from brlbench.study.units import Played
+from brlbench.study.worker import PartFile
 from helpers.made_studies import AGENTS, write_study
+
+pytestmark = pytest.mark.slow  # starts processes
 
 LIMITS = {"training": "1h", "decision": "1h", "trajectory": "50d", "memory": "100GB"}
 MORE_LIMITS = {"training_memory": "90GB", "playing": "1h", "playing_memory": "80GB"}
@@ -109,12 +114,12 @@ def test_all_parts_of_a_job_count_towards_its_playing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each part takes 40 s by the clock of its worker, so the third one is too much."""
-    read = Played.read
+    read = PartFile.read
 
-    def slow(value: Any, wanted: Part) -> Played:
+    def slow(value: Any, wanted: Part) -> PartFile:
         return read(value, wanted)._replace(seconds=40.0)
 
-    monkeypatch.setattr(Played, "read", slow)
+    monkeypatch.setattr(PartFile, "read", slow)
     text = STUDY.replace("num_mdps = 2", "num_mdps = 5") + "[limits]\nplaying = '100s'\n"
     study = read_study(write_study(tmp_path, f"{text}[[agents]]\nalgorithm = 'random'\n"))
     folder = Folder(tmp_path / "out")
@@ -136,10 +141,11 @@ def test_time_for_playing_that_earlier_runs_used_counts(tmp_path: Path) -> None:
     trained = train(job.agent.agent, job.experiment.prior, job.experiment.task, 0)
     for first, seconds in (0, 600.0), (1, 400.0):
         part = Part(first, first + 1)
-        record: Any = play(trained.agent, job.experiment, part)
-        record = record._replace(states=None, actions=None)
-        made_on = {"processor": "made up"}
-        folder.write_part(job, part, pack_part([record], trained.training, made_on, seconds))
+        played = play_part(trained.agent, job.experiment, part, True, False)
+        played = played._replace(seconds=seconds)
+        arguments = (trained.agent, job.experiment, trained.training)
+        stored = make_part(*arguments, played, {"processor": "made up"})
+        folder.write_part(job, part, pack_part(stored))
     assert folder.tally(job).seconds == 1000.0
     with Local(1) as executor:
         Run(study.jobs, folder, executor, part_seconds=1e-9)()

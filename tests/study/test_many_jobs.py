@@ -41,10 +41,17 @@ def test_failed_jobs_are_not_searched_for_every_job(
 ) -> None:
     (tmp_path / "failures").mkdir()
     jobs = [
-        {"agent": "a", "experiment": "GC", "trajectories": 1, "result": f"results/{i}",
-         "failure": f"failures/{i}.json", "parts": f"parts/{i}"}
+        {
+            "agent": "a",
+            "experiment": "GC",
+            "trajectories": 1,
+            "result": f"results/{i}",
+            "failure": f"failures/{i}.json",
+            "parts": f"parts/{i}",
+            "stopped": [],
+        }
         for i in range(4)
-    ]  # fmt: skip
+    ]
     for job in jobs[:3]:
         write_failure(tmp_path / str(job["failure"]), Failure("a", "GC", "no reason"))
     (tmp_path / "plan.json").write_text(json.dumps({"title": "", "jobs": jobs, "skipped": []}))

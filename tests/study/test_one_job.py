@@ -15,7 +15,7 @@ import pytest
 
 from brlbench.agents import make_agent
 from brlbench.errors import StoreError
-from brlbench.executors import Local
+from brlbench.executors.local import Local
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.training import save, train
@@ -26,6 +26,8 @@ from brlbench.study.one_job import OneJob
 from helpers.made_studies import open_gate, wait_at_gate, write_study
 from helpers.processes import wait_for
 from helpers.shell import Shell, assert_error
+
+pytestmark = pytest.mark.slow  # starts processes
 
 EXPERIMENT = Experiment("GC", num_mdps=6, horizon=5)
 # Every trajectory is a part of its own.

@@ -7,9 +7,9 @@ import pytest
 
 import brlbench.study.run as running
 from brlbench.errors import StoreError
-from brlbench.executors import Local
+from brlbench.executors.local import Local
 from brlbench.protocol.evaluate import evaluate
-from brlbench.protocol.score import Score
+from brlbench.results.score import Score
 from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
@@ -72,13 +72,13 @@ def test_a_changed_study_uses_what_still_applies(small: Path, shell: Shell) -> N
 
 
 @pytest.mark.slow
-def test_results_of_another_version_of_an_agent_are_not_used(small: Path) -> None:
+def test_results_of_another_version_of_an_agent_are_not_used(small: Path, shell: Shell) -> None:
     agents = small / "study_agents.py"
     agents.write_text(agents.read_text().replace("self.rng.integers(self.actions)", "0"))
-    code, output = run("run", small / "study.toml", "--results", small / "out")
-    assert code == 0, output
-    assert "6 done, 0 failed, 4 to do" in output
-    assert " ".join(output.split()).count("from another version of the agent's code") == 4
+    done = shell("run", small / "study.toml", "--results", small / "out")
+    assert done.code == 0, done
+    assert "6 done, 0 failed, 4 to do" in done.out
+    assert " ".join(done.out.split()).count("from another version of the agent's code") == 4
     assert len(returns_in(small / "out")) == 10
     assert len(list((small / "out/results").rglob("*.outdated"))) == 4
 
@@ -250,7 +250,7 @@ TWELVE = TINY.replace("num_mdps = 2", "num_mdps = 12")
 def test_the_score_so_far_is_that_of_the_mdps_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "LOOK_SECONDS", 0.0)  # so that nothing is left untold
+    monkeypatch.setattr(running, "POLL_SECONDS", 0.0)  # so that nothing is left untold
     study, folder = read_study(write_study(tmp_path, TWELVE)), Folder(tmp_path / "out")
     [job] = study.jobs
     returns = evaluate(job.agent.agent, job.experiment).returns

@@ -8,7 +8,7 @@ import pytest
 
 import brlbench as bb
 from brlbench.protocol import start_values
-from brlbench.protocol.luck import StartValues
+from brlbench.results.adjusted import StartValues
 from brlbench.storage import read_result
 from helpers.made_studies import TINY, assert_complete, write_study
 
@@ -54,7 +54,7 @@ def test_workers_are_told_the_expected_luck(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else each of them would estimate it, which can take a minute, within its limits."""
-    made_up = StartValues(np.array([1.0, 2.0, 3.0]), np.eye(3), num_mdps=10**6)
+    made_up = StartValues([1.0, 2.0, 3.0], np.eye(3).tolist(), num_mdps=10**6)
     monkeypatch.setattr(start_values, "estimate_start_values", lambda *_: made_up)
     monkeypatch.setattr(start_values, "cache_folder", lambda name: None)
     monkeypatch.setattr(start_values, "_known", {})
@@ -64,7 +64,7 @@ def test_workers_are_told_the_expected_luck(
     [file] = (tmp_path / "out/results").rglob("*.parquet")
     expected = read_result(file).expected
     assert expected is not None
-    assert expected.mean.tolist() == [1.0, 2.0, 3.0]
+    assert expected.mean == [1.0, 2.0, 3.0]
 
 
 def test_a_study_that_can_not_run_leaves_no_folder(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 from functools import partial
@@ -12,13 +13,14 @@ import numpy as np
 import pytest
 
 import brlbench as bb
-from brlbench.protocol.result import Result
+from brlbench.results.result import Result
 from brlbench.storage import read_result
 from brlbench.study.plan import read_study
 from brlbench.study.schema import read_tables
 from brlbench.study.status import read_status
 from helpers.made_studies import command, returns_in, run, write_study
 from helpers.processes import children_of, wait_for, wait_for_the_end_of
+from helpers.shared import made_once
 from helpers.shell import Shell
 from helpers.slurm_cluster import SETTINGS, jobs
 
@@ -84,12 +86,19 @@ def played(out: Path) -> dict[str, Result]:
     return {result.label: result for result in results}
 
 
-@pytest.fixture(scope="module")
-def raced(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A study that has raced with one worker."""
-    folder = tmp_path_factory.mktemp("raced")
+def run_race(folder: Path) -> None:
     bb.run(write_study(folder, RACE), folder / "out", workers=1)
-    return folder / "out"
+
+
+@pytest.fixture(scope="session")
+def raced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of a study that has raced with one worker; only for reading."""
+    return made_once(tmp_path_factory, "raced", run_race) / "out"
+
+
+def copied(raced: Path, folder: Path) -> tuple[Path, Path]:
+    """A copy of the raced study, which the test may change: its file and its results."""
+    return write_study(folder, RACE), shutil.copytree(raced, folder / "out")
 
 
 @pytest.mark.slow
@@ -147,7 +156,7 @@ def _has_ended_or_written(process: "subprocess.Popen[str]", out: Path, parts: in
 
 
 @pytest.mark.slow
-def test_killed_and_resumed_it_decides_the_same(raced: Path, tmp_path: Path) -> None:
+def test_killed_and_resumed_it_decides_the_same(raced: Path, tmp_path: Path, shell: Shell) -> None:
     path, out = write_study(tmp_path, RACE + '\n[execution]\npart = "1us"\n'), tmp_path / "out"
     for written in (3, 60):
         with command("run", path, "-r", out, "--workers", "1") as process:
@@ -156,17 +165,16 @@ def test_killed_and_resumed_it_decides_the_same(raced: Path, tmp_path: Path) -> 
             os.kill(process.pid, signal.SIGKILL)
             process.communicate()
         wait_for_the_end_of(workers)
-    code, output = run("run", path, "-r", out)
-    assert code == 0, output
-    assert "2 of them stopped early" in output
+    done = shell("run", path, "-r", out)
+    assert done.code == 0, done
+    assert "2 of them stopped early" in done.out
     assert decisions(out) == decisions(raced)
     assert returns_in(out).keys() == returns_in(raced).keys()
 
 
 @pytest.mark.slow
 def test_what_a_kill_or_damage_left_is_made_again(raced: Path, tmp_path: Path) -> None:
-    path, out = write_study(tmp_path, RACE), tmp_path / "out"
-    bb.run(path, out, workers=1)
+    path, out = copied(raced, tmp_path)
     before = decisions(out)
     # Killed between the decision and the result that follows from it, and a part is damaged.
     [lost, damaged] = sorted(out.glob("results/*/*.race.parquet"))
@@ -187,9 +195,10 @@ def test_what_a_kill_or_damage_left_is_made_again(raced: Path, tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_without_the_race_all_is_played_and_a_new_agent_begins_a_new_race(tmp_path: Path) -> None:
-    path, out = write_study(tmp_path, RACE), tmp_path / "out"
-    bb.run(path, out, workers=1)
+def test_without_the_race_all_is_played_and_a_new_agent_begins_a_new_race(
+    raced: Path, tmp_path: Path
+) -> None:
+    path, out = copied(raced, tmp_path)
     before = decisions(out)
     more = '\n[[agents]]\nalgorithm = "epsilon-greedy"\nparameters.epsilon = 0.2\n'
     write_study(tmp_path, RACE + more)
@@ -250,12 +259,15 @@ def test_the_command_line_races_and_says_so(tmp_path: Path, shell: Shell) -> Non
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("[racing]\nerror = 1.5", "racing.error = 1.5: input should be less than 1"),
+        (
+            "[racing]\nerror = 1.5",
+            "racing.error = 1.5: must be a number between 0 and 1, both excluded",
+        ),
         ('[racing]\nonline = ["soon"]', "racing.online[1] = 'soon': must be"),
-        ("[racing]\nonline = []", "racing.online must be"),
+        ("[racing]\nonline = []", "racing.online = []: give it at least one value"),
         ("[racing]\nlooks = 3", "unknown key 'looks'"),
         ('[defaults]\nuntil = "narrow"', "defaults.until = 'narrow': must be half the width"),
-        ("[defaults]\nuntil = -1.0", "defaults.until = -1.0: input should be greater than 0"),
+        ("[defaults]\nuntil = -1.0", "defaults.until = -1.0: must be half the width"),
     ],
 )
 def test_wrong_values_are_refused(tmp_path: Path, line: str, said: str) -> None:

@@ -15,6 +15,8 @@ from helpers.shell import Shell, assert_error
 IN_THIS_PROCESS = [rule for rule in RULES if rule != "workers"]
 
 # The agent, the rule that it breaks, a part of what is seen, and a part of the remedy.
+ONE_ACTION = "can't play problems with one action, one state and one action; with one action:"
+ALL_LATE = "100% of its decisions end after a deadline of 2"
 BREAKERS: list[tuple[type, str, str, str]] = [
     (agents.Fractional, "plays", "on MDP 0 at step 0: act returned 0.5: must be a", "valid"),
     (agents.HidesParameter, "parameters", "its constructor takes weight, which", "self.weight"),
@@ -26,15 +28,13 @@ BREAKERS: list[tuple[type, str, str, str]] = [
     (agents.CompiledForgetful, "copies", "differently than in the compiled loop", "in reset"),
     (agents.SavesHalf, "saves", "saved and loaded, it plays differently (MDP ", "take it over"),
     (agents.OnlySaves, "saves", "it has save but no load", "add load, or leave save out"),
-    (agents.NeedsTwoActions, "odd problems", "can't play problems with one action, one state and "
-     "one action; with one action:", "num_actions"),
+    (agents.NeedsTwoActions, "odd problems", ONE_ACTION, "num_actions"),
     (agents.NeedsPositiveRewards, "odd problems", "with Gaussian rewards: ", "of the prior"),
     (agents.NeedsReachableStates, "odd problems", "with unreachable states", "of the prior"),
     (agents.ChangesPrior, "given", "it changes the prior", "change a copy instead"),
     (agents.ChangesTask, "given", "it changes the task", "change a copy instead"),
-    (agents.IgnoresDeadlines, "deadlines", "100% of its decisions end after a deadline of 2",
-     "look at the clock"),
-]  # fmt: skip
+    (agents.IgnoresDeadlines, "deadlines", ALL_LATE, "look at the clock"),
+]
 
 
 def verdicts(agent: Any, rules: list[str]) -> dict[str, str]:
@@ -202,8 +202,10 @@ def test_the_command_prints_json(shell: Shell) -> None:
     assert content["agent"] == "random"
     assert list(content["findings"]) == list(RULES)
     assert content["findings"]["plays"] == {
-        "verdict": "kept", "seen": "20 decisions in 2 MDPs", "remedy": "",
-    }  # fmt: skip
+        "verdict": "kept",
+        "seen": "20 decisions in 2 MDPs",
+        "remedy": "",
+    }
     assert set(content["seconds"]) == {"offline", "median", "p95"}
     assert content["broken"] == []
 

@@ -1,26 +1,27 @@
-"""What an agent is, for users who write one and for the built-in ones."""
+"""The protocol of agents, and the base class of the built-in ones."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from ..mdps.dirichlet import FlatDirichlet
-from .parameters import Rule, Sweep, check_parameters, defaults, given, rules
+from ..mdps.mdp import MDP
+from ..mdps.task import Task as Task
+from .parameters import Declaration, check_parameters, declarations, described
 
 
-@dataclasses.dataclass(frozen=True)
-class Task:
-    """What an agent is told besides the prior."""
+class TrainingStopped(Exception):
+    """Raised by a progress callback to end a training; the agent is not to blame."""
 
-    discount: float
-    horizon: int  # decisions in a trajectory
-    deadline: float | None = None  # seconds per decision
+
+OnProgress = Callable[[int, int], None]
+"""Called with the number of trajectories played so far, and the number there will be."""
 
 
 class Agent(Protocol):
-    """What a user writes. Optional: `save() -> dict` and `load(dict)`, and a `name`.
+    """The methods that a user writes. Optional: `save() -> dict` and `load(dict)`, and a `name`.
 
     The prior and the task are the agent's own copies: changing them affects no other agent.
     """
@@ -35,7 +36,7 @@ class Agent(Protocol):
         """Choose an action. Timed."""
 
     def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
-        """Learn from what happened. Timed, with the same decision."""
+        """Learn from a transition. Timed, with the same decision."""
 
 
 class CompiledAgent:
@@ -52,26 +53,19 @@ class CompiledAgent:
     reference: ClassVar[str] = ""  # authors and year, as "Strens, 2000"
     anytime: ClassVar[bool] = False  # whether it stops early to keep a deadline
     quick: ClassVar[Mapping[str, Any]] = {}  # parameters with which it trains and plays at once
-    sweeps: ClassVar[tuple[Sweep, ...]] = ()  # what the figure of its page shows
-    benchmark_mdps: ClassVar[int] = 200  # MDPs that the benchmarks play; fewer for slow agents
     arrays: Any = None
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
 
     @classmethod
-    def rules_with(cls, parameters: Mapping[str, Any]) -> dict[str, Rule]:
-        """The rules of all parameters that an agent with these parameters may have, by name."""
-        return rules(cls)
-
-    @classmethod
-    def defaults_with(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """The defaults of all parameters that an agent with these parameters may have."""
-        return defaults(cls)
+    def declarations_with(cls, parameters: Mapping[str, Any]) -> dict[str, Declaration]:
+        """All parameters that an agent with these parameters may have, by name."""
+        return declarations(cls)
 
     def described(self) -> dict[str, Any]:
         """The parameters that results show, and that make the same agent again."""
-        return given(self)
+        return described(self)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Train: return the arrays of the trained agent."""
@@ -95,13 +89,25 @@ class CompiledAgent:
         return int(trajectory.act_once(self.arrays, state))
 
     def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
-        """Learn from what happened."""
+        """Learn from a transition."""
         from ..kernels.loop import trajectory
 
         trajectory.observe_once(self.arrays, state, action, next_state, float(reward))
 
+    def _start_known(self, mdp: MDP, state: int, rng: np.random.Generator) -> None:
+        """A new MDP begins, which the agent is told: the method `start_known` of such agents."""
+        from ..builders.model import build_environment
+        from ..kernels.loop import trajectory
+
+        self._seed(rng)
+        trajectory.reset_known_once(self.arrays, build_environment(mdp), state)
+
     def _seed(self, rng: np.random.Generator) -> None:
         self.arrays.rng[:] = rng.integers(0, 2**64, size=4, dtype=np.uint64)
+
+    def trained_for(self) -> tuple[FlatDirichlet, Task] | None:
+        """The prior and the task that a loaded agent was trained for; None if it does not know."""
+        return None
 
     def code(self) -> object:
         """The key under which compiled code is shared: the class, unless overridden."""

@@ -1,6 +1,6 @@
-"""The built-in agents, and how an agent is made from its name.
+"""The built-in agents by name, and agents made from their names.
 
-To add an agent, import its class and list it. Tests, benchmarks, documentation and README take all
+To add an agent, list its folder and class. Tests, benchmarks, documentation and README take all
 else from the attributes of the class (see `CompiledAgent`).
 """
 
@@ -8,73 +8,57 @@ import dataclasses
 import inspect
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, cast
 
 import numpy as np
 
-from ..arguments import import_named
+from ..arguments import check_names, import_named
 from ..errors import InvalidInput, did_you_mean, reason, said, short
-from .ann import Ann
-from .bamcp import Bamcp
 from .base import Agent, CompiledAgent
-from .beb import Beb
-from .bfs3 import Bfs3
-from .bolt import Bolt
-from .bonus import Bonus
-from .boss import Boss
-from .epsilon_greedy import EpsilonGreedy
-from .eubrl import Eubrl
-from .formula import FormulaAgent
-from .hindsight import Hindsight
-from .lookahead import Lookahead
-from .mbie_eb import MbieEb
-from .opps_cs import OppsCs
-from .opps_ds import OppsDs
-from .optimal import Optimal
-from .psrl import Psrl
-from .random import Random
-from .random_mix import RandomMix
-from .sboss import Sboss
-from .soft_max import SoftMax
-from .sparse_prior import SparsePrior
-from .spread import Spread
-from .vbrb import Vbrb
-from .vdbe import Vdbe
-from .vpi import Vpi
+from .parameters import declarations, described_defaults
 
-CLASSES: list[type[CompiledAgent]] = [
-    Random,
-    Optimal,
-    EpsilonGreedy,
-    SoftMax,
-    Vdbe,
-    Beb,
-    Bolt,
-    Vbrb,
-    MbieEb,
-    Bonus,
-    Eubrl,
-    Spread,
-    SparsePrior,
-    FormulaAgent,
-    OppsDs,
-    OppsCs,
-    Ann,
-    Bamcp,
-    Bfs3,
-    Lookahead,
-    Boss,
-    Sboss,
-    Vpi,
-    Hindsight,
-    Psrl,
-    RandomMix,
-]
-"""In the order in which tables list them."""
+_CLASSES = (
+    "random.Random",
+    "optimal.Optimal",
+    "epsilon_greedy.EpsilonGreedy",
+    "soft_max.SoftMax",
+    "vdbe.Vdbe",
+    "beb.Beb",
+    "bolt.Bolt",
+    "vbrb.Vbrb",
+    "mbie_eb.MbieEb",
+    "bonus.Bonus",
+    "eubrl.Eubrl",
+    "spread.Spread",
+    "sparse_prior.SparsePrior",
+    "formula.FormulaAgent",
+    "opps_ds.OppsDs",
+    "opps_cs.OppsCs",
+    "ann.Ann",
+    "bamcp.Bamcp",
+    "bfs3.Bfs3",
+    "lookahead.Lookahead",
+    "boss.Boss",
+    "sboss.Sboss",
+    "vpi.Vpi",
+    "hindsight.Hindsight",
+    "psrl.Psrl",
+    "random_mix.RandomMix",
+)
+"""Folder and class of each built-in agent, in the order of tables."""
 
 _METHODS = ("train", "start", "act", "observe")
-AGENTS: dict[str, type[CompiledAgent]] = {agent.name: agent for agent in CLASSES}
+
+
+def _load(path: str) -> type[CompiledAgent]:
+    folder, name = path.split(".")
+    agent: type[CompiledAgent] = getattr(import_module(f".{folder}", __package__), name)
+    return agent
+
+
+AGENTS: dict[str, type[CompiledAgent]] = {agent.name: agent for agent in map(_load, _CLASSES)}
 """The classes of the built-in agents by name."""
 
 
@@ -82,16 +66,9 @@ def make_agent(algorithm: str, **parameters: Any) -> Agent:
     """Make an agent from its name, or a user's own from `"my_module:MyAgent"`."""
     if ":" in algorithm:
         return _make_own(algorithm, parameters)
-    made = built_in(algorithm, ', or "module:Class"')
-    known = made.rules_with(parameters)
-    for parameter in parameters:
-        if parameter not in known:
-            has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
-            raise InvalidInput(
-                f"{algorithm}: unknown parameter {parameter!r}"
-                f"{did_you_mean(parameter, known)}: {has}"
-            )
-    return made(**parameters)
+    kind = built_in(algorithm, ', or "module:Class"')
+    check_names(parameters, kind.declarations_with(parameters), algorithm)
+    return kind(**parameters)
 
 
 def built_in(algorithm: str, or_else: str = "") -> type[CompiledAgent]:
@@ -105,9 +82,9 @@ def built_in(algorithm: str, or_else: str = "") -> type[CompiledAgent]:
 
 
 def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
-    made = import_named(path, "agent")
+    kind = import_named(path, "agent")
     try:
-        agent = made(**parameters)
+        agent = kind(**parameters)
         shown = describe(agent)[1]
         if not hasattr(agent, "parameters") and not parameters.keys() <= shown.keys():
             agent.parameters = shown | parameters  # results must show what the agent hides
@@ -176,27 +153,30 @@ def default_parameters(
 ) -> dict[str, Any]:
     """The defaults of the parameters of an agent, or of a built-in one by its name.
 
-    Some have other defaults with other `parameters`, which an agent knows and a name does not.
-    Those of a user's agent are found in its constructor; a name alone says nothing about them.
+    Some defaults depend on other `parameters`, which an agent knows and a name does not. Those of
+    a user's agent are in its constructor; a name alone says nothing about them.
     """
-    kind = AGENTS.get(agent) if isinstance(agent, str) else type(agent)
-    if kind is not None and kind in CLASSES:
-        named = describe(agent)[1] if not isinstance(agent, str) else parameters or {}
-        return AGENTS[kind.name].defaults_with(named)
-    defaults = {
-        given.name: _to_plain(given.default)
-        for given in ([] if kind is None else _constructor(kind))
-        if given.default is not given.empty
-    }
-    return {name: value for name, value in defaults.items() if _is_plain(value)}
+    kind: Any = AGENTS.get(agent) if isinstance(agent, str) else type(agent)
+    if kind is None:
+        return {}
+    if kind in AGENTS.values():
+        values = parameters or {} if isinstance(agent, str) else describe(agent)[1]
+        try:
+            declared = kind.declarations_with(values)
+        except InvalidInput:  # a result of another version, whose base is unknown here
+            declared = declarations(kind)
+        return described_defaults(declared)
+    arguments = constructor_parameters(kind)
+    return _plain_values({a.name: a.default for a in arguments if a.default is not a.empty})
 
 
-def _constructor(kind: type) -> Iterable[inspect.Parameter]:
-    """The parameters of a class's constructor."""
+def constructor_parameters(kind: type) -> list[inspect.Parameter]:
+    """The parameters of a class's constructor, without * and **."""
     try:
-        return inspect.signature(kind).parameters.values()
+        parameters = inspect.signature(kind).parameters.values()
     except (TypeError, ValueError):  # a class that is not written in Python may have no signature
-        return ()
+        return []
+    return [each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
 
 
 def _is_text(text: str) -> bool:
@@ -206,18 +186,22 @@ def _is_text(text: str) -> bool:
 
 def _kept_parameters(agent: Agent) -> dict[str, Any]:
     """The constructor's parameters that the agent keeps as plain data, as `beta` or `_beta`."""
-    kept: dict[str, Any] = {}
-    for given in _constructor(type(agent)):
-        if given.kind in (given.VAR_POSITIONAL, given.VAR_KEYWORD):
-            continue
-        attribute = next((a for a in (given.name, f"_{given.name}") if hasattr(agent, a)), None)
-        if attribute is not None:
-            kept[given.name] = _to_plain(getattr(agent, attribute))
-    return {name: value for name, value in kept.items() if _is_plain(value)}
+    attributes = {
+        argument.name: attribute
+        for argument in constructor_parameters(type(agent))
+        for attribute in (f"_{argument.name}", argument.name)  # the public one, if it has both
+        if hasattr(agent, attribute)
+    }
+    return _plain_values({name: getattr(agent, each) for name, each in attributes.items()})
 
 
-def _to_plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+def _plain_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that are plain data; arrays become lists."""
+    plain = {
+        name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+        for name, value in values.items()
+    }
+    return {name: value for name, value in plain.items() if _is_plain(value)}
 
 
 def _is_plain(value: Any) -> bool:

@@ -1,1 +1,1 @@
-"""What results mean, as pure functions: scores, significance, times, the best within bounds."""
+"""Statistics, as pure functions: scores, significance, the best within bounds, aggregates."""

@@ -24,13 +24,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import streams
-from ..arguments import between_0_and_1, whole
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats
+from ..values import BETWEEN_0_AND_1, COUNT, check
 from .scores import row_blocks, times_drawn
 
 _NUMBERS_AT_ONCE = 2**17  # fits in a processor's cache
-_MOST_KEPT = 2**24  # numbers of resamples that are kept for the next statistic
+_MOST_CACHED = 2**24  # numbers of resamples that are cached for the next statistic
 _EQUAL = 1e-12  # means of equal scores can differ by rounding
 
 Counts = NDArray[np.int32]
@@ -61,7 +61,7 @@ def optimality_gap(
     resamples: int = 2000,
     level: float = 0.95,
 ) -> Estimate:
-    """How far returns are below a target, on average; those above it count zero. Less is better."""
+    """The mean shortfall of returns below a target; those above it count zero. Less is better."""
     if not np.isfinite(target):
         raise InvalidInput(f"target = {target}: must be a finite number")
     arrays = _checked(scores)
@@ -210,8 +210,8 @@ def _estimates(
     method: Literal["weibull", "inverted_cdf"] = "weibull",  # exact tails with few resamples too
 ) -> list[Estimate]:
     """Estimates [C] of a statistic; if its skewness is given, intervals are corrected for it."""
-    between_0_and_1(level, "level")
-    whole(resamples, "resamples", least=1)
+    check(level, "level", BETWEEN_0_AND_1)
+    check(resamples, "resamples", COUNT)
     sizes = np.array([len(each) for each in arrays])
     weights = np.repeat(1 / (len(sizes) * sizes), sizes)  # [N]
     drawn = _resamples(tuple(sizes.tolist()), seed, resamples)
@@ -241,13 +241,13 @@ def _corrected(
 
 
 def _resamples(sizes: tuple[int, ...], seed: int, resamples: int) -> Iterable[Counts]:
-    """How often each MDP is drawn in some of the resamples, [rows, N]."""
-    few = sum(sizes) * resamples <= _MOST_KEPT
-    return _kept_resamples(sizes, seed, resamples) if few else _draw(sizes, seed, resamples)
+    """The number of draws of each MDP in some of the resamples, [rows, N]."""
+    few = sum(sizes) * resamples <= _MOST_CACHED
+    return _cached_resamples(sizes, seed, resamples) if few else _draw(sizes, seed, resamples)
 
 
 @lru_cache(maxsize=4)
-def _kept_resamples(sizes: tuple[int, ...], seed: int, resamples: int) -> list[Counts]:
+def _cached_resamples(sizes: tuple[int, ...], seed: int, resamples: int) -> list[Counts]:
     """The resamples of all statistics with the same seed, on as many MDPs."""
     return list(_draw(sizes, seed, resamples))
 
@@ -274,9 +274,9 @@ def _checked(scores: Sequence[ArrayLike], name: str = "scores") -> list[Floats]:
     return arrays
 
 
-def _finite(given: ArrayLike, name: str) -> Floats:
+def _finite(numbers: ArrayLike, name: str) -> Floats:
     """An array [n] of finite numbers, at least one."""
-    array = np.asarray(given, dtype=np.float64)
+    array = np.asarray(numbers, dtype=np.float64)
     if array.ndim != 1 or not len(array):
         raise InvalidInput(f"{name} has shape {list(array.shape)}: must be a list of numbers")
     wrong = np.flatnonzero(~np.isfinite(array))

@@ -1,4 +1,4 @@
-"""Which algorithms are best within bounds on offline and online time.
+"""The best algorithms within bounds on offline and online time.
 
 Agents that exceed a bound are out. Each algorithm is represented by its remaining agent with the
 highest mean. The winners are the best representative and all that are not significantly worse.
@@ -19,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import between_0_and_1
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
-from ..protocol.summary import Summary
+from ..results.summary import Summary
+from ..results.times import ONLINE
+from ..values import BETWEEN_0_AND_1, check
 from .scores import row_blocks, times_drawn
 from .significance import z_against
-from .times import ONLINE
 
 LEVEL = 0.95
 _FAR_BELOW = 1e200  # any return
@@ -88,7 +88,7 @@ class Comparison:
                 f"agents that played {sorted(lengths)} MDPs can't be compared: the MDPs must be "
                 "the same"
             )
-        between_0_and_1(level, "level")
+        check(level, "level", BETWEEN_0_AND_1)
         self.summaries = list(summaries)
         self._offline = np.array([each.seconds["offline"] for each in self.summaries])  # [n]
         self._online = np.array([each.seconds[online] for each in self.summaries])  # [n]
@@ -109,7 +109,7 @@ class Comparison:
 
     @property
     def tested(self) -> slice:
-        """The MDPs that scores and tests are of; if honest, only these are free of the choice."""
+        """The MDPs of scores and tests; if honest, the half not used for selection."""
         return slice(1, None, 2) if self.honest and self.testing.size else slice(None)
 
     def within(self, offline: float = math.inf, online: float = math.inf) -> Best | None:
@@ -209,7 +209,7 @@ class Comparison:
         return wins
 
     def _resampled_means(self, times_drawn: Floats) -> Floats:
-        """What orders agents [resamples, n]; far lower for those that a race has dropped."""
+        """Sort keys of agents [resamples, n]; far lower for those that a race has dropped."""
         if not np.isnan(self.choosing).any():
             return np.asarray(times_drawn @ self.choosing.T)  # sums order them as means do
         played = ~np.isnan(self.choosing)
@@ -232,7 +232,7 @@ def contenders(
         algorithms: the algorithm of each agent.
         times: the offline and online time of each agent.
     """
-    found = []
+    chosen = []
     # By algorithm, the least times so far: online times increase, offline times decrease.
     least: dict[str, tuple[list[float], list[float]]] = {}
     for i in preferred:
@@ -241,13 +241,13 @@ def contenders(
         place = bisect.bisect_right(onlines, online)
         if place and offlines[place - 1] <= offline:
             continue
-        found.append(i)
+        chosen.append(i)
         first = bisect.bisect_left(onlines, online)
         end = first
         while end < len(offlines) and offlines[end] >= offline:
             end += 1
         onlines[first:end], offlines[first:end] = [online], [offline]
-    return found
+    return chosen
 
 
 def _edges(times: Floats, able: list[int]) -> Floats:
@@ -256,9 +256,9 @@ def _edges(times: Floats, able: list[int]) -> Floats:
 
 
 def _means(returns: Floats) -> Floats:
-    """The mean [n] of each row; of those with NaN, what it would be without.
+    """The mean [n] of each row; rows with NaN: estimated full mean.
 
-    They have done as well beside the complete rows, on average, as where they have numbers.
+    Assumes the same lead over complete rows on unplayed MDPs.
     """
     if not np.isnan(returns).any():
         return returns.mean(axis=1) if len(returns) else np.zeros(0)
@@ -279,5 +279,5 @@ def _resamples(returns: Floats, rng: np.random.Generator, resamples: int) -> Int
 
 
 def _not_worse(returns: Floats, best: int, limit: float) -> NDArray[np.bool_]:
-    """Which rows are not significantly worse than row `best`."""
+    """True for rows that are not significantly worse than row `best`."""
     return np.asarray(z_against(returns[best], returns) < limit)

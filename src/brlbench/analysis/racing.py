@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mdps.sparse import Floats, Integers
+from ..values import Index, Number
 from .significance import z_against
 
 ERROR = 0.05
@@ -59,11 +60,11 @@ def classes_within(
 class Drop(NamedTuple):
     """An agent that left a race."""
 
-    agent: int
-    at: int  # after this number of MDPs
-    rival: int  # the last one
-    difference: float  # mean of the rivals' scores minus its own
-    p_value: float
+    agent: Index
+    at: Index  # after this number of MDPs
+    rival: Index  # the last one
+    difference: Number  # mean of the rivals' scores minus its own
+    p_value: Number
 
 
 @dataclass
@@ -78,7 +79,7 @@ class Race:
 
     @cached_property
     def looks(self) -> list[int]:
-        """When the race is looked at."""
+        """Numbers of MDPs after which the race is checked."""
         return looks_before(self.num_mdps)
 
     @cached_property
@@ -98,19 +99,19 @@ class Race:
         taking_part = playing & [len(each) >= at for each in scores]
         agents = np.flatnonzero(taking_part).tolist()
         means = np.array([each[:at].mean() if len(each) else -math.inf for each in scores])
-        found = []
+        drops = []
         for agent in agents:
             leads = means[agent] >= max(means[i] for i in self._class_of(agent, agents))
             if not leads and (drop := self._test(agent, at, scores)):
-                found.append(drop)
-        for drop in found:
+                drops.append(drop)
+        for drop in drops:
             self.dropped[drop.agent] = drop
         left = [agent for agent in agents if agent not in self.dropped]
         self.rivals[at] = [
             self._rival(agent, at, scores, left) if agent in left else -1
             for agent in range(len(scores))
         ]
-        return found
+        return drops
 
     @cached_property
     def _includes(self) -> list[list[bool]]:
@@ -119,7 +120,7 @@ class Race:
         return [list(map(bool, row)) for row in within]
 
     def _class_of(self, agent: int, agents: list[int]) -> list[int]:
-        """Those of some agents that are in an agent's class."""
+        """The given agents that are within the bounds of an agent's class."""
         return [i for i in agents if self._includes[agent][i]]
 
     def _rival(self, agent: int, at: int, scores: Sequence[Floats], agents: list[int]) -> int:
@@ -187,7 +188,7 @@ def run_race(returns: Floats, classes: Integers, error: float = ERROR) -> Intege
 def false_drops(
     studies: int, rng: np.random.Generator, num_agents: int = 12, num_mdps: int = 500
 ) -> int:
-    """How many of some simulated studies stop the best agent of a class.
+    """The number of simulated studies that stop the best agent of a class.
 
     Each study has agents in three classes of online time, all with the same expected return: the
     hardest case. Returns are as skewed as Grid's: most MDPs pay nothing, some a lognormal amount,

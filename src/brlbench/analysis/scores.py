@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import between_0_and_1
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
-from ..protocol.result import Result
-from ..protocol.summary import Summary
+from ..results.result import Result
+from ..results.summary import Summary
+from ..values import BETWEEN_0_AND_1, check
 
 ReturnsLike = Result | Summary | ArrayLike
-"""What has returns: a result, a summary, or the returns themselves."""
+"""A result, a summary, or returns [N]."""
 
-_TOLD = ("prior", "test", "num_mdps", "discount", "horizon", "trajectories_per_mdp", "seed")
+_COMPARED = ("prior", "test", "num_mdps", "discount", "horizon", "trajectories_per_mdp", "seed")
 FEW = 30  # below this number of MDPs, intervals and Z-tests are unreliable
 
 
@@ -38,7 +38,7 @@ def bootstrap_interval(
     resamples: int = 10_000,
 ) -> Interval:
     """A percentile interval of the mean return, or of the mean paired difference of two agents."""
-    between_0_and_1(level, "level")
+    check(level, "level", BETWEEN_0_AND_1)
     numbers = returns_of(first) if second is None else paired_differences(first, second)
     means = []
     for rows in row_blocks(resamples, len(numbers)):
@@ -49,25 +49,25 @@ def bootstrap_interval(
 
 
 def row_blocks(rows: int, length: int, numbers: int = 10_000_000) -> Iterator[int]:
-    """Split rows of numbers into blocks of a few numbers; return each block's rows."""
+    """The numbers of rows of blocks that have at most `numbers` numbers each."""
     size = min(1000, max(1, numbers // length))
     for start in range(0, rows, size):
         yield min(size, rows - start)
 
 
 def times_drawn(chosen: Integers) -> Floats:
-    """How often each MDP was drawn, [resamples, N]."""
+    """The number of draws of each MDP, [resamples, N]."""
     rows, mdps = chosen.shape
     places = chosen + mdps * np.arange(rows)[:, None]
     counts = np.bincount(places.ravel(), minlength=rows * mdps)
     return counts.reshape(rows, mdps).astype(np.float64)
 
 
-def returns_of(given: ReturnsLike, adjusted: bool = True) -> Floats:
+def returns_of(source: ReturnsLike, adjusted: bool = True) -> Floats:
     """The returns [N], one per MDP; adjusted ones, if wanted, where there are any."""
-    if isinstance(given, Result | Summary):
-        return given.scored_returns if adjusted else given.returns
-    return np.asarray(given, dtype=np.float64)
+    if isinstance(source, Result | Summary):
+        return source.scored_returns if adjusted else source.returns
+    return np.asarray(source, dtype=np.float64)
 
 
 def paired_differences(first: ReturnsLike, second: ReturnsLike, adjusted: bool = True) -> Floats:
@@ -105,7 +105,7 @@ def check_same_experiment(results: Sequence[Result]) -> None:
 
 def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     """The first setting in which experiments differ; empty if their settings read alike."""
-    unlike = [name for name in _TOLD if one.get(name) != other.get(name)]
+    unlike = [name for name in _COMPARED if one.get(name) != other.get(name)]
     return f" ({unlike[0]}: {one.get(unlike[0])}, {other.get(unlike[0])})" if unlike else ""
 
 
@@ -117,7 +117,7 @@ def normalised(score: float, random: float, top: float) -> float:
 
 
 def normalised_returns(
-    given: ReturnsLike, random: float, top: float, adjusted: bool = False
+    source: ReturnsLike, random: float, top: float, adjusted: bool = False
 ) -> Floats:
     """The returns [N] on the scale where the score of random is 0, and that of the bound 1.
 
@@ -126,7 +126,7 @@ def normalised_returns(
     """
     if not random < top:
         raise InvalidInput(f"a scale from {random} to {top}: 1 must be above the score of random")
-    return np.asarray((returns_of(given, adjusted) - random) / (top - random))
+    return np.asarray((returns_of(source, adjusted) - random) / (top - random))
 
 
 def few_mdps_warning(num_mdps: int) -> str | None:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import between_0_and_1
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats
+from ..values import BETWEEN_0_AND_1, check
 from .scores import Interval, ReturnsLike, paired_differences, row_blocks
 
 _NUMBERS_AT_ONCE = 2**16  # fits in a processor's cache
@@ -34,7 +34,7 @@ def paired_z_test(first: ReturnsLike, second: ReturnsLike, level: float = 0.95) 
     is certain. The test is an approximation that needs 30 MDPs or more.
     """
     difference = paired_differences(first, second)
-    between_0_and_1(level, "level")
+    check(level, "level", BETWEEN_0_AND_1)
     z = _z(difference)
     p_value = math.erfc(z / math.sqrt(2)) / 2
     return ZTest(z, p_value, p_value < 1 - level)
@@ -54,7 +54,7 @@ def probability_better(first: ReturnsLike, second: ReturnsLike, level: float = 0
     one half. Returns are as they were played, not adjusted. The interval is Wilson's, which is too
     wide rather than too narrow where returns are equal.
     """
-    between_0_and_1(level, "level")
+    check(level, "level", BETWEEN_0_AND_1)
     difference = paired_differences(first, second, adjusted=False)
     share, number = float((np.sign(difference).mean() + 1) / 2), len(difference)
     limit = NormalDist().inv_cdf((1 + level) / 2)
@@ -107,7 +107,7 @@ def effect_size(first: ReturnsLike, second: ReturnsLike) -> float:
 def z_against(one: Floats, others: Floats) -> Floats:
     """The paired Z statistic [n] of one agent's returns [N] against each row of others [n, N].
 
-    NaN stands for MDPs that an agent has not played: they are left out where they matter.
+    NaN stands for MDPs that an agent has not played; pairs with a NaN are dropped.
     """
     if len(one) < 2:
         return np.zeros(len(others))

@@ -1,4 +1,4 @@
-"""What `compare` and `report` print."""
+"""The output of `compare` and `report`."""
 
 import os
 from collections.abc import Sequence
@@ -6,16 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidInput
+from ..report import tables as exported
 from ..report.answers import Answer
 from ..report.data import ReportData
-from ..report.export import (
-    best_csv,
-    best_json,
-    everyone_csv,
-    everyone_json,
-    pairs_csv,
-    pairs_json,
-)
+from ..report.export import answers_json, csv_of, pairs_json
 from ..report.notes import Note
 from ..report.pairs import make_pairs
 from ..report.words import OWN, WINNER, read_map, scale_sentence, sentence
@@ -35,12 +29,12 @@ def check_format(name: str) -> None:
         raise InvalidInput(f"format = {name!r}: must be table, csv or json")
 
 
-def divide(given: Sequence[Path]) -> tuple[tuple[str, str] | None, list[Path]]:
-    """The two agents among what is given, if any, and the files and folders."""
-    agents = [str(each) for each in given if not os.path.exists(each)]
-    places = [each for each in given if os.path.exists(each)]
+def divide(arguments: Sequence[Path]) -> tuple[tuple[str, str] | None, list[Path]]:
+    """The two agents among the arguments, if any, and the files and folders."""
+    agents = [str(each) for each in arguments if not os.path.exists(each)]
+    places = [each for each in arguments if os.path.exists(each)]
     if not agents or not places:
-        return None, list(given)
+        return None, list(arguments)
     if len(agents) == 2:
         return (agents[0], agents[1]), places
     raise InvalidInput(
@@ -52,17 +46,18 @@ def divide(given: Sequence[Path]) -> tuple[tuple[str, str] | None, list[Path]]:
 def print_answers(data: ReportData, answers: Sequence[Answer], form: str, everyone: bool) -> None:
     """Print the winners and the best agents of every experiment, or everyone."""
     if form == "csv":
-        write_out(everyone_csv(answers) if everyone else best_csv(answers))
+        table = exported.everyone_table if everyone else exported.best_table
+        write_out(csv_of(table(answers)))
     elif form == "json":
-        write_out(everyone_json(data, answers) if everyone else best_json(data, answers))
+        write_out(answers_json(data, answers, everyone))
     else:
-        for found in answers:
-            console.print(everyone_table(found) if everyone else best_table(found))
-            _print_paragraph(sentence(found))
-        if not everyone and all(len(found.experiment.summaries) == 2 for found in answers):
-            for found in answers:
-                one, other = found.experiment.summaries
-                _print_paragraph(str(found.pair(one.label, other.label)))
+        for answer in answers:
+            console.print(everyone_table(answer) if everyone else best_table(answer))
+            _print_paragraph(sentence(answer))
+        if not everyone and all(len(answer.experiment.summaries) == 2 for answer in answers):
+            for answer in answers:
+                one, other = answer.experiment.summaries
+                _print_paragraph(str(answer.pair(one.label, other.label)))
         console.print(verbatim(_legend(answers, everyone), style="dim"))
 
 
@@ -72,7 +67,7 @@ def print_pairs(
     """Print how two agents compare, in every experiment that has both."""
     pairs = make_pairs(answers, *agents)
     if form == "csv":
-        write_out(pairs_csv(pairs))
+        write_out(csv_of(exported.pairs_table(pairs)))
     elif form == "json":
         write_out(pairs_json(data, answers, pairs))
     else:
@@ -86,9 +81,9 @@ def _print_paragraph(text: str) -> None:
 
 
 def _legend(answers: Sequence[Answer], everyone: bool) -> str:
-    """What the marks and the columns of the tables mean."""
+    """The meaning of the marks and the columns of the tables."""
     question = answers[0].question
-    summaries = [row.summary for found in answers for row in found.rows]
+    summaries = [row.summary for answer in answers for row in answer.rows]
     own = f"{OWN} your own agents. " if any(summary.is_own for summary in summaries) else ""
     halves = (
         "Agents were chosen on one half of the MDPs; scores and tests are from the other half. "
@@ -101,7 +96,7 @@ def _legend(answers: Sequence[Answer], everyone: bool) -> str:
         else "p Holm: the test's p-value, corrected for the number of tests. stable: how often the "
         "algorithm wins when the MDPs are resampled."
     )
-    scale = scale_sentence([found.experiment for found in answers])
+    scale = scale_sentence([answer.experiment for answer in answers])
     return (
         f"{WINNER} winners: not significantly worse than the best (paired one-sided Z-test, level "
         f"{100 * question.level:g}%). {own}{halves}norm.: {scale}. {tests}"
@@ -131,9 +126,9 @@ def print_built(built: "Built") -> None:
         "Files:",
         *(f"  {path}" for path in built.files if path not in pages),
         "\nWinners:",
-        *(f"  {sentence(found)}" for found in built.answers),
+        *(f"  {sentence(answer)}" for answer in built.answers),
         "\nWinners as the bound on online time grows:",
-        *(f"  {read_map(found)}" for found in built.answers),
+        *(f"  {read_map(answer)}" for answer in built.answers),
     ]
     for line in lines:
         say(line)

@@ -1,184 +1,95 @@
-"""Progress bars."""
+"""The progress bars of commands: they appear at once; pipes get lines."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
-
-from ..arguments import format_seconds
+from ..progress import Bar
 from ..report.words import format_score
-from .output import one_line
 
 if TYPE_CHECKING:
     from ..analysis.bayes_bound import Growth
     from ..protocol.experiment import Experiment
-    from ..study.run import Progress as StudyProgress
+    from ..study.run import Progress
     from ..study.tally import Running
 
-Advance = Callable[..., None]
-"""Called with the trajectories played since the last call; keywords change the bar."""
-
 _STOPPING = "stopping; Ctrl-C again stops at once"
-_OTHER_COLUMNS = 52  # characters of a study's bar beside its description
 
 
 @contextmanager
-def trajectories_bar(
-    console: Console, total: int, description: str = "playing", transient: bool = False
-) -> Iterator[Advance]:
-    """A bar with the time left, for work counted in trajectories; a transient one disappears."""
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("trajectories, left:"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=transient) as bar:
-        task = bar.add_task(description, total=total)
-
-        def advance(done: int = 0, **changes: Any) -> None:
-            bar.update(task, advance=done, **changes)
-
-        yield advance
+def training_bar() -> Iterator[Callable[[int, int], None]]:
+    """A bar whose callback takes the trajectories played so far, and their total."""
+    with Bar("training", None, "trajectories", delay=0) as bar:
+        yield lambda done, total: bar.advance(done - bar.done, total)
 
 
 @contextmanager
-def training_bar(console: Console) -> Iterator[Callable[[int, int], None]]:
-    """A bar whose function takes the number of trajectories done and their total."""
-    with trajectories_bar(console, 1, "training", transient=True) as advance:
-        yield lambda done, total: advance(completed=done, total=total)
+def luck_bar(experiment: "Experiment") -> Iterator[Callable[[int, int], None]]:
+    """A bar whose callback takes the MDPs drawn since its last call, and their total."""
+    with Bar(f"{experiment.name}: expected luck", None, "MDPs", delay=0.5) as bar:
+        yield bar.advance
 
 
 @contextmanager
-def playing_bar(console: Console, total: int) -> Iterator[Callable[["StudyProgress"], None]]:
+def playing_bar(total: int) -> Iterator[Callable[["Progress"], None]]:
     """A bar that counts the trajectories of one job, with its score so far."""
-    with trajectories_bar(console, total) as advance:
+    with Bar("playing", total, "trajectories", delay=0) as bar:
 
-        def show(progress: "StudyProgress") -> None:
-            doing = _score_text(progress.running[0]) if progress.running else ""
-            if progress.stopping:
-                doing = _STOPPING
-            advance(completed=total - progress.trajectories_left, description=doing or "playing")
+        def show(progress: "Progress") -> None:
+            score = _score_text(progress.running[0]) if progress.running else ""
+            name = _STOPPING if progress.stopping else score or "playing"
+            bar.show(total - progress.trajectories_left, progress.seconds_left, name=name)
 
         yield show
 
 
-def running_text(unit: "Running") -> str:
-    """What is running, after its score so far if that is known."""
-    return ": ".join(filter(None, [_score_text(unit), unit.what]))
-
-
-def _score_text(unit: "Running") -> str:
-    if unit.mean is None or unit.ci95 is None:
-        return ""
-    return f"{format_score(unit.mean, unit.ci95)} in {unit.num_mdps} MDPs"
-
-
 @contextmanager
-def study_bar(console: Console, total: int) -> Iterator[Callable[["StudyProgress"], None]]:
+def study_bar(total: int) -> Iterator[Callable[["Progress"], None]]:
     """A bar that counts a study's jobs, with what is running, its score and the time left."""
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("jobs, left: {task.fields[left]}"),
-    )
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("", total=total, left="?")
+    with Bar("getting ready", total, "jobs", delay=0) as bar:
 
-        def show(progress: "StudyProgress") -> None:
-            left = progress.seconds_left
-            doing = running_text(_most_telling(progress.running)) if progress.running else ""
-            if progress.stopping:
-                doing = _STOPPING
-            room = max(10, min(60, console.width - _OTHER_COLUMNS))
-            bar.update(
-                task,
-                completed=progress.done + progress.failed,
-                description=one_line(doing if len(doing) <= room else doing[: room - 1] + "…"),
-                left="?" if left is None else format_seconds(left, digits=2),
-            )
+        def show(progress: "Progress") -> None:
+            scored = [each for each in progress.running if each.mean is not None]
+            texts = map(running_text, scored or progress.running)
+            name = _STOPPING if progress.stopping else next(texts, "")
+            bar.show(progress.done + progress.failed, progress.seconds_left, name=name)
 
         yield show
 
 
-def _most_telling(running: "list[Running]") -> "Running":
-    """The first unit with a score, or the first."""
-    return next((unit for unit in running if unit.mean is not None), running[0])
+def running_text(running: "Running") -> str:
+    """A running job, after its score so far if that is known."""
+    return ": ".join(filter(None, [_score_text(running), running.what]))
+
+
+def _score_text(running: "Running") -> str:
+    if running.mean is None or running.ci95 is None:
+        return ""
+    return f"{format_score(running.mean, running.ci95)} in {running.num_mdps} MDPs"
 
 
 @contextmanager
-def files_bar(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """A transient bar that counts files, and names the one that is made; terminals only."""
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-    )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task("reading results", total=None)
-
-        def show(name: str, done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, description=one_line(name))
-
-        yield show
-
-
-@contextmanager
-def probes_bar(console: Console, total: int) -> Iterator[Callable[[], None]]:
-    """A transient bar that counts probes."""
-    columns = (SpinnerColumn(), TextColumn("probing"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda: bar.update(task, advance=1)
-
-
-@contextmanager
-def luck_bar(console: Console, experiment: "Experiment") -> Iterator[Callable[[int, int], None]]:
-    """A transient bar whose function takes the MDPs drawn since its last call, and their total."""
-    columns = (
-        SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
-        MofNCompleteColumn(), TextColumn("MDPs, left:"), TimeRemainingColumn(),
-    )  # fmt: skip
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(one_line(f"{experiment.name}: expected luck"), visible=False)
-        yield lambda drawn, total: bar.update(task, advance=drawn, total=total, visible=True)
+def files_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar that counts files, and names the current one."""
+    with Bar("reading results", None, "files", delay=0) as bar:
+        yield lambda name, done, total: bar.show(done, total=total, name=name)
 
 
 @contextmanager
 def search_bar(
-    console: Console, seconds: float | None, beliefs: int | None, depth: int | None
+    seconds: float | None, beliefs: int | None, depth: int | None
 ) -> Iterator[Callable[["Growth"], None]]:
-    """A transient bar over the seconds or the beliefs of a search, with its bound so far."""
+    """A bar over the seconds or the beliefs of a search, with its bound so far."""
     from ..analysis.bayes_bound import SECONDS
 
-    columns = (
-        SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
-        TextColumn("left:"), TimeRemainingColumn(),
-    )  # fmt: skip
     if seconds is None and beliefs is None and depth is None:
         seconds = SECONDS
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("drawing MDPs", total=beliefs if seconds is None else seconds)
+    with Bar("drawing MDPs", beliefs if seconds is None else seconds, delay=0) as bar:
 
         def show(growth: "Growth") -> None:
-            done = growth.beliefs if seconds is None else growth.seconds
             text = f"bound {growth.estimate:.4g}, {growth.beliefs:,} beliefs"
-            bar.update(task, completed=done, description=text)
+            done = growth.beliefs if seconds is None else growth.seconds
+            left = None if seconds is None else max(0.0, seconds - growth.seconds)
+            bar.show(done, left, name=text)
 
         yield show

@@ -7,7 +7,7 @@ import typer
 
 from .completion import problem_names
 from .options import Overwrite, Seed
-from .output import console, say
+from .output import say
 from .protocol import Discount
 
 
@@ -24,12 +24,8 @@ def bound(
     ] = None,
     discount: Discount = 0.95,
     depth: Annotated[int | None, typer.Option(help="Look at most so many decisions ahead.")] = None,
-    beliefs: Annotated[
-        int | None, typer.Option(help="Look at so many beliefs; unlike seconds, reproducible.")
-    ] = None,
-    horizon: Annotated[
-        int | None, typer.Option(help="Decisions per trajectory, for negative rewards.")
-    ] = None,
+    beliefs: Annotated[int | None, typer.Option(help="Beliefs to look at; reproducible.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="For negative rewards: decisions.")] = None,
     seed: Seed = 0,
     output: Annotated[
         Path | None,
@@ -53,17 +49,23 @@ def bound(
     prior = distribution(source)
     if output is not None:
         check_bound_file(output, prior, horizon, overwrite)
-    with search_bar(console, seconds, beliefs, depth) as show:
-        found = bayes_optimal_bound(
-            prior, discount, seconds, depth=depth, beliefs=beliefs, horizon=horizon, seed=seed,
+    with search_bar(seconds, beliefs, depth) as show:
+        limit = bayes_optimal_bound(
+            prior,
+            discount,
+            seconds,
+            depth=depth,
+            beliefs=beliefs,
+            horizon=horizon,
+            seed=seed,
             on_growth=show,
-        )  # fmt: skip
-    say(f"{source}: no agent's expected return is above {found.upper:.4g} (one-sided 95% limit)")
+        )
+    say(f"{source}: no agent's expected return is above {limit.upper:.4g} (one-sided 95% limit)")
     say(
-        f"estimate {found.estimate:.4g} ± {found.standard_error:.2g} (standard error), from "
-        f"{found.beliefs:,} beliefs up to {found.depth} decisions ahead"
+        f"estimate {limit.estimate:.4g} ± {limit.standard_error:.2g} (standard error), from "
+        f"{limit.beliefs:,} beliefs up to {limit.depth} decisions ahead"
     )
-    say(f"an agent that knows the MDP expects {found.clairvoyant:.4g}")
+    say(f"an agent that knows the MDP expects {limit.clairvoyant:.4g}")
     if output is not None:
-        write_bound(output, prior, discount, found, horizon, overwrite)
+        write_bound(output, prior, discount, limit, horizon, overwrite)
         say(f"wrote {output}")

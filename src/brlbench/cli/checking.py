@@ -15,9 +15,17 @@ from .options import Parameters, Seed
 from .output import console, errors, say, verbatim
 
 if TYPE_CHECKING:
-    from ..testing import Checked, Finding
+    from collections.abc import Mapping
 
-_STYLES = {"kept": "green", "broken": "bold red", "doubtful": "yellow", "unknown": "dim"}
+    from ..testing import Checked
+    from ..testing.findings import Finding, Requirement
+
+_VERDICTS = {
+    "kept": Text("✓ kept", "green"),
+    "broken": Text("✗ broken", "bold red"),
+    "doubtful": Text("? doubtful", "yellow"),
+    "unknown": Text("… unknown", "dim"),
+}
 
 
 def check(
@@ -57,31 +65,27 @@ def check(
 
 
 def _print(checked: "Checked", as_json: bool) -> None:
+    from ..testing import RULES
+
     if as_json:
         print(json.dumps(checked.to_json(), indent=2))
         return
-    console.print(rule_table(checked))
+    console.print(findings_table(checked.agent, checked.findings, RULES))
     for line in filter(None, [checked.times, _answer(checked)]):
         say(line)
 
 
-def rule_table(checked: "Checked") -> Table:
-    """A line per rule: the verdict, what was seen, and what to do about it."""
-    from ..testing import RULES
-
-    table = Table("rule", "verdict", "what was seen", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.title, table.title_justify = verbatim(checked.agent, "bold"), "left"
-    for rule, found in checked.findings.items():
-        verdict = Text(found.verdict, _STYLES[found.verdict])
-        table.add_row(RULES[rule].statement, verdict, seen_and_remedy(found))
+def findings_table(
+    title: str, findings: "Mapping[str, Finding]", requirements: "Mapping[str, Requirement]"
+) -> Table:
+    """A line per requirement: the verdict, what was seen, and what to do about it."""
+    table = Table("verdict", "rule", "what was seen", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.title, table.title_justify = verbatim(title, "bold"), "left"
+    for name, (verdict, seen, remedy) in findings.items():
+        advice = verbatim(f"\n→ {remedy}" if remedy else "", "bold")
+        text = Text.assemble(verbatim(seen), advice)
+        table.add_row(_VERDICTS[verdict], requirements[name].statement, text)
     return table
-
-
-def seen_and_remedy(found: "Finding") -> Text:
-    """What was seen, and below it what to do about it."""
-    if not found.remedy:
-        return verbatim(found.seen)
-    return Text.assemble(verbatim(found.seen), "\n", verbatim(f"→ {found.remedy}", "bold"))
 
 
 def _answer(checked: "Checked") -> str:

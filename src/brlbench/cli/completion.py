@@ -1,4 +1,4 @@
-"""Completion in the shell: what options and arguments can be.
+"""Completion of options and arguments in the shell.
 
 Bash divides words at colons and equals signs, so `--prior=uniform:GC` reaches a command as five
 words, and it wants only what follows the last colon back, with spaces escaped. Typer knows nothing
@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import get_args
 
 import typer
 
@@ -42,8 +41,8 @@ def problem_names(incomplete: str) -> list[str]:
     """Distributions, after prefixes if there are any."""
     from ..problems import PREFIXES, PROBLEMS
 
-    given = PREFIXES.match(_typed(incomplete))
-    prefixes = [given[0]] if given and given[0] else ["", "uniform:"]
+    match = PREFIXES.match(_typed(incomplete))
+    prefixes = [match[0]] if match and match[0] else ["", "uniform:"]
     return _beginning([prefix + name for prefix in prefixes for name in PROBLEMS], incomplete)
 
 
@@ -56,28 +55,28 @@ def agent_names(incomplete: str) -> list[str]:
 
 def executor_names(incomplete: str) -> list[str]:
     """Executors of studies."""
-    from ..study.schema import ExecutionTable
+    from ..study.schema import EXECUTORS
 
-    return _beginning(get_args(ExecutionTable.model_fields["executor"].annotation), incomplete)
+    return _beginning(EXECUTORS, incomplete)
 
 
 def feature_names(incomplete: str) -> list[str]:
     """Features of online time."""
-    from ..protocol.times import ONLINE_FEATURES
+    from ..results.times import ONLINE_FEATURES
 
     return _beginning(ONLINE_FEATURES, incomplete)
 
 
 def formula_features(incomplete: str) -> list[str]:
     """Features of formulas, with commas."""
-    from ..agents.formulas import FEATURES
+    from ..formulas import FEATURES
 
     return _listed(FEATURES, incomplete)
 
 
 def formula_operators(incomplete: str) -> list[str]:
     """Operators of formulas, with commas."""
-    from ..agents.formulas import OPERATORS
+    from ..formulas import OPERATORS
 
     return _listed([*OPERATORS, "avg"], incomplete)
 
@@ -102,14 +101,14 @@ def experiment_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
     with suppress(BrlbenchError):
         # An option without its value ends parsing: what stands before it is left in `args`.
-        given = [*(ctx.params.get("results") or ()), *ctx.args]
-        data = load(*(Path(each) for each in given if os.path.exists(each)))
+        places = [*(ctx.params.get("results") or ()), *ctx.args]
+        data = load(*(Path(each) for each in places if os.path.exists(each)))
         return _beginning([each.name for each in data.experiments], incomplete)
     return []
 
 
 def _listed(choices: Iterable[str], incomplete: str) -> list[str]:
-    """What may follow in a list with commas: choices that it does not have yet."""
+    """Completions of a list with commas: choices that it does not have yet."""
     before, comma, _ = incomplete.rpartition(",")
     rest = [choice for choice in choices if choice not in before.split(",")]
     return _beginning([f"{before}{comma}{choice}" for choice in rest], incomplete)

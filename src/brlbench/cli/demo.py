@@ -7,13 +7,13 @@ from pathlib import Path
 from rich.padding import Padding
 
 from ..analysis.bounds import LEVEL
-from ..analysis.times import ONLINE
 from ..files import atomic_write
 from ..report.answers import ANYTHING, Answer, Question, answer_all
 from ..report.data import ReportData
 from ..report.figures import render, score_against_online_time
 from ..report.page import write_page
 from ..report.words import sentence
+from ..results.times import ONLINE
 from ..study.start import prepare
 from .output import console, say, verbatim
 from .running import load_scores, print_next, run
@@ -54,16 +54,16 @@ def _print_winners(data: ReportData) -> None:
         for without, within in zip(*answers, strict=True)
         if _algorithms(without) != _algorithms(within)
     ]
-    for title, found in (("Winners:", answers[0]), ("Bounds on time change them:", changed)):
-        if found:
+    for title, listed in (("Winners:", answers[0]), ("Bounds on time change them:", changed)):
+        if listed:
             say(title)
-        for each in found:
+        for each in listed:
             console.print(Padding(verbatim(sentence(each)), (0, 0, 0, 2)))
 
 
-def _algorithms(found: Answer) -> list[str]:
+def _algorithms(answer: Answer) -> list[str]:
     """The winning algorithms, in alphabetical order."""
-    return sorted(summary.algorithm for summary in found.winners)
+    return sorted(summary.algorithm for summary in answer.winners)
 
 
 def _write_figure_and_page(data: ReportData, folder: Path) -> None:

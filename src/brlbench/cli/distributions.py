@@ -16,30 +16,30 @@ _MOST_STARTS = 8  # start states that are printed
 _SUFFIXES = (".png", ".pdf", ".svg")
 
 
-def print_distribution(found: FlatDirichlet) -> None:
+def print_distribution(distribution: FlatDirichlet) -> None:
     """Print the size and the start of a distribution, and its possible transitions."""
-    console.print(verbatim(found.name or "unnamed", style="bold"), end="")
-    say(f": {found.description}" if found.description else "")
-    number = len(found.counts.values)
+    console.print(verbatim(distribution.name or "unnamed", style="bold"), end="")
+    say(f": {distribution.description}" if distribution.description else "")
+    number = len(distribution.counts.values)
     say(
-        f"{found.num_states} states, {found.num_actions} actions, {number} possible transitions; "
-        f"start: {_start(found)}"
+        f"{distribution.num_states} states, {distribution.num_actions} actions, {number} possible "
+        f"transitions; start: {_start(distribution)}"
     )
-    console.print(transition_table(found))
+    console.print(transition_table(distribution))
     if number > _MOST_ROWS:
         say(f"… and {number - _MOST_ROWS} more: write them all with --output problem.toml")
 
 
-def transition_table(found: FlatDirichlet) -> Table:
+def transition_table(distribution: FlatDirichlet) -> Table:
     """The first possible transitions: count, mean probability, reward and its variance."""
-    counts = found.counts
+    counts = distribution.counts
     columns = [
-        *np.divmod(counts.pair, found.num_actions),
+        *np.divmod(counts.pair, distribution.num_actions),
         counts.next_state,
         counts.values,
-        found.mean().transitions.at(counts),
-        found.rewards.mean.at(counts),
-        found.rewards.variance.at(counts),
+        distribution.mean().transitions.at(counts),
+        distribution.rewards.mean.at(counts),
+        distribution.rewards.variance.at(counts),
     ]
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for name in ("state", "action", "next state", "count", "probability", "reward", "variance"):
@@ -52,7 +52,7 @@ def transition_table(found: FlatDirichlet) -> Table:
     return table
 
 
-def draw_distribution(found: FlatDirichlet, path: Path, overwrite: bool) -> None:
+def draw_distribution(distribution: FlatDirichlet, path: Path, overwrite: bool) -> None:
     """Draw the states and the possible transitions between them."""
     if path.suffix not in _SUFFIXES:
         raise InvalidInput(f"{path}: a drawing's name must end in {', '.join(_SUFFIXES)}")
@@ -60,15 +60,15 @@ def draw_distribution(found: FlatDirichlet, path: Path, overwrite: bool) -> None
     from ..report.drawings import transitions
     from ..report.figures import render
 
-    atomic_write(path, render(transitions(found), path.suffix), overwrite)
+    atomic_write(path, render(transitions(distribution), path.suffix), overwrite)
 
 
-def _start(found: FlatDirichlet) -> str:
-    states = np.flatnonzero(found.start)
-    shares = found.start[states]
+def _start(distribution: FlatDirichlet) -> str:
+    states = np.flatnonzero(distribution.start)
+    shares = distribution.start[states]
     if len(states) == 1:
         return f"state {states[0]}"
-    if len(states) == found.num_states and np.ptp(shares) == 0:
+    if len(states) == distribution.num_states and np.ptp(shares) == 0:
         return "any state, all equally likely"
     shown = [
         f"{state} ({share:.3g})"

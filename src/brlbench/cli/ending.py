@@ -1,4 +1,4 @@
-"""How every command ends: with an exit code, and at worst with one sentence instead of a traceback.
+"""The end of every command: an exit code, and one sentence instead of a traceback.
 
 `--debug`, anywhere on the command line, or the variable BRLBENCH_DEBUG adds the traceback.
 """
@@ -43,7 +43,7 @@ def run_to_end(command: Callable[[list[str]], object]) -> NoReturn:
 
 
 def sentence_about(error: Exception) -> str:
-    """What went wrong, and what to do about it."""
+    """The problem and its remedy."""
     if isinstance(error, BrlbenchError):
         return reason(error)
     if isinstance(error, MemoryError):

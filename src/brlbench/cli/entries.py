@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 from ..errors import InvalidInput
-from .checking import seen_and_remedy
+from .checking import findings_table
 from .docstrings import documentation
 from .flags import Command, Group
 from .options import Output, Overwrite
-from .output import console, errors, say, verbatim
+from .output import console, say
 from .reports import Results
 
 if TYPE_CHECKING:
@@ -29,12 +26,6 @@ HELP = """Pack results for a board, and check what others have packed.
 Examples: [bold]brlbench entry new results -o mine.entry.parquet[/bold],
 [bold]brlbench entry check mine.entry.parquet[/bold]
 """
-_MARKS = {
-    "kept": Text("✓", "green"),
-    "broken": Text("✗", "bold red"),
-    "doubtful": Text("?", "yellow"),
-    "unknown": Text("…", "dim"),
-}
 _QUESTIONS = {
     "name": "What the agent is called",
     "author": "Authors, separated by semicolons",
@@ -51,16 +42,10 @@ def new(
     output: Output,
     name: Annotated[str | None, typer.Option(help="What the agent is called.")] = None,
     author: Annotated[list[str] | None, typer.Option(help="Who made it; repeatable.")] = None,
-    description: Annotated[
-        str | None, typer.Option(help="What it does, in a few sentences.")
-    ] = None,
-    licence: Annotated[
-        str | None, typer.Option(help="The licence of its code, such as MIT.")
-    ] = None,
+    description: Annotated[str | None, typer.Option(help="Some sentences on what it does.")] = None,
+    licence: Annotated[str | None, typer.Option(help="Its code's licence, such as MIT.")] = None,
     code: Annotated[str | None, typer.Option(help="The address of its code.")] = None,
-    commit: Annotated[
-        str | None, typer.Option(help="The version of its code: the hash of a commit.")
-    ] = None,
+    commit: Annotated[str | None, typer.Option(help="Its version: the hash of a commit.")] = None,
     paper: Annotated[str | None, typer.Option(help="The address of a paper.")] = None,
     only: Annotated[
         list[str] | None, typer.Option(help="Pack only results of this algorithm; repeatable.")
@@ -74,32 +59,30 @@ def new(
 
     Example: [bold]brlbench entry new results --only my_agent:Thompson -o mine.entry.parquet[/bold]
     """
-    from ..entries.packing import check_name, choose, has_own, pack
+    from ..entries.packing import check_name, has_own, pack, select
     from ..storage.entries import Entry
 
     check_name(output, overwrite)
-    chosen = choose(results, only or [])
-    given = {
-        "name": name, "author": ";".join(author or []), "description": description,
-        "licence": licence, "code": code, "commit": commit, "paper": paper,
-    }  # fmt: skip
-    told = _complete(given, has_own(chosen))
-    authors = [each.strip() for each in told.pop("author").split(";")]
-    pack(output, Entry(authors=tuple(filter(None, authors)), **told), chosen, overwrite)
+    selection = select(results, only or [])
+    texts = {"name": name, "author": ";".join(author or []), "description": description}
+    texts |= {"licence": licence, "code": code, "commit": commit, "paper": paper}
+    answers = _complete(texts, has_own(selection))
+    authors = [each.strip() for each in answers.pop("author").split(";")]
+    pack(output, Entry(authors=tuple(filter(None, authors)), **answers), selection, overwrite)
     say(f"wrote {output}: check it with brlbench entry check {output}")
 
 
-def _complete(given: Mapping[str, str | None], needs_code: bool) -> dict[str, str]:
-    """What is given, and the answers to questions about what is missing."""
+def _complete(texts: Mapping[str, str | None], needs_code: bool) -> dict[str, str]:
+    """The texts of an entry; in a terminal, the user is asked for missing ones."""
     needed = ["name", "author", "description", "licence", *(["code", "commit"] * needs_code)]
-    missing = [name for name in needed if not given[name]]
+    missing = [name for name in needed if not texts[name]]
     if missing and not _is_asking():
         options = ", ".join(f"--{name}" for name in missing)
         raise InvalidInput(f"the entry lacks {options}: give these options, or use a terminal")
-    if missing and given["paper"] is None:
+    if missing and texts["paper"] is None:
         missing.append("paper")
     answers = {name: _ask(_QUESTIONS[name], optional=name == "paper") for name in missing}
-    return {name: answers.get(name, value) or "" for name, value in given.items()}
+    return {name: answers.get(name, value) or "" for name, value in texts.items()}
 
 
 def _is_asking() -> bool:
@@ -126,7 +109,7 @@ def check(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Check whether an entry can be listed: sets, hashes, returns, times, texts and more.
+    """Check whether an entry can be listed: sets, hashes, returns, texts and more.
 
     Built-in agents are played again on a few MDPs. Code of others is run only if you name it with
     [bold]--agent[/bold]. The exit code is 1 if the entry is refused.
@@ -134,29 +117,19 @@ def check(
     Examples: [bold]brlbench entry check mine.entry.parquet[/bold],
     [bold]brlbench entry check mine.entry.parquet --agent my_agent:Thompson --replay 10[/bold]
     """
-    from ..entries import check_entry
+    from ..entries import CHECKS, check_entry
     from .bars import files_bar
 
-    with files_bar(errors) as show:
+    with files_bar() as show:
         checked = check_entry(
             entry, agent or [], replay=replay, within=within, seed=seed, on_replay=show
         )
     if as_json:
         print(json.dumps(checked.to_json(), indent=2))
     else:
-        _print(checked)
+        console.print(findings_table(checked.path, checked.findings, CHECKS))
+        say(_answer(checked))
     raise typer.Exit(0 if checked.accepted else 1)
-
-
-def _print(checked: "CheckedEntry") -> None:
-    from ..entries import CHECKS
-
-    table = Table("", "check", "what was seen", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.title, table.title_justify = verbatim(checked.path, "bold"), "left"
-    for name, found in checked.findings.items():
-        table.add_row(_MARKS[found.verdict], CHECKS[name].statement, seen_and_remedy(found))
-    console.print(table)
-    say(_answer(checked))
 
 
 def _answer(checked: "CheckedEntry") -> str:

@@ -45,8 +45,8 @@ def formulas(
     -o mine.json[/bold],
     [bold]brlbench train opps-ds --set formulas=mine.json --prior GC -o agent.json[/bold]
     """
-    from ..agents.formulas import make_formulas
     from ..files import check_free
+    from ..formulas import make_formulas
 
     if output is not None:
         check_free(output, overwrite)

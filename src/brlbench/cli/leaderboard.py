@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .options import Overwrite
-from .output import errors, say
+from .output import say
 from .reports import Results
 
 
@@ -29,7 +29,7 @@ def leaderboard(
     from .answers import print_notes
     from .bars import files_bar
 
-    with files_bar(errors) as show:
+    with files_bar() as show:
         data = load(*results, learning=True)
         pages = build(data, output, overwrite, show)
     say(f"wrote {len(pages)} pages: open {pages[0]}")

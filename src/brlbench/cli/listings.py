@@ -88,11 +88,11 @@ def _print_agent(name: str) -> None:
 
 def parameter_table(name: str) -> Table:
     """The parameters of a built-in agent: defaults, meanings and limits."""
-    from ..agents.parameters import rules
+    from ..agents.parameters import declarations
     from ..agents.registry import built_in
 
     agent = built_in(name)
-    known = rules(agent)
+    known = declarations(agent)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("parameter", min_width=max(map(len, known), default=0))
     for column in ("default", "meaning", "must be"):
@@ -100,7 +100,7 @@ def parameter_table(name: str) -> Table:
     for parameter, rule in known.items():
         default = getattr(agent, parameter)
         shown = "" if default is None else str(default)
-        table.add_row(parameter, escape(shown), escape(rule.meaning), escape(rule.allowed))
+        table.add_row(parameter, escape(shown), escape(rule.meaning), escape(rule.kind.allowed))
     return table
 
 

@@ -1,4 +1,4 @@
-"""Where commands print: results to `console`, notes to `errors`."""
+"""The streams of commands: `console` for results, `errors` for notes."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""What is printed about a study: its jobs, how far it is, and what the rest will take."""
+"""Print the jobs of a study, its status, and the estimated time of the rest."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from ..arguments import format_seconds
-from ..study.estimate import PROBE_COST_SECONDS, Estimate
+from ..study.estimate import PROBE_COST_SECONDS, JobEstimate
 from ..study.plan import Study
 from ..study.run import Outlook
 from ..study.status import Status
@@ -48,8 +48,8 @@ def print_status(status: Status, is_over: bool = False) -> None:
         say(f"failed: {failure.agent} on {failure.experiment}: {failure.reason}")
     if status.failures:
         say("try these again with brlbench run --retry-failed; tracebacks are in failures/")
-    for found in status.interruptions:
-        say(f"interrupted: {found.agent} on {found.experiment}: {found.reason}")
+    for failure in status.interruptions:
+        say(f"interrupted: {failure.agent} on {failure.experiment}: {failure.reason}")
     if status.interruptions:
         say("the next brlbench run tries these again")
 
@@ -60,8 +60,8 @@ def _print_details(status: Status) -> None:
         say(f"  {name}: {done} of {total}")
     if status.owner:
         say(f"running: {status.owner}")
-        for unit in status.running:
-            say(f"  {running_text(unit)}")
+        for running in status.running:
+            say(f"  {running_text(running)}")
         if status.seconds_left is not None:
             say(f"about {_long(status.seconds_left)} left")
     elif status.left:
@@ -78,23 +78,23 @@ def print_cost_of_probes(number: int, workers: int) -> None:
 
 
 def print_estimates(
-    study: Study, outlook: Outlook, estimates: Sequence[Estimate], workers: int
+    study: Study, outlook: Outlook, estimates: Sequence[JobEstimate], workers: int
 ) -> None:
     """Print the jobs of a study by algorithm, and the estimated time of the missing ones."""
     console.print(_job_table(study, outlook, estimates))
     if estimates:
-        total = sum(found.seconds for found in estimates)
-        unknown = sum(found.playing_seconds is None for found in estimates)
+        total = sum(estimate.seconds for estimate in estimates)
+        unknown = sum(estimate.playing_seconds is None for estimate in estimates)
         about = "At most about" if any(job.rules for job in study.jobs) else "About"
         say(
             f"{about} {_long(total)} of one core, {_long(total / workers)} with {workers} workers"
             + (f", not counting {unknown} jobs whose probe failed." if unknown else ".")
         )
-    for found in [found for found in estimates if found.failure][:_MOST_FAILURES]:
-        say(f"probe failed: {found.job}: {found.failure}")
+    for estimate in [estimate for estimate in estimates if estimate.failure][:_MOST_FAILURES]:
+        say(f"probe failed: {estimate.job}: {estimate.failure}")
 
 
-def _job_table(study: Study, outlook: Outlook, estimates: Sequence[Estimate]) -> Table:
+def _job_table(study: Study, outlook: Outlook, estimates: Sequence[JobEstimate]) -> Table:
     table = Table("experiment", "algorithm", box=None, padding=(0, 2, 0, 0))
     for name in ("jobs", "done", "to do", "training", "playing"):
         table.add_column(name, justify="right")
@@ -103,11 +103,11 @@ def _job_table(study: Study, outlook: Outlook, estimates: Sequence[Estimate]) ->
         for listed in (study.jobs, outlook.done, outlook.missing)
     )
     seconds: dict[tuple[str, str], tuple[float, float]] = {}
-    for found in estimates:
-        if found.training_seconds is not None and found.playing_seconds is not None:
-            row = (found.job.experiment_name, found.job.agent.algorithm)
+    for estimate in estimates:
+        if estimate.training_seconds is not None and estimate.playing_seconds is not None:
+            row = (estimate.job.experiment_name, estimate.job.agent.algorithm)
             training, playing = seconds.get(row, (0.0, 0.0))
-            seconds[row] = training + found.training_seconds, playing + found.playing_seconds
+            seconds[row] = training + estimate.training_seconds, playing + estimate.playing_seconds
     for row, number in jobs.items():
         times = map(_long, seconds[row]) if row in seconds else ("", "")
         table.add_row(*map(verbatim, row), str(number), str(done[row]), str(missing[row]), *times)

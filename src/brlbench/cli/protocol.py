@@ -1,6 +1,5 @@
 """Commands for the steps of an experiment, one by one: distribution, experiment, train, play."""
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,9 +12,11 @@ from .output import console, say
 
 Prior = Annotated[
     str,
-    typer.Option(help="What agents are trained on: a name, a file, or uniform:…",
-                 autocompletion=problem_names),
-]  # fmt: skip
+    typer.Option(
+        help="What agents are trained on: a name, a file, or uniform:…",
+        autocompletion=problem_names,
+    ),
+]
 Discount = Annotated[float, typer.Option(help="The discount factor, between 0 and 1.")]
 Horizon = Annotated[int | None, typer.Option(help="Decisions per trajectory; 250 by default.")]
 
@@ -55,14 +56,14 @@ def distribution(
     from ..problems import write
     from .distributions import draw_distribution, print_distribution
 
-    found = find(_source(source, from_gym, parameters))
+    problem = find(_source(source, from_gym, parameters))
     if output is None and draw is None:
-        print_distribution(found)
+        print_distribution(problem)
     if output is not None:
-        write(found, output, overwrite)
+        write(problem, output, overwrite)
         say(f"wrote {output}")
     if draw is not None:
-        draw_distribution(found, draw, overwrite)
+        draw_distribution(problem, draw, overwrite)
         say(f"drew {draw}")
 
 
@@ -128,9 +129,9 @@ def train(
     from .bars import training_bar
 
     check_free(output, overwrite)
-    given = parse_parameters(parameters or [])
-    with training_bar(console) as show:
-        trained = train_new(agent, given, prior, discount, horizon, seed, show)
+    values = parse_parameters(parameters or [])
+    with training_bar() as show:
+        trained = train_new(agent, values, prior, discount, horizon, seed, show)
     write_agent(output, save(trained), overwrite)
     say(f"wrote {output}: trained in {format_seconds(trained.training.seconds)}")
 
@@ -153,8 +154,8 @@ def play(
     Example: [bold]brlbench play beb.json gc.parquet -o result.parquet[/bold]
     """
     from ..analysis.bayes_bound.known import known_bound
-    from ..analysis.times import summarise
-    from ..executors import Local
+    from ..executors.local import Local
+    from ..results.summary import summarise
     from ..storage import read_result
     from ..study.one_job import OneJob
     from ..study.run import find_expected_luck
@@ -162,8 +163,8 @@ def play(
     from .tables import score_table
 
     job = OneJob(agent, experiment, output, keep_paths, overwrite)
-    find_expected_luck([job.experiment], partial(luck_bar, console))
-    with Local(workers) as executor, playing_bar(console, job.experiment.num_trajectories) as show:
+    find_expected_luck([job.experiment], luck_bar)
+    with Local(workers) as executor, playing_bar(job.experiment.num_trajectories) as show:
         is_finished = job.play(executor, show)
     if not is_finished:
         say("stopped; the same command resumes it")

@@ -7,7 +7,7 @@ import typer
 
 from .completion import answer_formats, experiment_names, feature_names, report_formats
 from .options import Output, Overwrite
-from .output import errors, say
+from .output import say
 
 Results = Annotated[
     list[Path], typer.Argument(help="Folders or files with results, from run, play or demo.")
@@ -112,7 +112,7 @@ def report(
     question = Question.parse(None, None, feature, level, honest)
     folder, formats = output or default_folder(results[0]), format or ["all"]
     learning = shows_learning(formats)
-    with files_bar(errors) as show:
+    with files_bar() as show:
         data = load(*results, feature=feature, learning=learning)
         built = build(data, folder, formats, question, overwrite, show)
     print_built(built)
@@ -128,7 +128,7 @@ def compact(results: Results, output: Output, overwrite: Overwrite = False) -> N
     """
     from ..files import check_free
     from ..report.loading import load
-    from ..storage.compact import write_summaries
+    from ..results.compact import write_summaries
 
     check_free(output, overwrite)
     experiments = load(*results, learning=True, as_stored=True).experiments

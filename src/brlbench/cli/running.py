@@ -1,24 +1,24 @@
-"""What `brlbench run` does: run a study here or in the background, or estimate its time."""
+"""The command `brlbench run`: run a study here or in the background, or estimate its time."""
 
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from ..errors import StoreError
+from ..progress import Bar
 from ..report.data import ReportData
 from ..report.loading import load
-from ..study.estimate import Estimate, estimate
+from ..study.estimate import JobEstimate, estimate
 from ..study.folder import Folder
 from ..study.plan import Study, read_study
-from ..study.run import Run, find_expected_luck, look
+from ..study.run import Run, find_expected_luck, survey
 from ..study.schema import ExecutionTable
 from ..study.start import make_executor, opened
 from ..study.status import read_status
-from .bars import luck_bar, probes_bar, study_bar
+from .bars import luck_bar, study_bar
 from .ending import sentence_about
 from .output import console, say
 from .progress import print_cost_of_probes, print_estimates, print_outlook, print_status
@@ -32,15 +32,15 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
     with opened(study, results, retry_failed) as (folder, messages):
         for message in messages:
             say(f"note: {message}, and made again")
-        outlook = look(folder, study.jobs)
+        outlook = survey(folder, study.jobs)
         print_outlook(study, outlook)
         if outlook.missing:
             experiments = (job.experiment for job in outlook.missing)
-            find_expected_luck(experiments, partial(luck_bar, console))
+            find_expected_luck(experiments, luck_bar)
             with (
                 _resumable(),
                 make_executor(execution) as executor,
-                study_bar(console, len(study.jobs)) as show,
+                study_bar(len(study.jobs)) as show,
             ):
                 finished = Run(study.jobs, folder, executor, execution.part, show, study.racing)()
             if not finished:
@@ -51,7 +51,7 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
 
 
 def load_scores(study: Study, results: Path) -> ReportData | None:
-    """What the results of a study say, without those of others in its folder; None without any."""
+    """This study's results only; None if none exist."""
     folder = Folder(results)
     files = [path for job in study.jobs for path in folder.results(job)]
     return load(*files) if files else None
@@ -59,7 +59,7 @@ def load_scores(study: Study, results: Path) -> ReportData | None:
 
 def print_scores(study: Study, results: Path) -> None:
     """Print the best scores of each experiment, and what to type next, if the study is over."""
-    is_over = not look(Folder(results), study.jobs).missing
+    is_over = not survey(Folder(results), study.jobs).missing
     data = load_scores(study, results) if is_over else None
     if data is None:
         return
@@ -99,16 +99,18 @@ def _resumable() -> Iterator[None]:
 def dry_run(study: Study, execution: ExecutionTable, results: Path, probes: bool) -> None:
     """Print the jobs of a study, and what the missing ones will take."""
     folder = Folder(results)
-    outlook = look(folder, study.jobs)
+    outlook = survey(folder, study.jobs)
     print_outlook(study, outlook)
-    estimates: list[Estimate] = []
+    estimates: list[JobEstimate] = []
     workers = 1
     if probes and outlook.missing:
         with make_executor(execution) as executor:
             workers = executor.num_workers
             print_cost_of_probes(len(outlook.missing), workers)
-            with probes_bar(console, len(outlook.missing)) as advance:
-                estimates = estimate(outlook.missing, folder, executor, advance=advance)
+            with Bar("probing", len(outlook.missing), "jobs", delay=0) as bar:
+                estimates = estimate(
+                    outlook.missing, folder, executor, on_probe=lambda: bar.advance(1)
+                )
     print_estimates(study, outlook, estimates, workers)
 
 

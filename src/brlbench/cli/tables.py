@@ -9,19 +9,18 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from ..analysis.times import ONLINE
 from ..arguments import format_seconds
-from ..memory import format_mebibytes
-from ..protocol.labels import break_name, least_width
-from ..protocol.score import Score
-from ..protocol.summary import Summary
-from ..report.answers import Answer, Row, Standing
+from ..report.answers import Answer, Row
 from ..report.data import REFERENCE
+from ..report.line_breaks import break_name, least_width
 from ..report.pairs import Pair
 from ..report.words import bound_sentence, describe_bounds, format_p, format_score, mark
+from ..results.display import format_number
+from ..results.schema import Place, Quantity, shown_in
+from ..results.score import Score
+from ..results.summary import Summary
+from ..results.times import ONLINE
 from .output import verbatim
-
-_MEMORY = "memory"  # a column's title
 
 
 @dataclass
@@ -45,9 +44,13 @@ class ScoreTable:
         kept = self._fitting(options.max_width, names)
         room = max(1, options.max_width - self._width(kept))
         table = Table(
-            title=verbatim(self.title, "table.title"), title_justify="left", box=box.SIMPLE_HEAD,
-            padding=0, caption=self.caption or None, caption_justify="left",
-        )  # fmt: skip
+            title=verbatim(self.title, "table.title"),
+            title_justify="left",
+            box=box.SIMPLE_HEAD,
+            padding=0,
+            caption=self.caption or None,
+            caption_justify="left",
+        )
         table.add_column("", no_wrap=True)
         table.add_column(self.names, no_wrap=True)
         for i in kept:
@@ -102,32 +105,31 @@ def score_table(
     return table
 
 
-def best_table(found: Answer) -> ScoreTable:
+def best_table(answer: Answer) -> ScoreTable:
     """The best agent of each algorithm within the bounds of the question."""
     columns = ["norm.", "offline", "online", "p Holm", "stable"]
-    table = _answer_table(found, "best agents", columns, spare=("stable", "norm."))
-    for row in found.rows:
+    table = _answer_table(answer, "best agents", columns, spare=("stable", "norm."))
+    for row in answer.rows:
         p_value = format_p(row.test.holm) if row.test else ""
-        cells = [*_cells(row, found), p_value, f"{100 * row.stability:.0f}%"]
+        cells = [*_cells(row, answer), p_value, f"{100 * row.stability:.0f}%"]
         table.rows.append((mark(row.summary, row.winner), row.summary.marked_label, cells))
-    _add_references(table, found)
+    _add_references(table, answer)
     return table
 
 
-def everyone_table(found: Answer) -> ScoreTable:
+def everyone_table(answer: Answer) -> ScoreTable:
     """Every agent within the bounds of the question."""
-    is_known = any(each.peak_bytes is not None for each in found.experiment.summaries)
-    memory = [_MEMORY] if is_known else []
-    columns = ["norm.", "offline", "online", *memory, "p"]
-    table = _answer_table(found, "agents", columns, spare=(*memory, "norm."))
-    winners = {summary.label for summary in found.winners}
-    for place, (each, p_value) in enumerate(zip(found.standings, found.p_values, strict=True)):
-        shown = format_p(p_value) if place and found.num_tested > 1 else ""
+    quantities = _known_quantities(answer.experiment.summaries)
+    titles = [each.title for each in quantities]
+    columns = ["norm.", "offline", "online", *titles, "p"]
+    table = _answer_table(answer, "agents", columns, spare=(*titles, "norm."))
+    winners = {summary.label for summary in answer.winners}
+    for place, (each, p_value) in enumerate(zip(answer.allowed, answer.p_values, strict=True)):
+        shown = format_p(p_value) if place and answer.num_tested > 1 else ""
         marked = mark(each.summary, each.summary.label in winners)
-        size = [format_mebibytes(each.summary.peak_bytes)] if is_known else []
-        cells = [*_cells(each, found), *size, shown]
+        cells = [*_cells(each, answer), *_numbers(each.summary, quantities), shown]
         table.rows.append((marked, each.summary.marked_label, cells))
-    _add_references(table, found)
+    _add_references(table, answer, quantities)
     return table
 
 
@@ -142,30 +144,42 @@ def pair_table(pair: Pair, feature: str) -> ScoreTable:
 
 
 def _answer_table(
-    found: Answer, names: str, columns: Sequence[str], spare: Sequence[str]
+    answer: Answer, names: str, columns: Sequence[str], spare: Sequence[str]
 ) -> ScoreTable:
-    bounds = describe_bounds(found.question)
-    title = f"{found.experiment.name}, {found.num_tested} MDPs{f', {bounds}' if bounds else ''}"
-    columns = [_score_title(found.experiment.summaries), *columns]
-    caption = bound_sentence(found.experiment.upper_bound)
+    bounds = describe_bounds(answer.question)
+    title = f"{answer.experiment.name}, {answer.num_tested} MDPs{f', {bounds}' if bounds else ''}"
+    columns = [_score_title(answer.experiment.summaries), *columns]
+    caption = bound_sentence(answer.experiment.upper_bound)
     return ScoreTable(title, names, columns, spare, caption=caption)
 
 
-def _cells(standing: Standing | Row, found: Answer) -> list[str]:
-    normalised = standing.normalised
+def _cells(row: Row, answer: Answer) -> list[str]:
+    normalised = row.normalised
     return [
-        _scores(standing.score, standing.unadjusted),
+        _scores(row.score, row.unadjusted),
         "" if normalised is None else f"{normalised:.2f}",
-        *_times(standing.summary, found.question.feature),
+        *_times(row.summary, answer.question.feature),
     ]
 
 
-def _add_references(table: ScoreTable, found: Answer) -> None:
-    for summary in found.experiment.summaries:
+def _known_quantities(summaries: Sequence[Summary]) -> list[Quantity]:
+    """The quantities that the terminal shows, without those that no agent has."""
+    return [
+        each
+        for each in shown_in(Place.TERMINAL)
+        if any(summary.quantities.get(each.name) is not None for summary in summaries)
+    ]
+
+
+def _numbers(summary: Summary, quantities: Sequence[Quantity]) -> list[str]:
+    return [format_number(each, summary.quantities.get(each.name)) for each in quantities]
+
+
+def _add_references(table: ScoreTable, answer: Answer, quantities: Sequence[Quantity] = ()) -> None:
+    for summary in answer.experiment.summaries:
         if summary.algorithm == REFERENCE:
-            score, *times = _line(summary, found.question.feature)
-            size = [format_mebibytes(summary.peak_bytes)] if _MEMORY in table.columns else []
-            cells = [score, "", *times, *size]
+            score, *times = _line(summary, answer.question.feature)
+            cells = [score, "", *times, *_numbers(summary, quantities)]
             empty = [""] * (len(table.columns) - len(cells))
             table.rows.append(("", f"{summary.marked_label} (reference)", [*cells, *empty]))
             table.references += 1

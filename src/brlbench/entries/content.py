@@ -1,4 +1,4 @@
-"""What an entry says about itself: texts, sets, machines, versions, agents."""
+"""Checks of what an entry says about itself: texts, sets, machines, versions, agents."""
 
 import re
 from collections.abc import Iterator
@@ -6,44 +6,41 @@ from importlib.metadata import version
 from typing import Any
 
 from ..agents import AGENTS, make_agent
-from ..agents.formulas.generation import SETS
+from ..agents.labels import label_of
 from ..errors import InvalidInput
+from ..formulas.generation import SETS
 from ..problems.frozen import NUM_MDPS
-from ..protocol import machine
-from ..protocol.labels import label_of
-from ..storage.checks import is_number, is_text
+from ..results.summary import Summary
 from ..storage.entries import problems_of, wrong_with
 from ..storage.frozen import why_not_frozen
-from ..testing.rules import KEPT, Finding
-from .opened import Opened, Played, judged
+from ..testing.findings import KEPT, Finding, finding_of
+from ..values import POSITIVE, TEXT
+from .submission import Submission
 
 _LONGEST_TEXT = 500  # of labels, parameters and names of machines
-_UNLIKE = 30.0  # how many times faster or slower than this one a machine can be
 _VERSIONS = ("python", "brlbench", "numba", "numpy")
 
 
-def whole(opened: Opened) -> Finding:
+def is_intact(submission: Submission) -> Finding:
     """The digest in the file is that of its other bytes, so nothing was changed by accident."""
-    return Finding(KEPT, f"SHA-256 {opened.digest}")
+    return Finding(KEPT, f"SHA-256 {submission.digest}")
 
 
-def texts(opened: Opened) -> Finding:
+def has_plain_texts(submission: Submission) -> Finding:
     """No control characters, no HTML tags, nothing too long; addresses of web pages only."""
-    problems = problems_of(opened.entry)
-    for played in opened.results:
-        problems += [
-            f"the text {text[:40]!a} {wrong}"
-            for text in _texts_in([*played.summary.parameters.items(), played.summary.machine])
-            if text and (wrong := wrong_with(text, _LONGEST_TEXT))
-        ]
-        problems += [
-            f"the name {text[:40]!a} {wrong}"
-            for text in (played.summary.algorithm, played.summary.label, played.header.name)
-            if (wrong := wrong_with(text, _LONGEST_TEXT))
-        ]
-    entry = opened.entry
+    entry = submission.entry
+    problems = problems_of(entry)
+    for header, summary in submission.claims:
+        texts = _texts_in([*summary.parameters.items(), summary.machine])
+        names = (summary.algorithm, summary.label, header.name)
+        for kind, text in [
+            *(("text", text) for text in texts if text),
+            *(("name", n) for n in names),
+        ]:
+            if problem := wrong_with(text, _LONGEST_TEXT):
+                problems.append(f"the {kind} {text[:40]!a} {problem}")
     seen = f"{entry.name}, by {', '.join(entry.authors)}"
-    return judged(problems, seen, "write it anew with entry new, and other texts")
+    return finding_of(problems, seen, "write it anew with entry new, and other texts")
 
 
 def _texts_in(value: Any) -> Iterator[str]:
@@ -57,97 +54,90 @@ def _texts_in(value: Any) -> Iterator[str]:
             yield from _texts_in(item)
 
 
-def sets(opened: Opened) -> Finding:
+def has_frozen_sets(submission: Submission) -> Finding:
     """Name, hash, seed, discount, horizon and distributions are those of a set of this version."""
     problems = []
     for name, digest, settings in {
-        id(each.header): each.header for each in opened.results
+        id(claim.header): claim.header for claim in submission.claims
     }.values():
         if problem := why_not_frozen(digest, settings):
             problems.append(problem)
         elif name != settings["name"]:
             problems.append(f"{settings['name']} is called {name!a}")
-    names = sorted({played.set_name for played in opened.results})
-    return judged(problems, ", ".join(names), "play frozen sets as they are")
+    names = sorted({claim.set_name for claim in submission.claims})
+    return finding_of(problems, ", ".join(names), "play frozen sets as they are")
 
 
-def mdps(opened: Opened) -> Finding:
+def has_all_mdps(submission: Submission) -> Finding:
     """Every agent played all MDPs of the set, at least 500: nobody stops when ahead."""
-    problems = []
-    for played in opened.results:
-        number = len(played.summary.returns)
-        if played.summary.stopped is not None:
-            problems.append(f"{played} was stopped after {number} MDPs")
+    problems, numbers = [], set()
+    for claim in submission.claims:
+        number = len(claim.summary.returns)
+        numbers.add(number)
+        if claim.summary.stopped is not None:
+            problems.append(f"{claim} was stopped after {number} MDPs")
         elif number < NUM_MDPS:
-            problems.append(f"{played} has {number} of {NUM_MDPS} MDPs")
-    numbers = sorted({len(played.summary.returns) for played in opened.results})
-    return judged(problems, f"{', '.join(map(str, numbers))} MDPs", "play all MDPs of the set")
+            problems.append(f"{claim} has {number} of {NUM_MDPS} MDPs")
+    seen = f"{', '.join(map(str, sorted(numbers)))} MDPs"
+    return finding_of(problems, seen, "play all MDPs of the set")
 
 
-def versions(opened: Opened) -> Finding:
+def has_known_machines(submission: Submission) -> Finding:
     """The machine, its calibration, and versions that are not newer than this one."""
     problems, seen = [], set()
-    for played in opened.results:
-        for one in machines_of(played):
-            if wrong := _wrong_machine(one):
-                problems.append(f"{played}: {wrong}")
+    for claim in submission.claims:
+        made_on = claim.summary.machine
+        for machine in made_on.get("machines") or [made_on]:
+            if problem := _machine_problem(machine):
+                problems.append(f"{claim}: {problem}")
             else:
-                seen.add(f"brlbench {one['versions']['brlbench']} on {one['processor']}")
+                seen.add(f"brlbench {machine['versions']['brlbench']} on {machine['processor']}")
     remedy = "play it again, or check it with the version of brlbench that played it"
-    return judged(problems, "; ".join(sorted(seen)), remedy)
+    return finding_of(problems, "; ".join(sorted(seen)), remedy)
 
 
-def machines_of(played: Played) -> list[dict[str, Any]]:
-    """The machines that played."""
-    made_on = played.summary.machine
-    return [dict(one) for one in made_on.get("machines") or [made_on]]
-
-
-def _wrong_machine(one: dict[str, Any]) -> str:
-    stated = one.get("versions")
-    if not is_text(one.get("processor")) or not isinstance(stated, dict):
+def _machine_problem(machine: dict[str, Any]) -> str:
+    versions = machine.get("versions")
+    if not TEXT.accepts(machine.get("processor")) or not isinstance(versions, dict):
         return "its machine and its versions are not known"
     for name in _VERSIONS:
-        if not is_text(stated.get(name)) or not _number(stated[name]):
+        if not TEXT.accepts(versions.get(name)) or not _number(versions[name]):
             return f"the version of {name} is not known"
-    if _number(stated["brlbench"]) > _number(version("brlbench")):
-        return f"it was played with brlbench {stated['brlbench']}, which is newer than this one"
-    speed: Any = one.get("calibration_microseconds")
-    here = machine.calibration()
-    if not is_number(speed) or not here / _UNLIKE < speed < here * _UNLIKE:
-        return f"the calibration of its machine is {speed} µs, and {here:.3g} µs here"
+    if _number(versions["brlbench"]) > _number(version("brlbench")):
+        return f"it was played with brlbench {versions['brlbench']}, which is newer than this one"
+    calibration: Any = machine.get("calibration_microseconds")
+    if not POSITIVE.accepts(calibration):
+        return f"the calibration of its machine is {calibration} µs"
     return ""
 
 
 def _number(text: str) -> tuple[int, ...]:
     """The numbers at the start of a version; empty if there are none."""
-    found = re.match(r"\d+(?:\.\d+)*", text)
-    return tuple(map(int, found[0].split(".")[:4])) if found and len(text) < 40 else ()
+    match = re.match(r"\d+(?:\.\d+)*", text)
+    return tuple(map(int, match[0].split(".")[:4])) if match and len(text) < 40 else ()
 
 
-def agents(opened: Opened) -> Finding:
+def has_possible_agents(submission: Submission) -> Finding:
     """Parameters of built-in agents exist, labels show parameters, and no agent is there twice."""
     problems = []
     seen: set[tuple[str, str]] = set()
-    for played in opened.results:
-        summary = played.summary
-        key = (played.header.hash, summary.full_label)
+    for claim in submission.claims:
+        key = (claim.header.hash, claim.summary.full_label)
         if key in seen:
-            problems.append(f"{played} is there twice")
+            problems.append(f"{claim} is there twice")
         seen.add(key)
-        if wrong := why_not_made(played) or _wrong_label(played):
-            problems.append(f"{played}: {wrong}")
-    algorithms = sorted({played.summary.algorithm for played in opened.results})
-    return judged(problems, ", ".join(algorithms), "pack results as brlbench wrote them")
+        if problem := _parameter_problem(claim.summary) or _label_problem(claim.summary):
+            problems.append(f"{claim}: {problem}")
+    algorithms = ", ".join(sorted(submission.algorithms))
+    return finding_of(problems, algorithms, "pack results as brlbench wrote them")
 
 
-def why_not_made(played: Played) -> str:
-    """Why no built-in agent has these parameters; empty for agents of others.
+def _parameter_problem(summary: Summary) -> str:
+    """Why no built-in agent has these parameters; empty for agents of users.
 
     No file is read that parameters name.
     """
-    summary = played.summary
-    if summary.algorithm not in AGENTS or names_file(played):
+    if summary.algorithm not in AGENTS or names_file(summary):
         return ""
     try:
         make_agent(summary.algorithm, **summary.parameters)
@@ -158,19 +148,18 @@ def why_not_made(played: Played) -> str:
     return ""
 
 
-def names_file(played: Played) -> bool:
-    """Whether a built-in agent has formulas of its own, which are in a file."""
-    formulas = played.summary.parameters.get("formulas")
+def names_file(summary: Summary) -> bool:
+    """True if an agent's formulas are in a file."""
+    formulas = summary.parameters.get("formulas")
     return isinstance(formulas, str) and formulas not in SETS
 
 
-def _wrong_label(played: Played) -> str:
+def _label_problem(summary: Summary) -> str:
     """Empty if a label is made of the algorithm and some of the parameters."""
-    summary = played.summary
     shown = {
         name: value
         for name, value in summary.parameters.items()
         if f"{name}={value}" in summary.label
     }
-    true = label_of(summary.algorithm, shown, summary.deadline, defaults={})
-    return "" if summary.label == true else f"its label must be {true}"
+    expected = label_of(summary.algorithm, shown, summary.deadline, defaults={})
+    return "" if summary.label == expected else f"its label must be {expected}"

@@ -4,63 +4,55 @@ import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..arguments import parse_seconds, whole
+from ..arguments import parse_seconds
 from ..errors import StoreError, reason
-from ..storage.entries import Entry
-from ..testing.rules import BROKEN, UNKNOWN, Finding
-from . import content, returns, times
-from .opened import Opened, open_entry
-from .repeated import same_returns, same_times
-from .replay import OnReplay, Replay, classes_of, replay_some
+from ..storage.entries import Entry, check_suffix
+from ..testing import findings as checks
+from ..testing.findings import BROKEN, UNKNOWN, Finding, Requirement
+from ..values import INDEX, check
+from . import content, returns
+from .replay import OnReplay, Replays, classes_by_algorithm, has_same_returns, replay_claims
+from .submission import Submission, read_submission
 
 REPLAYED_MDPS = 3
 WITHIN = "5m"
-
-
-class Check(NamedTuple):
-    """A check: what must hold, how it is found out, and which checks come before it."""
-
-    statement: str
-    judge: Callable[..., Finding]
-    needs: tuple[str, ...] = ()
-
-
 _NEEDED = ("sets", "MDPs", "returns")
+_REPLAYABLE = ("sets", "MDPs", "versions", "agents")
 
-CHECKS: dict[str, Check] = {
-    "file": Check("The file is whole", content.whole),
-    "texts": Check("Its texts are plain", content.texts),
-    "sets": Check("Its experiments are frozen sets", content.sets),
-    "MDPs": Check("All MDPs were played", content.mdps),
-    "versions": Check("Machine and versions are known", content.versions),
-    "agents": Check("Labels and parameters fit agents", content.agents),
-    "returns": Check("Returns are possible", returns.within_limits, ("sets", "MDPs")),
-    "best": Check("No score is better than can be", returns.not_better_than_best, _NEEDED),
-    "scores": Check("Scores and curves fit returns", returns.consistent, _NEEDED),
-    "times": Check("Times are possible", times.possible_times, ("versions",)),
-    "replay": Check("Returns repeat", same_returns, ("sets", "MDPs", "versions", "agents")),
-    "replayed times": Check("Times repeat, roughly", same_times),
+CHECKS: dict[str, Requirement] = {
+    "file": Requirement("The file is whole", content.is_intact),
+    "texts": Requirement("Its texts are plain", content.has_plain_texts),
+    "sets": Requirement("Its experiments are frozen sets", content.has_frozen_sets),
+    "MDPs": Requirement("All MDPs were played", content.has_all_mdps),
+    "versions": Requirement("Machine and versions are known", content.has_known_machines),
+    "agents": Requirement("Labels and parameters fit agents", content.has_possible_agents),
+    "returns": Requirement("Returns are possible", returns.within_limits, ("sets", "MDPs")),
+    "best": Requirement(
+        "No score beats the optimal policies", returns.not_better_than_best, _NEEDED
+    ),
+    "scores": Requirement("Scores and curves fit returns", returns.consistent, _NEEDED),
+    "replay": Requirement("Returns repeat", has_same_returns, _REPLAYABLE),
 }
 """The checks by name, in their order."""
 
 
 @dataclass(frozen=True)
 class CheckedEntry:
-    """What was found out about an entry, check by check."""
+    """The findings on an entry, check by check."""
 
     path: str
     """The file."""
     entry: Entry | None
-    """What the entry says about itself; None if it can't be read."""
+    """The authors' description of it; None if it can't be read."""
     findings: dict[str, Finding]
-    """What was seen, by check."""
+    """The findings, by check."""
 
     @property
     def refused(self) -> list[str]:
         """The checks that the entry fails."""
-        return [name for name, found in self.findings.items() if found.verdict == BROKEN]
+        return checks.names_with(BROKEN, self.findings)
 
     @property
     def accepted(self) -> bool:
@@ -70,7 +62,7 @@ class CheckedEntry:
     @property
     def unknown(self) -> list[str]:
         """The checks that could not be made."""
-        return [name for name, found in self.findings.items() if found.verdict == UNKNOWN]
+        return checks.names_with(UNKNOWN, self.findings)
 
     def to_json(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -79,14 +71,12 @@ class CheckedEntry:
             "entry": None if self.entry is None else self.entry._asdict(),
             "accepted": self.accepted,
             "refused": self.refused,
-            "findings": {name: found._asdict() for name, found in self.findings.items()},
+            "findings": checks.plain(self.findings),
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.path}: {'accepted' if self.accepted else 'refused'}"]
-        for name, (verdict, seen, remedy) in self.findings.items():
-            lines.append(f"  {name}: {verdict}: {seen}{f': {remedy}' if remedy else ''}")
-        return "\n".join(lines)
+        first = f"{self.path}: {'accepted' if self.accepted else 'refused'}"
+        return "\n".join([first, *checks.lines_of(self.findings)])
 
 
 def check_entry(
@@ -109,38 +99,35 @@ def check_entry(
         replay: how many MDPs to play again of each agent on each set; 0 for none.
         within: how long that may take, such as "5m" or a number of seconds.
         seed: the seed that chooses MDPs; by default one that nobody knows beforehand.
-        on_replay: called with what is played next, how many results are done, and of how many.
+        on_replay: progress callback(next result, number done, total).
     """
-    number = whole(replay, "replay", least=0)
+    number = check(replay, "replay", INDEX)
     seconds = parse_seconds(str(within), "within")
-    chosen = secrets.randbelow(10**6) if seed is None else whole(seed, "seed", least=0)
+    seed = secrets.randbelow(10**6) if seed is None else check(seed, "seed", INDEX)
+    check_suffix(Path(path), "entry")
     try:
-        opened = open_entry(Path(path))
+        submission = read_submission(Path(path))
     except StoreError as error:
         remedy = "ask for the file as it was written"
         return CheckedEntry(str(path), None, {"file": Finding(BROKEN, reason(error), remedy)})
-    classes = classes_of(opened, [agents] if isinstance(agents, str) else list(agents))
+    paths = [agents] if isinstance(agents, str) else list(agents)
+    classes = classes_by_algorithm(submission, paths)
 
-    def play() -> Replay:
-        return replay_some(opened, classes, number, seconds, chosen, on_replay)
+    def play() -> Replays:
+        return replay_claims(submission, classes, number, seconds, seed, on_replay)
 
-    return CheckedEntry(str(path), opened.entry, _examine(opened, play))
+    return CheckedEntry(str(path), submission.entry, _examine(submission, play))
 
 
-def _examine(opened: Opened, play: Callable[[], Replay]) -> dict[str, Finding]:
-    """What every check finds; one that depends on a failed check is unknown."""
+def _examine(submission: Submission, play: Callable[[], Replays]) -> dict[str, Finding]:
+    """The findings of all checks; one that depends on a failed check is unknown."""
     findings: dict[str, Finding] = {}
-    replayed: Replay | None = None
-    for name, (_, judge, needs) in CHECKS.items():
+    for name, (_, finding_of, needs) in CHECKS.items():
         failed = [other for other in needs if findings[other].verdict == BROKEN]
         if failed:
             first = CHECKS[failed[0]].statement
             findings[name] = Finding(UNKNOWN, f'look at "{first}" first')
-        elif name == "replay":
-            replayed = play()
-            findings[name] = judge(opened, replayed)
-        elif name == "replayed times":
-            findings[name] = judge(replayed) if replayed else Finding(UNKNOWN, "nothing was played")
         else:
-            findings[name] = judge(opened)
+            arguments = (submission, play()) if name == "replay" else (submission,)
+            findings[name] = finding_of(*arguments)
     return findings

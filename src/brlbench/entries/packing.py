@@ -6,14 +6,14 @@ from pathlib import Path
 from ..errors import InvalidInput
 from ..files import check_free
 from ..problems.frozen import NUM_MDPS
-from ..protocol.summary import Summary
 from ..report.compare import Given, gather
 from ..report.data import ExperimentData
-from ..storage.compact import ExperimentHeader
+from ..results.compact import ExperimentHeader
+from ..results.summary import Summary
 from ..storage.entries import Entry, check_suffix, write_entry
 from ..storage.frozen import why_not_frozen
 
-Chosen = list[tuple[ExperimentHeader, Sequence[Summary]]]
+Selection = list[tuple[ExperimentHeader, Sequence[Summary]]]
 
 
 def new_entry(
@@ -48,16 +48,16 @@ def new_entry(
     listed = (authors,) if isinstance(authors, str) else tuple(authors)
     entry = Entry(name, listed, description, code, commit, paper, licence)
     check_name(Path(path), overwrite)
-    chosen = choose(results, [only] if isinstance(only, str) else list(only))
-    pack(Path(path), entry, chosen, overwrite)
+    selection = select(results, [only] if isinstance(only, str) else list(only))
+    pack(Path(path), entry, selection, overwrite)
     return entry
 
 
-def pack(path: Path, entry: Entry, chosen: Chosen, overwrite: bool = False) -> None:
+def pack(path: Path, entry: Entry, selection: Selection, overwrite: bool = False) -> None:
     """Write an entry with some results."""
-    if has_own(chosen) and not entry.code:
+    if has_own(selection) and not entry.code:
         raise InvalidInput("code is missing: give the address of the agent's code, and its commit")
-    write_entry(path, entry, chosen, overwrite)
+    write_entry(path, entry, selection, overwrite)
 
 
 def check_name(path: Path, overwrite: bool = False) -> None:
@@ -66,7 +66,7 @@ def check_name(path: Path, overwrite: bool = False) -> None:
     check_free(path, overwrite)
 
 
-def choose(results: Given | Iterable[Given], only: Sequence[str] = ()) -> Chosen:
+def select(results: Given | Iterable[Given], only: Sequence[str] = ()) -> Selection:
     """The results of some algorithms, or of all, by experiment; InvalidInput if one is unfit."""
     data = gather(results, learning=True, as_stored=True)
     there = {each.algorithm for experiment in data.experiments for each in experiment.summaries}
@@ -75,25 +75,29 @@ def choose(results: Given | Iterable[Given], only: Sequence[str] = ()) -> Chosen
             f"only = {missing!r}: no result is of this algorithm: must be one of "
             f"{', '.join(sorted(there))}"
         )
-    chosen: Chosen = []
+    selection: Selection = []
     for experiment in data.experiments:
-        played = [each for each in experiment.summaries if not only or each.algorithm in only]
-        header = _header(experiment) if played else None
-        number = max(experiment.num_mdps, NUM_MDPS)
-        for each in played:
-            if len(each.returns) < number:
-                raise InvalidInput(
-                    f"{each.label} on {experiment.name} has {len(each.returns)} of {number} MDPs: "
-                    "play them all"
-                )
-        if header is not None:
-            chosen.append((header, played))
-    return chosen
+        summaries = [each for each in experiment.summaries if not only or each.algorithm in only]
+        if summaries:
+            selection.append((_header(experiment), summaries))
+            _check_numbers(experiment, summaries)
+    return selection
 
 
-def has_own(chosen: Chosen) -> bool:
-    """Whether an agent among them is not built in."""
-    return any(summary.is_own for _, summaries in chosen for summary in summaries)
+def _check_numbers(experiment: ExperimentData, summaries: Sequence[Summary]) -> None:
+    """Raise unless all MDPs were played."""
+    number = max(experiment.num_mdps, NUM_MDPS)
+    for summary in summaries:
+        if len(summary.returns) < number:
+            raise InvalidInput(
+                f"{summary.label} on {experiment.name} has {len(summary.returns)} of {number} "
+                "MDPs: play them all"
+            )
+
+
+def has_own(selection: Selection) -> bool:
+    """True if an agent is not built in."""
+    return any(summary.is_own for _, summaries in selection for summary in summaries)
 
 
 def _header(experiment: ExperimentData) -> ExperimentHeader:

@@ -1,8 +1,8 @@
-"""Plays agents of an entry again, on some MDPs.
+"""Plays agents of an entry again, on some MDPs, and compares the returns.
 
-Built-in agents are played always; those of others only if the user names their class, since playing
-means to run their code. Each plays in a supervised process. MDPs and the order of results are drawn
-with a seed that nobody knows before, so that nobody knows which returns are looked at.
+Built-in agents are played always; those of users only if the caller names their class, since
+playing runs their code. Each plays in a supervised process. MDPs and the order of claims are drawn
+with a seed that nobody knows before, so that nobody knows which returns are compared.
 """
 
 import time
@@ -12,224 +12,224 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..agents import AGENTS, describe, make_agent
-from ..agents.base import Agent
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, reason
 from ..executors.base import Died, Done, Limits, Notify
 from ..executors.child import TOOK_LONG, Child
 from ..protocol.evaluate import evaluate
-from ..protocol.experiment import Experiment
 from ..protocol.playing import Part, play
-from ..protocol.totals import returns_of
-from ..protocol.training import Training, train
+from ..protocol.recording import discounted
+from ..protocol.training import train
 from ..storage import frozen_set
+from ..testing.findings import KEPT, UNKNOWN, Finding, finding_of
 from .content import names_file
-from .opened import Opened, Played
-from .times import ABSURD, speed_of
+from .submission import Claim, Submission
 
 _COMPILING = 300.0  # seconds that a process may need before it trains
-_LEAST_LIMIT = 20.0  # seconds; what should take less may be slow by chance
-_BRIEF = 2.0  # seconds; a first time this short may mostly be spent on imports
 _FUNCTION = f"{__name__}:play_again"
 
 OnReplay = Callable[[str, int, int], None]
-"""Called with what is played next, how many results are done, and how many there are."""
+"""Progress callback(next claim, number done, total)."""
 
 
-class Replayed(NamedTuple):
-    """An agent that was played again."""
+class Replay(NamedTuple):
+    """The returns of one claim, played again."""
 
-    played: Played
+    claim: Claim
     mdps: list[int]
     returns: list[float]
     adjusted: list[float]
     """Adjusted returns, if all MDPs were played; else empty."""
-    offline: float
-    decision: float
-    """Seconds per decision in the MDP where decisions were quickest."""
 
 
-class Replay(NamedTuple):
-    """What came of playing again."""
+class Replays(NamedTuple):
+    """The replays of an entry."""
 
-    done: list[Replayed]
-    failed: list[str]
-    slow: list[str]
-    """What takes absurdly longer than the entry says."""
-    left_out: dict[str, str]
-    """Why results were not played, by result."""
+    done: list[Replay]
+    failures: list[str]
+    omissions: dict[str, str]
+    """Why claims were not played, by claim."""
     seed: int
 
 
-def replay_some(
-    opened: Opened,
+def replay_claims(
+    submission: Submission,
     agents: Mapping[str, str],
     number: int,
     seconds: float,
     seed: int,
     on_replay: OnReplay = lambda name, done, total: None,
-) -> Replay:
+) -> Replays:
     """Play each agent on some MDPs again, one after the other in random order, while there is time.
 
     Args:
-        opened: the entry.
+        submission: the entry.
         agents: the classes of agents that are not built in, as "module:Class" by algorithm.
-        number: how many MDPs to play of each result.
+        number: how many MDPs to play per claim.
         seconds: how long all may take.
         seed: the seed of the choice.
-        on_replay: told what is played next.
+        on_replay: the progress callback.
     """
     rng, end = np.random.default_rng(seed), time.monotonic() + seconds
-    found = Replay([], [], [], {}, seed)
-    if number == 0:
-        return found._replace(left_out={str(each): "not asked for" for each in opened.results})
+    replays = Replays([], [], {}, seed)
     with Child() as child:
-        for done, i in enumerate(order := rng.permutation(len(opened.results))):
-            played = opened.results[i]
-            on_replay(str(played), done, len(order))
-            mdps = rng.permutation(len(played.summary.returns))[:number].tolist()
+        for done, i in enumerate(order := rng.permutation(len(submission.claims))):
+            claim = submission.claims[i]
+            on_replay(str(claim), done, len(order))
+            mdps = rng.permutation(len(claim.summary.returns))[:number].tolist()
             left = end - time.monotonic()
-            why = _why_not(played, agents) or _too_long(played, mdps, left)
-            if why:
-                found.left_out[str(played)] = why
-                continue
-            _play(child, played, agents, mdps, min(left, _limit(played, mdps)), found)
-    return found
+            obstacle = _why_not(claim, agents) if number else "not asked for"
+            if obstacle := obstacle or _shorten(claim, mdps, left):
+                replays.omissions[str(claim)] = obstacle
+            else:
+                _replay_claim(child, claim, agents, mdps, left, replays)
+    return replays
 
 
-def _why_not(played: Played, agents: Mapping[str, str]) -> str:
+def _why_not(claim: Claim, agents: Mapping[str, str]) -> str:
     """Why an agent can't be played again; empty if it can."""
-    summary = played.summary
+    summary = claim.summary
     if summary.deadline is not None:
         return "the clock decided when it stopped"
     if summary.algorithm not in AGENTS and summary.algorithm not in agents:
         return "it is not built in: name its class with --agent to run its code"
-    if summary.algorithm in AGENTS and names_file(played):
+    if summary.algorithm in AGENTS and names_file(summary):
         return "its formulas are in a file that is not here"
     return ""
 
 
-def _too_long(played: Played, mdps: list[int], left: float) -> str:
-    """Why there is no time; takes MDPs from the list until there is, down to one."""
-    while len(mdps) > 1 and _expected(played, mdps) > left:
+def _shorten(claim: Claim, mdps: list[int], left: float) -> str:
+    """Drop MDPs until the claimed times fit, down to one; why there is no time if that is long."""
+    while len(mdps) > 1 and _expected(claim, mdps) > left:
         del mdps[len(mdps) // 2 :]
-    expected = _expected(played, mdps)
+    expected = _expected(claim, mdps)
     if expected <= left:
         return ""
     return f"one MDP would take {format_seconds(expected, digits=2)}, more than --within allows"
 
 
-def _expected(played: Played, mdps: Sequence[int]) -> float:
-    """How long a replay takes here, by the times in the entry."""
-    seconds = played.summary.seconds
-    return float((seconds["offline"] + len(mdps) * seconds["total"]) / speed_of(played))
+def _expected(claim: Claim, mdps: Sequence[int]) -> float:
+    """The seconds that a replay takes, by the times in the entry."""
+    seconds = claim.summary.seconds
+    return seconds["offline"] + len(mdps) * seconds["total"]
 
 
-def _limit(played: Played, mdps: Sequence[int]) -> float:
-    """How long a replay may take, before the times in the entry are absurd."""
-    return max(_LEAST_LIMIT, 1.2 * ABSURD * _expected(played, mdps))
-
-
-def _play(
+def _replay_claim(
     child: Child,
-    played: Played,
+    claim: Claim,
     agents: Mapping[str, str],
     mdps: list[int],
-    limit: float,
-    found: Replay,
+    left: float,
+    replays: Replays,
 ) -> None:
-    summary = played.summary
+    summary = claim.summary
     argument = {
         "agent": agents.get(summary.algorithm, summary.algorithm),
         "algorithm": summary.algorithm,
         "parameters": summary.parameters,
-        "set": played.set_name,
+        "set": claim.set_name,
         "num_mdps": len(summary.returns),
         "mdps": mdps,
     }
-    limits = Limits(seconds=limit, total=limit, preparation=_COMPILING)
+    limits = Limits(seconds=left, total=left, preparation=_COMPILING)
     outcome = child.perform(_FUNCTION, argument, limits, guest=summary.algorithm)
     if isinstance(outcome, Done):
-        found.done.append(Replayed(played, mdps, **outcome.value))
+        replays.done.append(Replay(claim, mdps, **outcome.value))
     elif isinstance(outcome, Died):
-        found.left_out[str(played)] = outcome.reason
-    elif not outcome.reason.startswith(TOOK_LONG):
-        found.failed.append(f"{played}: {outcome.reason}")
-    elif limit < _limit(played, mdps):
-        found.left_out[str(played)] = "--within was over"
+        replays.omissions[str(claim)] = outcome.reason
+    elif outcome.reason.startswith(TOOK_LONG):
+        replays.omissions[str(claim)] = "--within was over"
     else:
-        found.slow.append(
-            f"{played} took more than {format_seconds(limit)} here, where "
-            f"{format_seconds(_expected(played, mdps))} are to be expected"
-        )
+        replays.failures.append(f"{claim}: {outcome.reason}")
 
 
-def play_again(argument: Any, notify: Notify) -> dict[str, Any]:
-    """What a process does: make and train an agent, and play some MDPs of a set."""
+def play_again(argument: Any, notify: Notify) -> dict[str, list[float]]:
+    """In the child process: make and train an agent, and play some MDPs of a set."""
     agent = make_agent(argument["agent"], **argument["parameters"])
     name = describe(agent)[0]
     if name != argument["algorithm"]:
         raise InvalidInput(f"{argument['agent']} makes {name}, not {argument['algorithm']}")
-    experiment = frozen_set(argument["set"], argument["num_mdps"])
-    training = _train(agent, experiment)
+    experiment, mdps = frozen_set(argument["set"], argument["num_mdps"]), argument["mdps"]
+    if len(mdps) == experiment.num_mdps:
+        result = evaluate(agent, experiment, progress=False)
+        adjusted = result.adjusted.returns[mdps].tolist() if result.can_be_adjusted else []
+        return {"returns": result.returns[mdps].tolist(), "adjusted": adjusted}
+    train(agent, experiment.prior, experiment.task, experiment.seed)
     notify("trained")
-    offline = training.seconds
-    if len(argument["mdps"]) == experiment.num_mdps:
-        result = evaluate(agent, experiment, training=training, progress=False)
-        ordered = np.array(argument["mdps"])
-        seconds = result.decision_seconds.mean(axis=1).min()
-        adjusted = result.adjusted.returns[ordered].tolist() if result.can_be_adjusted else []
-        return _told(result.returns[ordered].tolist(), adjusted, offline, seconds)
-    returns: list[float] = []
-    times: list[float] = []
-    each = experiment.trajectories_per_mdp
-    for mdp in argument["mdps"]:
-        part = Part(mdp * each, (mdp + 1) * each)
-        record = play(agent, experiment, part)
-        if not returns and record.nanoseconds.sum() * 1e-9 < _BRIEF:
-            record = play(agent, experiment, part)
-        returns.append(float(returns_of(record, experiment).mean()))
-        times.append(float(record.nanoseconds.mean()) * 1e-9)
-    return _told(returns, [], offline, min(times))
+    per_mdp = experiment.trajectories_per_mdp
+    parts = [Part(mdp * per_mdp, (mdp + 1) * per_mdp) for mdp in mdps]
+    records = [play(agent, experiment, part) for part in parts]
+    discount = experiment.discount
+    returns = [float(discounted(record.rewards, discount).mean()) for record in records]
+    return {"returns": returns, "adjusted": []}
 
 
-def _train(agent: Agent, experiment: Experiment) -> Training:
-    """Train an agent, twice if that is brief; the time is the shorter one."""
-    task = (experiment.prior, experiment.task, experiment.seed)
-    first = train(agent, *task).training
-    if first.seconds > _BRIEF:
-        return first
-    return min(first, train(agent, *task).training, key=lambda each: each.seconds)
+def has_same_returns(submission: Submission, replays: Replays) -> Finding:
+    """Agents that are played again have the same returns, in MDPs that are drawn now."""
+    problems = [*filter(None, map(_difference, replays.done)), *replays.failures]
+    number = sum(len(each.mdps) for each in replays.done)
+    seen = (
+        f"{number} returns of {len(replays.done)} of {len(submission.claims)} results, the same "
+        f"(seed {replays.seed})"
+    )
+    if problems:
+        return finding_of(problems, "", _remedy(submission))
+    missing = submission.algorithms - {each.claim.summary.algorithm for each in replays.done}
+    if not missing:
+        return Finding(KEPT, seen)
+    first = next(
+        f"{name}: {why}"
+        for name, why in replays.omissions.items()
+        if name.startswith(tuple(missing))
+    )
+    start = f"{seen}; not played" if replays.done else "nothing was played"
+    return Finding(UNKNOWN, f"{start}: {first}")
 
 
-def _told(
-    returns: list[float], adjusted: list[float], offline: float, decision: float
-) -> dict[str, Any]:
-    return {
-        "returns": returns, "adjusted": adjusted, "offline": offline, "decision": float(decision)
-    }  # fmt: skip
+def _remedy(submission: Submission) -> str:
+    versions = {
+        str(claim.summary.machine.get("versions", {}).get("brlbench"))
+        for claim in submission.claims
+    }
+    listed = " or ".join(sorted(versions))
+    return f"play it again with this version, or check it with brlbench {listed}, which played it"
 
 
-def classes_of(opened: Opened, paths: Sequence[str]) -> dict[str, str]:
-    """The classes that a user names, by algorithm; an error if one is of no agent of the entry."""
-    found: dict[str, str] = {}
+def _difference(replay: Replay) -> str:
+    """The difference between a replay and its claim; empty if there is none."""
+    mdps, summary = np.array(replay.mdps), replay.claim.summary
+    compared = [("return", summary.returns[mdps], replay.returns, 1e-9)]
+    if replay.adjusted and summary.adjusted is not None:
+        stored = summary.adjusted.returns[mdps]
+        compared.append(("adjusted return", stored, replay.adjusted, 1e-6))
+    for name, claimed, now, tolerance in compared:
+        differs = ~np.isclose(claimed, now, rtol=tolerance, atol=tolerance)
+        if differs.any():
+            first = int(np.argmax(differs))
+            return (
+                f"{replay.claim}, MDP {mdps[first]}: the {name} is {now[first]:.6g}, and "
+                f"{claimed[first]:.6g} in the entry ({differs.sum()} of {len(mdps)} MDPs differ)"
+            )
+    return ""
+
+
+def classes_by_algorithm(submission: Submission, paths: Sequence[str]) -> dict[str, str]:
+    """The classes that a user names, by algorithm; an error if the entry lacks such an agent."""
+    classes: dict[str, str] = {}
     for path in paths:
         errors = []
-        for played in opened.results:
-            summary = played.summary
-            if summary.algorithm in AGENTS or summary.algorithm in found:
+        for claim in submission.claims:
+            summary = claim.summary
+            if summary.algorithm in AGENTS or summary.algorithm in classes:
                 continue
             try:
                 if describe(make_agent(path, **summary.parameters))[0] == summary.algorithm:
-                    found[summary.algorithm] = path
+                    classes[summary.algorithm] = path
             except BrlbenchError as error:
                 errors.append(reason(error))
-        if path not in found.values():
-            raise InvalidInput(errors[0] if errors else f"agent = {path!r}: {_no_agent(opened)}")
-    return found
-
-
-def _no_agent(opened: Opened) -> str:
-    names = {each.summary.algorithm for each in opened.results if each.summary.is_own}
-    own = ", ".join(sorted(names)) or "only built-in agents"
-    return f"the entry has no such agent: it has {own}"
+        if path not in classes.values():
+            names = sorted(submission.algorithms - AGENTS.keys())
+            listed = ", ".join(names) or "only built-in agents"
+            no_agent = f"agent = {path!r}: the entry has no such agent: it has {listed}"
+            raise InvalidInput(errors[0] if errors else no_agent)
+    return classes

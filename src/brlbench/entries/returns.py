@@ -1,4 +1,4 @@
-"""Whether returns are possible: within what rewards allow, and not better than can be."""
+"""Plausibility checks of returns: what rewards allow, what optimal policies reach, arithmetic."""
 
 import math
 from collections.abc import Iterator
@@ -8,14 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..analysis.bayes_bound.known import known_bound
+from ..mdps.induction import last_q_values
 from ..mdps.sparse import Floats
-from ..protocol.adjusted import can_adjust
 from ..protocol.experiment import Experiment
-from ..protocol.score import Score
-from ..protocol.summary import REFERENCE, Summary
+from ..protocol.luck import can_adjust
+from ..results.score import Score
+from ..results.summary import REFERENCE, Summary
 from ..storage import frozen_set
-from ..testing.rules import Finding
-from .opened import Opened, Played, judged
+from ..testing.findings import Finding, finding_of
+from .submission import Claim, Submission
 
 _ERRORS = 5.0  # standard errors by which chance can lift a mean
 _DEVIATIONS = 8.0  # of a sum of Gaussian rewards
@@ -23,8 +24,8 @@ _ROUNDING = 1e-9
 _NUMBERS_AT_ONCE = 2**18
 
 
-class Possible(NamedTuple):
-    """What can be gained in the MDPs of a set."""
+class ReturnLimits(NamedTuple):
+    """Limits on returns in the MDPs of a set."""
 
     lowest: float
     """The lowest return of a trajectory."""
@@ -34,8 +35,8 @@ class Possible(NamedTuple):
 
 
 @lru_cache(maxsize=100)
-def possible(set_name: str, num_mdps: int) -> Possible:
-    """What can be gained in the MDPs of a set."""
+def return_limits(set_name: str, num_mdps: int) -> ReturnLimits:
+    """Limits on returns in the MDPs of a set."""
     experiment = frozen_set(set_name, num_mdps)
     rewards = experiment.test.rewards
     means = rewards.mean.at(experiment.test.counts)
@@ -44,7 +45,7 @@ def possible(set_name: str, num_mdps: int) -> Possible:
     spread = _DEVIATIONS * math.sqrt(variance * float((weights**2).sum()))
     total = float(weights.sum())
     lowest, highest = float(means.min()) * total - spread, float(means.max()) * total + spread
-    return Possible(lowest, highest, best_returns(experiment))
+    return ReturnLimits(lowest, highest, best_returns(experiment))
 
 
 def best_returns(experiment: Experiment) -> Floats:
@@ -52,86 +53,81 @@ def best_returns(experiment: Experiment) -> Floats:
     table, start = experiment.test.counts, experiment.test.start
     rewards = experiment.test.rewards.mean.at(table)
     size = max(1, _NUMBERS_AT_ONCE // len(table.values))
-    found = []
+    values = []
     for first in range(0, experiment.num_mdps, size):
         mdps = range(first, min(first + size, experiment.num_mdps))
         probabilities = experiment.probabilities_of(mdps)
-        gains = np.add.reduceat(probabilities * rewards, table.row_start[:-1], axis=1)
-        value = np.zeros((len(mdps), table.num_states))
-        for _ in range(experiment.horizon):
-            later = probabilities * value[:, table.next_state]
-            q = gains + experiment.discount * np.add.reduceat(later, table.row_start[:-1], axis=1)
-            value = q.reshape(len(mdps), table.num_states, -1).max(axis=2)
-        found.append(value @ start)
-    return np.concatenate(found)
+        task = (experiment.discount, experiment.horizon)
+        q = last_q_values(table, probabilities, rewards, *task)
+        values.append(q.max(axis=2) @ start)
+    return np.concatenate(values)
 
 
-def of(played: Played) -> Possible:
-    """What can be gained in the set that an agent played."""
-    return possible(played.set_name, played.header.settings["num_mdps"])
+def _limits(claim: Claim) -> ReturnLimits:
+    return return_limits(claim.set_name, claim.header.settings["num_mdps"])
 
 
-def within_limits(opened: Opened) -> Finding:
+def within_limits(submission: Submission) -> Finding:
     """Every return lies between the least and the most that rewards add up to."""
     problems = []
-    for played in opened.results:
-        lowest, highest, _ = of(played)
+    for claim in submission.claims:
+        lowest, highest, _ = _limits(claim)
         slack = _ROUNDING * max(1.0, abs(lowest), abs(highest))
-        returns = played.summary.returns
+        returns = claim.summary.returns
         # Written so that NaN is refused too.
         fine = (returns >= lowest - slack) & (returns <= highest + slack)
         if not fine.all():
             wrong = int(np.argmin(fine))
             problems.append(
-                f"{played}, MDP {wrong}: the return {returns[wrong]:.6g} is impossible: rewards "
+                f"{claim}, MDP {wrong}: the return {returns[wrong]:.6g} is impossible: rewards "
                 f"allow {lowest:.6g} to {highest:.6g}"
             )
-    number = sum(len(played.summary.returns) for played in opened.results)
-    return judged(problems, f"{number:,} returns, as rewards allow", "play it again")
+    number = sum(len(claim.summary.returns) for claim in submission.claims)
+    return finding_of(problems, f"{number:,} returns, as rewards allow", "play it again")
 
 
-def not_better_than_best(opened: Opened) -> Finding:
+def not_better_than_best(submission: Submission) -> Finding:
     """No score is above that of the optimal policies or above the bound, by more than chance."""
-    problems = [problem for played in opened.results if (problem := _too_good(played))]
+    problems = filter(None, map(_excess, submission.claims))
     seen = "no score is above what agents that know the MDP can expect, nor above a known bound"
-    return judged(problems, seen, "agents that are told the MDP have no place on a board")
+    return finding_of(problems, seen, "agents that are told the MDP have no place on a board")
 
 
-def _too_good(played: Played) -> str:
-    returns, best = played.summary.returns, of(played).best
+def _excess(claim: Claim) -> str:
+    returns, best = claim.summary.returns, _limits(claim).best
     excess = returns - best
     error = float(excess.std(ddof=1)) / math.sqrt(len(excess))
     if excess.mean() > _ERRORS * error + _ROUNDING * float(np.abs(best).max()):
         return (
-            f"{played}: its mean return {returns.mean():.2f} is more than chance above "
+            f"{claim}: its mean return {returns.mean():.2f} is more than chance above "
             f"{best.mean():.2f}, which an agent that knows every MDP can expect"
         )
-    bound = None if _knows_mdp(played.summary) else known_bound(played.header.settings)
-    score = played.summary.score
+    bound = None if _knows_mdp(claim.summary) else known_bound(claim.header.settings)
+    score = claim.summary.score
     if bound is not None and score.mean - bound.upper > _ERRORS * score.ci95 / 2:
         return (
-            f"{played}: its score {score} is more than chance above {bound.upper:.2f}, the bound "
+            f"{claim}: its score {score} is more than chance above {bound.upper:.2f}, the bound "
             "that no agent can pass"
         )
     return ""
 
 
 def _knows_mdp(summary: Summary) -> bool:
-    """Whether a built-in agent is told the MDP."""
+    """True if a built-in agent is told the MDP."""
     return REFERENCE in (summary.algorithm, summary.parameters.get("base"))
 
 
-def consistent(opened: Opened) -> Finding:
+def consistent(submission: Submission) -> Finding:
     """Adjusted scores and learning curves fit the returns."""
-    problems = [f"{played}: {text}" for played in opened.results for text in _misfits(played)]
-    curves = sum(played.summary.learning is not None for played in opened.results)
+    problems = [f"{claim}: {text}" for claim in submission.claims for text in _misfits(claim)]
+    curves = sum(claim.summary.learning is not None for claim in submission.claims)
     seen = f"adjusted scores fit the returns, and so do {curves} learning curves"
-    return judged(problems, seen, "pack results as this version of brlbench writes them")
+    return finding_of(problems, seen, "pack results as this version of brlbench writes them")
 
 
-def _misfits(played: Played) -> Iterator[str]:
-    yield from _adjusted_misfits(played)
-    summary, curve = played.summary, played.summary.learning
+def _misfits(claim: Claim) -> Iterator[str]:
+    yield from _adjusted_misfits(claim)
+    summary, curve = claim.summary, claim.summary.learning
     if curve is None:
         return
     mean, ci95 = Score.of(summary.returns)
@@ -139,13 +135,13 @@ def _misfits(played: Played) -> Iterator[str]:
         yield f"its learning curve ends at {curve.mean[-1]:.6g}, its mean return is {mean:.6g}"
     elif not math.isclose(curve.ci95[-1], ci95, rel_tol=1e-6, abs_tol=_ROUNDING):
         yield f"its learning curve's interval ends at {curve.ci95[-1]:.6g}, not at {ci95:.6g}"
-    if of(played).lowest >= 0 and (np.diff(curve.mean, prepend=0.0) < -_ROUNDING).any():
+    if _limits(claim).lowest >= 0 and (np.diff(curve.mean, prepend=0.0) < -_ROUNDING).any():
         yield "its learning curve falls, where no reward is negative"
 
 
-def _adjusted_misfits(played: Played) -> Iterator[str]:
-    adjusted, returns = played.summary.adjusted, played.summary.returns
-    expected = can_adjust(played.experiment)
+def _adjusted_misfits(claim: Claim) -> Iterator[str]:
+    adjusted, returns = claim.summary.adjusted, claim.summary.returns
+    expected = can_adjust(claim.experiment)
     if (adjusted is not None) != expected:
         yield "it has no adjusted score" if expected else "the set allows no adjusted scores"
     if adjusted is None or not expected:

@@ -1,13 +1,5 @@
-"""Where units are performed: on this machine, on a Dask cluster, or in SLURM jobs.
+"""Call functions in supervised processes: on this machine, on a Dask cluster, or in SLURM jobs.
 
-All executors are used alike. After `stop` or `kill` every future still completes; the outcome of an
-unfinished unit is then `Died`.
+All executors have the interface of `base.Executor`. After `stop` or `kill` every future still
+completes; the outcome of an unfinished call is then `Died`.
 """
-
-from .base import Executor
-from .dask import Dask
-from .local import Local
-from .slurm import Slurm
-from .slurm_options import SlurmOptions
-
-__all__ = ["Dask", "Executor", "Local", "Slurm", "SlurmOptions"]

@@ -1,7 +1,6 @@
-"""What all executors share: units, their limits and their outcomes.
+"""The interface of all executors: calls, their limits and their outcomes.
 
-A unit is what a worker is given at once: a function, named as "module:function", and its argument.
-The argument and what the function returns are plain data (`wire`).
+Arguments and values of functions are plain data (`wire`).
 """
 
 from collections.abc import Callable
@@ -10,24 +9,27 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
 Notify = Callable[[Any], bool]
-"""Sends a message to the parent and restarts the unit's clock; returns True to stop early."""
+"""Callback of a function: sends a message to the parent, which restarts the call's clock.
+
+It returns True if the function should stop early.
+"""
 
 
 class Done(NamedTuple):
-    """A unit returned this value."""
+    """The value that a function returned."""
 
     value: Any
 
 
 class Failed(NamedTuple):
-    """A unit raised, exceeded a limit, or ended its process."""
+    """The function raised, exceeded a limit, or ended its process."""
 
     reason: str
     traceback: tuple[str, ...] = ()  # lines; empty if it did not raise
 
 
 class Died(NamedTuple):
-    """A unit's process ended through no fault of the unit: it can be tried again."""
+    """The process ended through no fault of the function: the call can be repeated."""
 
     reason: str
 
@@ -37,7 +39,7 @@ Outcome = Done | Failed | Died
 
 @dataclass(frozen=True)
 class Limits:
-    """What a unit may use.
+    """Limits of a call.
 
     Until its first message it has `preparation` seconds more, since it may have to compile.
     """
@@ -51,31 +53,34 @@ class Limits:
 NO_LIMITS = Limits()
 
 
+class Call(NamedTuple):
+    """The call `function(argument, notify)`.
+
+    A guest is the name of a user's agent that the function runs. Its process serves no other guest,
+    so its side effects reach no other call.
+    """
+
+    function_name: str  # "module:function"
+    argument: Any  # plain data
+    limits: Limits = NO_LIMITS
+    guest: str | None = None
+
+
 class Executor(Protocol):
-    """Performs units; leaving its context waits for them, an exception kills them."""
+    """Makes calls; leaving its context waits for them, an exception kills them."""
 
     @property
     def num_workers(self) -> int:
-        """How many units run at once."""
+        """The number of concurrent calls."""
 
-    def submit(
-        self,
-        function_name: str,
-        argument: Any,
-        limits: Limits = NO_LIMITS,
-        guest: str | None = None,
-    ) -> Future[Outcome]:
-        """Perform a unit: `function(argument, notify)`, the function named as "module:function".
-
-        A guest is a user's own code that the unit runs. The process in which it ran performs
-        no unit of another guest or without one, so what it did there affects no other.
-        """
+    def submit(self, call: Call) -> Future[Outcome]:
+        """Make a call."""
 
     def stop(self) -> None:
-        """Ask running units to stop early; start no others."""
+        """Ask running calls to stop early; start no others."""
 
     def kill(self) -> None:
-        """End all units at once."""
+        """End all calls at once."""
 
     def __enter__(self) -> Self: ...
 

@@ -1,12 +1,11 @@
-"""Units in a supervised process, which may fail, hang, grow or die.
+"""A supervised process for calls, which may fail, hang, grow or die.
 
-A `Child` is a process that performs units one after the other and is replaced when it ends. It is
+A `Child` is a process that makes calls one after the other and is replaced when it ends. It is
 not a `multiprocessing.Process`: daemonic processes could not start one.
 """
 
 import math
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -20,15 +19,15 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..errors import reason
-from ..memory import format_bytes
+from ..memory import format_bytes, process_bytes
 from . import wire
 from .base import NO_LIMITS, Died, Done, Failed, Limits, Outcome
 from .serving import DONE, FAILED, MESSAGE, STARTED, STOP
 
 TOOK_LONG = "took more than"
-"""What failures begin with whose unit had no time left."""
+"""Prefix of timeout failures."""
 
-# A process that has not imported all and started its unit by then never will.
+# A process that has not imported all and started its call by then never will.
 _START_SECONDS = 120.0
 _NOT_STARTED = "its process has not started"
 _NEVER_STARTED = Died(_NOT_STARTED)
@@ -37,9 +36,9 @@ _EXIT_SECONDS = 30.0
 _GUARD_SECONDS = 10.0  # for its guard to end it, with all that it started
 _MOST_SECONDS = 3600.0  # of waiting at once: the system can't wait for weeks
 _MOST_BYTES = 2**31  # of one message
-_MOST_OUTPUT = 10_000  # bytes that a unit may print
+_MOST_OUTPUT = 10_000  # bytes that a call may print
 _MEMORY_CHECK_SECONDS = 0.05
-# Other signals, such as SIGSEGV, are a process's own doing.
+# Other signals, such as SIGSEGV, are caused by the process itself.
 _OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGXCPU")
 _ONE_THREAD = {
     f"{library}_NUM_THREADS": "1"
@@ -48,7 +47,7 @@ _ONE_THREAD = {
 
 
 class Clock:
-    """The time that a unit has left, by what it has been heard of."""
+    """The time that a call has left; messages of the call restart it."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -57,36 +56,36 @@ class Clock:
         self.has_started = False
 
     def heard(self, kind: str) -> None:
-        """Note that the unit has started, or sent a message."""
+        """Note that the call has started, or sent a message."""
         self.has_started, self._heard = True, time.monotonic()
         if kind == MESSAGE and self._first_message is None:
             self._first_message = self._heard
 
     def left(self) -> tuple[float, float]:
-        """The seconds left until the next word of the unit is due, and how many it had."""
-        ends = [(since + allowed, allowed) for since, allowed in self._allowances()]
-        end, allowed = min(ends, default=(math.inf, math.inf))
-        return end - time.monotonic(), allowed
+        """Seconds until the next timeout, and the length of that timeout."""
+        ends = [(since + limit, limit) for since, limit in self._active_limits()]
+        end, limit = min(ends, default=(math.inf, math.inf))
+        return end - time.monotonic(), limit
 
-    def _allowances(self) -> Iterator[tuple[float, float]]:
-        """Since when the unit may take how long."""
+    def _active_limits(self) -> Iterator[tuple[float, float]]:
+        """(start, seconds) of each active limit."""
         limits = self._limits
         if not self.has_started:
             yield self._heard, _START_SECONDS
             return
-        for since, allowed in (self._heard, limits.seconds), (self._first_message, limits.total):
-            if allowed is not None and self._first_message is None:
-                yield self._heard, allowed + limits.preparation
-            elif allowed is not None and since is not None:
-                yield since, allowed
+        for since, limit in (self._heard, limits.seconds), (self._first_message, limits.total):
+            if limit is not None and self._first_message is None:
+                yield self._heard, limit + limits.preparation
+            elif limit is not None and since is not None:
+                yield since, limit
 
 
 class Child:
-    """A process for units; it starts with the first one and never outlives this process.
+    """A process for calls; it starts with the first one and never outlives this process.
 
     Args:
         core: the core it is pinned to, where the system can do that.
-        path: folders to import modules from, after this process's own.
+        path: folders to import modules from, after those of this process.
     """
 
     def __init__(self, core: int | None = None, path: tuple[str, ...] = ()) -> None:
@@ -111,12 +110,12 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process that performs units, if there is one and it has begun."""
+        """The id of the process, if it has begun a call."""
         return self._pid
 
     @property
     def guest(self) -> str | None:
-        """The guest that was in the process, if any."""
+        """The guest that has run in the process, if any."""
         return self._guest
 
     @property
@@ -132,7 +131,7 @@ class Child:
         guest: str | None = None,
         on_message: Callable[[Any], None] | None = None,
     ) -> Outcome:
-        """Call `function(argument, notify)` in the process; see `Executor.submit`."""
+        """Make a call in the process; see `base.Call`."""
         try:
             request = wire.pack((function_name, argument))
         except Exception as error:
@@ -150,7 +149,7 @@ class Child:
                 raise
 
     def stop(self) -> None:
-        """Ask the running unit, and all that follow, to stop early: `notify` returns True."""
+        """Ask the running call, and all that follow, to stop early: `notify` returns True."""
         with self._sending:
             self._stopped = True
             self._send(STOP)
@@ -199,7 +198,7 @@ class Child:
         self._output.start()
 
     def _pass_on(self, process: "subprocess.Popen[bytes]") -> None:
-        """Pass on what units print; much of it is dropped, so that no log fills a disk."""
+        """Pass on the output of calls; a long one is cut, so that no log fills a disk."""
         assert process.stdout is not None
         with process.stdout as output:
             while data := output.read(2**16):
@@ -220,11 +219,11 @@ class Child:
         assert self._connection is not None
         clock = Clock(limits)
         while True:
-            left, allowed = clock.left()
+            left, limit = clock.left()
             if left <= 0:
                 self._end()
                 has_started = clock.has_started
-                return Failed(f"{TOOK_LONG} {allowed:g} s") if has_started else _NEVER_STARTED
+                return Failed(f"{TOOK_LONG} {limit:g} s") if has_started else _NEVER_STARTED
             left = min(left, _MOST_SECONDS)
             if limits.memory is not None:
                 used = self._memory()
@@ -245,8 +244,8 @@ class Child:
             if kind == DONE:
                 return Done(content)
             if kind == FAILED:
-                told, *lines = content if isinstance(content, list) and content else [content]
-                return Failed(str(told), tuple(map(str, lines)))
+                message, *lines = content if isinstance(content, list) and content else [content]
+                return Failed(str(message), tuple(map(str, lines)))
             clock.heard(kind)
             if kind == STARTED and self._pid is None:
                 self._pid = content
@@ -254,15 +253,16 @@ class Child:
                 on_message(content)
 
     def _memory(self) -> int:
-        """Bytes of memory, with that of what it started; 0 where the system doesn't tell."""
+        """Bytes of memory of the process and its descendants; 0 where the system doesn't tell."""
         assert self._process is not None
         pids = list(_descendants(self._process.pid))
         if len(pids) == 1:
-            return _resident_bytes(pids[0])
-        return sum(map(_proportional_bytes, pids))  # what processes share counts once
+            return process_bytes("VmRSS", pids[0]) or 0
+        # Of memory that n processes share, each counts 1/n.
+        return sum(process_bytes("Pss", pid, "smaps_rollup") or 0 for pid in pids)
 
     def _how_it_ended(self) -> Outcome:
-        """What the end of the process says of its unit."""
+        """The outcome of a call whose process has ended."""
         assert self._process is not None
         try:
             code = self._process.wait(_EXIT_SECONDS)
@@ -314,26 +314,9 @@ def _signal_name(number: int) -> str:
 
 
 def _descendants(pid: int) -> Iterator[int]:
-    """The processes that a process has started, those that they have started, and so on."""
+    """All descendants of a process."""
     for file in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
             for child in map(int, file.read_text().split()):
                 yield child
                 yield from _descendants(child)
-
-
-def _resident_bytes(pid: int) -> int:
-    try:
-        pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
-    except OSError:
-        return 0
-    return int(pages) * resource.getpagesize()
-
-
-def _proportional_bytes(pid: int) -> int:
-    """Bytes of memory, of which those shared by n processes count 1/n."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
-    return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))

@@ -1,7 +1,7 @@
-"""Units on a Dask cluster.
+"""Calls on a Dask cluster.
 
-Each thread of each worker has a process of its own for units (`here.perform_here`), so limits hold
-there as well. Dask replaces a worker that ends and repeats its units.
+Each thread of each worker has a supervised process for calls (`here.perform_here`), so limits hold
+there as well. Dask replaces a worker that ends and repeats its calls.
 """
 
 import asyncio
@@ -21,14 +21,13 @@ from typing import Any, Self
 from ..arguments import num_workers, require
 from ..errors import ExecutorError, InvalidInput, reason
 from . import wire
-from .base import NO_LIMITS, Died, Failed, Limits, Outcome
+from .base import Call, Died, Failed, Outcome
 from .here import kill_here, perform_here, stop_here
 
 _CONNECT_SECONDS = 10
 _CHECK_SECONDS = 1.0
-_UNABLE = "a Dask worker can't perform units: {}: install the same version of brlbench there"
-# How often a unit is retried after its worker ended.
-REPEATS = 3
+_UNABLE = "a Dask worker can't make calls: {}: install the same version of brlbench there"
+REPEATS = 3  # of a call whose worker ended
 
 
 class Dask:
@@ -36,58 +35,178 @@ class Dask:
 
     Args:
         scheduler: the address, such as "tcp://10.0.0.1:8786"; None starts a new cluster.
-        workers: how many units a new cluster performs at once; None means one per core.
+        workers: how many calls a new cluster makes at once; None means one per core.
     """
 
     def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
         require("cluster", "distributed")
-        self._units = Units()
-        self._context = ExitStack()  # closed with the executor
         self._scheduler = scheduler
         self._workers = num_workers(workers if scheduler is None else None)
-
-    @property
-    def num_workers(self) -> int:
-        """How many units can be performed at once; a cluster may grow and shrink."""
-        return self._workers if self._scheduler is None else self._units.num_threads()
-
-    def submit(
-        self,
-        function_name: str,
-        argument: Any,
-        limits: Limits = NO_LIMITS,
-        guest: str | None = None,
-    ) -> Future[Outcome]:
-        """Perform a unit on the next free worker."""
-        return self._units.submit(function_name, argument, limits, guest)
-
-    def stop(self) -> None:
-        """Ask running units to stop early; start no others."""
-        self._units.stop()
-
-    def kill(self) -> None:
-        """End all units at once."""
-        self._units.kill()
+        self._run = uuid.uuid4().hex
+        self._path = _user_path()
+        self._lock = threading.Lock()
+        self._futures: dict[str, tuple[Future[Outcome], Future[Outcome]]] = {}  # ours and Dask's
+        self._stopped = False
+        self._numbers = itertools.count()
+        self._counted = -math.inf  # when threads were counted last
+        self._executor: Any = None
+        self._context = ExitStack()  # closed with the executor
+        self.client: Any = None
+        self.num_finished = 0
 
     def __enter__(self) -> Self:
         with ExitStack() as stack, uninterrupted():
             if self._scheduler is None:
                 cluster = stack.enter_context(local_cluster(self._workers))
-                self._units.connect(cluster, stack, is_own=True)
+                self.connect(cluster, stack)
                 # Dask gives up workers that don't come back soon: this replaces them.
                 repeat(lambda: cluster.scale(self._workers), _CHECK_SECONDS, stack)
             else:
-                self._units.connect(self._scheduler, stack, is_own=False)
+                self.connect(self._scheduler, stack)
             self._context = stack.pop_all()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with self._context:
-            self._units.end(wait_for_units=kind is None)
+            self.end(wait_for_calls=kind is None)
+
+    def connect(self, scheduler: Any, stack: ExitStack) -> None:
+        """Connect to a new cluster or to the scheduler at an address, until the stack is closed."""
+        from distributed import Client
+
+        from .plugin import RunPlugin
+
+        is_new = not isinstance(scheduler, str)
+        try:
+            if not is_new:
+                with ThreadPoolExecutor(1) as thread:  # there may be a loop in this one
+                    thread.submit(asyncio.run, _ask(scheduler)).result()
+            client = Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
+        except Exception as error:  # whatever is there can answer anything
+            raise InvalidInput(
+                f"scheduler = {scheduler!r}: no Dask scheduler could be reached there within "
+                f"{_CONNECT_SECONDS} s: {reason(error)}"
+            ) from None
+        self.client = stack.enter_context(client)
+        self._executor = client.get_executor(pure=False, retries=REPEATS)
+        try:
+            client.register_plugin(RunPlugin(self._run, is_new), name=self._run)
+        except Exception as error:
+            raise InvalidInput(_UNABLE.format(reason(error))) from None
+
+    def end(self, wait_for_calls: bool) -> None:
+        """Wait for all calls or end them, and leave nothing on the workers."""
+        if wait_for_calls:
+            wait(future for future, _ in list(self._futures.values()))
+        self.kill()
+        with suppress(OSError):
+            self.client.unregister_worker_plugin(self._run)
+
+    @property
+    def num_workers(self) -> int:
+        """The number of concurrent calls; a running cluster may grow and shrink."""
+        if self._scheduler is not None and time.monotonic() > self._counted + _CHECK_SECONDS:
+            threads: dict[str, int] = self.client.nthreads()
+            self._workers = max(1, sum(threads.values()))
+            self._counted = time.monotonic()
+        return self._workers
+
+    @property
+    def num_unfinished(self) -> int:
+        """The number of calls that wait or are being made."""
+        return len(self._futures)
+
+    def submit(self, call: Call) -> Future[Outcome]:
+        """Make a call on the next free worker."""
+        future: Future[Outcome] = Future()
+        future.set_running_or_notify_cancel()  # so that only `stop` can cancel it
+        try:
+            packed = call._replace(argument=wire.pack(call.argument))
+        except Exception as error:
+            future.set_result(Failed(f"its argument can't be sent to a process: {reason(error)}"))
+            return future
+        with self._lock:
+            if self._stopped:
+                future.set_result(Died("stopped before it started"))
+                return future
+            key = f"call-{self._run}-{next(self._numbers)}"
+            theirs = self._executor.submit(perform_here, packed, self._run, self._path, key=key)
+            self._futures[key] = future, theirs
+        theirs.add_done_callback(lambda theirs: self._finish(key, theirs))
+        return future
+
+    def stop(self) -> None:
+        """Ask running calls to stop early; start no others."""
+        self._stopped = True
+        # In a thread of its own: a signal may have interrupted what holds the lock.
+        threading.Thread(target=self._stop, daemon=True).start()
+
+    def kill(self) -> None:
+        """End all calls at once."""
+        with self._lock:
+            self._stopped = True
+        self._cancel(lambda key: True)
+        self._on_workers(kill_here)
+
+    def fail(self, error: ExecutorError) -> None:
+        """Give up: the futures of all calls raise this error."""
+        with self._lock:
+            self._stopped = True
+            futures = [future for future, _ in self._futures.values()]
+            self._futures.clear()
+        for future in futures:
+            future.set_exception(error)
+
+    def _stop(self) -> None:
+        begun: set[str] = set()
+        with suppress(OSError):
+            begun.update(*self.client.processing().values())
+        self._cancel(lambda key: key not in begun)
+        self._on_workers(stop_here)
+
+    def _cancel(self, chosen: Callable[[str], bool]) -> None:
+        with self._lock:
+            dask_futures = [theirs for key, (_, theirs) in self._futures.items() if chosen(key)]
+        for dask_future in dask_futures:
+            dask_future.cancel()
+
+    def _on_workers(self, function: Any) -> None:
+        with suppress(OSError):
+            self.client.run(function, self._run, on_error="ignore")
+
+    def _finish(self, key: str, theirs: Future[Outcome]) -> None:
+        """Complete the future of a call with its outcome, and forget the call."""
+        with self._lock:
+            future, _ = self._futures.pop(key, (None, None))
+        if future is None:
+            return
+        try:
+            future.set_result(self._outcome(theirs))
+            self.num_finished += 1
+        except ExecutorError as error:
+            future.set_exception(error)
+
+    def _outcome(self, theirs: Future[Outcome]) -> Outcome:
+        from distributed import KilledWorker
+
+        try:
+            return theirs.result()
+        except KilledWorker as error:
+            return Died(f"its Dask worker was ended {error.allowed_failures + 1} times")
+        except CancelledError:
+            if self._stopped:
+                return Died("stopped before it was finished")
+            raise ExecutorError(
+                "the Dask scheduler is gone: run the same command again to resume"
+            ) from None
+        except ExecutorError as error:  # of `perform_here`
+            return Died(str(error))
+        except Exception as error:
+            raise ExecutorError(_UNABLE.format(reason(error))) from None
 
 
 def local_cluster(workers: int) -> Any:
-    """A cluster on this machine alone, whose workers each perform one unit at a time."""
+    """A cluster on this machine alone, whose workers each make one call at a time."""
     import dask
     from distributed import LocalCluster
 
@@ -97,7 +216,7 @@ def local_cluster(workers: int) -> Any:
             threads_per_worker=1,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",  # a page of its state, on any free port
-            memory_limit=0,  # units have limits of their own
+            memory_limit=0,  # calls have limits of their own
         )
 
 
@@ -131,159 +250,6 @@ def repeat(action: Callable[[], object], seconds: float, stack: ExitStack) -> No
     thread.start()
 
 
-class Units:
-    """The units of one run, on the workers of one scheduler."""
-
-    def __init__(self) -> None:
-        self._run = uuid.uuid4().hex
-        self._path = _own_path()
-        self._lock = threading.Lock()
-        self._futures: dict[str, tuple[Future[Outcome], Future[Outcome]]] = {}  # ours and Dask's
-        self._stopped = False
-        self._numbers = itertools.count()
-        self._num_threads = 1
-        self._counted = -math.inf
-        self._executor: Any = None
-        self.client: Any = None
-        self.num_finished = 0
-
-    def connect(self, scheduler: Any, stack: ExitStack, is_own: bool) -> None:
-        """Connect to a cluster or to the scheduler at an address, until the stack is closed."""
-        from distributed import Client
-
-        from .plugin import RunPlugin
-
-        try:
-            if isinstance(scheduler, str):
-                with ThreadPoolExecutor(1) as thread:  # there may be a loop in this one
-                    thread.submit(asyncio.run, _ask(scheduler)).result()
-            client = Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
-        except Exception as error:  # whatever is there can answer anything
-            raise InvalidInput(
-                f"scheduler = {scheduler!r}: no Dask scheduler could be reached there within "
-                f"{_CONNECT_SECONDS} s: {reason(error)}"
-            ) from None
-        self.client = stack.enter_context(client)
-        self._executor = client.get_executor(pure=False, retries=REPEATS)
-        try:
-            client.register_plugin(RunPlugin(self._run, is_own), name=self._run)
-        except Exception as error:
-            raise InvalidInput(_UNABLE.format(reason(error))) from None
-
-    @property
-    def num_unfinished(self) -> int:
-        """How many units wait or are performed."""
-        return len(self._futures)
-
-    def num_threads(self) -> int:
-        """How many units the current workers perform at once, at least one."""
-        if time.monotonic() > self._counted + _CHECK_SECONDS:
-            threads: dict[str, int] = self.client.nthreads()
-            self._num_threads = max(1, sum(threads.values()))
-            self._counted = time.monotonic()
-        return self._num_threads
-
-    def submit(
-        self, function_name: str, argument: Any, limits: Limits, guest: str | None
-    ) -> Future[Outcome]:
-        """Perform a unit."""
-        future: Future[Outcome] = Future()
-        future.set_running_or_notify_cancel()  # so that only `stop` can cancel it
-        try:
-            packed = wire.pack(argument)
-        except Exception as error:
-            future.set_result(Failed(f"its argument can't be sent to a process: {reason(error)}"))
-            return future
-        with self._lock:
-            if self._stopped:
-                future.set_result(Died("stopped before it started"))
-                return future
-            key = f"unit-{self._run}-{next(self._numbers)}"
-            unit = self._executor.submit(
-                perform_here, function_name, packed, limits, guest, self._run, self._path, key=key
-            )
-            self._futures[key] = future, unit
-        unit.add_done_callback(lambda unit: self._finish(key, unit))
-        return future
-
-    def stop(self) -> None:
-        """Ask running units to stop early; start no others."""
-        self._stopped = True
-        # In a thread of its own: a signal may have interrupted what holds the lock.
-        threading.Thread(target=self._stop, daemon=True).start()
-
-    def kill(self) -> None:
-        """End all units at once."""
-        with self._lock:
-            self._stopped = True
-        self._cancel(lambda key: True)
-        self._on_workers(kill_here)
-
-    def fail(self, error: ExecutorError) -> None:
-        """Give up: the futures of all units raise this error."""
-        with self._lock:
-            self._stopped = True
-            futures = [future for future, _ in self._futures.values()]
-            self._futures.clear()
-        for future in futures:
-            future.set_exception(error)
-
-    def end(self, wait_for_units: bool) -> None:
-        """Wait for all units or kill them, and leave nothing on the workers."""
-        if wait_for_units:
-            wait(future for future, _ in list(self._futures.values()))
-        self.kill()
-        with suppress(OSError):
-            self.client.unregister_worker_plugin(self._run)
-
-    def _stop(self) -> None:
-        begun: set[str] = set()
-        with suppress(OSError):
-            begun.update(*self.client.processing().values())
-        self._cancel(lambda key: key not in begun)
-        self._on_workers(stop_here)
-
-    def _cancel(self, chosen: Callable[[str], bool]) -> None:
-        with self._lock:
-            units = [unit for key, (_, unit) in self._futures.items() if chosen(key)]
-        for unit in units:
-            unit.cancel()
-
-    def _on_workers(self, function: Any) -> None:
-        with suppress(OSError):
-            self.client.run(function, self._run, on_error="ignore")
-
-    def _finish(self, key: str, unit: Future[Outcome]) -> None:
-        """Complete the future of a unit with its outcome, and forget the unit."""
-        with self._lock:
-            future, _ = self._futures.pop(key, (None, None))
-        if future is None:
-            return
-        try:
-            future.set_result(self._outcome(unit))
-            self.num_finished += 1
-        except ExecutorError as error:
-            future.set_exception(error)
-
-    def _outcome(self, unit: Future[Outcome]) -> Outcome:
-        from distributed import KilledWorker
-
-        try:
-            return unit.result()
-        except KilledWorker as error:
-            return Died(f"its Dask worker was ended {error.allowed_failures + 1} times")
-        except CancelledError:
-            if self._stopped:
-                return Died("stopped before it was finished")
-            raise ExecutorError(
-                "the Dask scheduler is gone: run the same command again to resume"
-            ) from None
-        except ExecutorError as error:  # of `perform_here`
-            return Died(str(error))
-        except Exception as error:
-            raise ExecutorError(_UNABLE.format(reason(error))) from None
-
-
 async def _ask(address: str) -> None:
     """Raise unless a Dask scheduler answers; a client would wait for ever, or not close again."""
     from distributed import Security, rpc
@@ -293,8 +259,8 @@ async def _ask(address: str) -> None:
         await it.identity()
 
 
-def _own_path() -> tuple[str, ...]:
-    """Where a user's own modules may be: import paths outside this Python, and this folder."""
+def _user_path() -> tuple[str, ...]:
+    """Folders of a user's modules: import paths outside this Python, and the current folder."""
     installed = (sys.prefix, sys.base_prefix)
-    own = [entry for entry in sys.path if entry and not entry.startswith(installed)]
-    return (*own, os.getcwd())
+    folders = [entry for entry in sys.path if entry and not entry.startswith(installed)]
+    return (*folders, os.getcwd())

@@ -1,7 +1,7 @@
-"""The guard of a process that performs units: it ends all that the process leaves behind.
+"""The guard of a process for calls: it ends all that the process leaves behind.
 
-What a unit starts may outlive it, even in a session of its own. A guard is the parent of the
-process, and on Linux also of whatever that process orphans.
+Processes that a call starts may outlive it, even in sessions of their own. A guard is the parent of
+its process, and on Linux also of all that this process orphans.
 """
 
 import ctypes
@@ -72,11 +72,11 @@ def _guard(guarded: int, parent: int, wake: int) -> NoReturn:
 
 def _reaped() -> dict[int, int]:
     """The status of each child that has ended since the last call."""
-    found = {}
+    statuses = {}
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            found[ended[0]] = ended[1]
-    return found
+            statuses[ended[0]] = ended[1]
+    return statuses
 
 
 def _end_all(guarded: int) -> None:
@@ -94,13 +94,13 @@ def _children(guarded: int) -> list[int]:
     """The children of this process; where the system doesn't tell, only the one it guards."""
     if not Path("/proc/self/stat").exists():
         return [guarded]
-    found = []
+    children = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             parent = stat.read_bytes().rpartition(b")")[2].split()[1]
             if int(parent) == os.getpid():
-                found.append(int(stat.parent.name))
-    return found
+                children.append(int(stat.parent.name))
+    return children
 
 
 def _kill(pid: int) -> bool:

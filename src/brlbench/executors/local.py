@@ -1,25 +1,13 @@
-"""Units in processes on this machine."""
+"""Calls in processes on this machine."""
 
 import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 from ..arguments import num_cores, num_workers
-from .base import NO_LIMITS, Died, Limits, Outcome
+from .base import Call, Died, Outcome
 from .child import Child
-
-
-@dataclass(eq=False)
-class _Waiting:
-    """A unit that no worker has begun."""
-
-    function_name: str
-    argument: Any
-    limits: Limits
-    guest: str | None
-    future: Future[Outcome] = field(default_factory=Future)
 
 
 class Local:
@@ -30,33 +18,27 @@ class Local:
         self.num_workers = workers
         self._children = [Child(core) for core in _cores(workers)]
         self._idle = list(reversed(self._children))
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[tuple[Call, Future[Outcome]]] = []
         self._choosing = threading.Lock()
         self._threads = ThreadPoolExecutor(workers)
         self._stopped = False
 
-    def submit(
-        self,
-        function_name: str,
-        argument: Any,
-        limits: Limits = NO_LIMITS,
-        guest: str | None = None,
-    ) -> Future[Outcome]:
-        """Perform a unit on a free worker, one with the unit's guest if there is one."""
-        unit = _Waiting(function_name, argument, limits, guest)
+    def submit(self, call: Call) -> Future[Outcome]:
+        """Make a call on a free worker, one with the call's guest if there is one."""
+        future: Future[Outcome] = Future()
         with self._choosing:
-            self._waiting.append(unit)
+            self._waiting.append((call, future))
         self._threads.submit(self._perform_one)
-        return unit.future
+        return future
 
     def stop(self) -> None:
-        """Ask running units to stop early; start no others."""
+        """Ask running calls to stop early; start no others."""
         self._stopped = True
         for child in self._children:
             child.stop()
 
     def kill(self) -> None:
-        """End all units at once."""
+        """End all calls at once."""
         self._stopped = True
         for child in self._children:
             child.kill()
@@ -71,34 +53,30 @@ class Local:
         self.kill()
 
     def _perform_one(self) -> None:
-        child, unit = self._choose()
+        child, call, future = self._choose()
         try:
-            if not unit.future.set_running_or_notify_cancel():
+            if not future.set_running_or_notify_cancel():
                 return
-            if self._stopped:
-                unit.future.set_result(Died("stopped before it started"))
-                return
-            unit.future.set_result(
-                child.perform(unit.function_name, unit.argument, unit.limits, unit.guest)
-            )
+            stopped = Died("stopped before it started")
+            future.set_result(stopped if self._stopped else child.perform(*call))
         except BaseException as error:
-            unit.future.set_exception(error)
+            future.set_exception(error)
         finally:
             with self._choosing:
                 self._idle.append(child)
 
-    def _choose(self) -> tuple[Child, _Waiting]:
-        """An idle child and a unit: with the same guest if there are such, so that none restarts.
+    def _choose(self) -> tuple[Child, Call, Future[Outcome]]:
+        """An idle child and a call: with the same guest if there are such, so that none restarts.
 
-        Otherwise the child used last, which is running and warm, and the first unit.
+        Otherwise the child used last, which is running and warm, and the first call.
         """
         with self._choosing:
-            pairs = ((child, unit) for unit in self._waiting for child in reversed(self._idle))
-            alike = (pair for pair in pairs if pair[0].guest == pair[1].guest)
-            child, unit = next(alike, (self._idle[-1], self._waiting[0]))
+            pairs = ((child, each) for each in self._waiting for child in reversed(self._idle))
+            alike = (pair for pair in pairs if pair[0].guest == pair[1][0].guest)
+            child, waiting = next(alike, (self._idle[-1], self._waiting[0]))
             self._idle.remove(child)
-            self._waiting.remove(unit)
-        return child, unit
+            self._waiting.remove(waiting)
+        return child, *waiting
 
 
 def _cores(workers: int) -> list[int | None]:

@@ -1,4 +1,4 @@
-"""What a run adds to each Dask worker, including those that join later."""
+"""The plugin of a run for each Dask worker, including those that join later."""
 
 import signal
 from typing import Any
@@ -13,18 +13,18 @@ class RunPlugin(WorkerPlugin):  # type: ignore[misc]
 
     Args:
         run: the run.
-        is_own: the worker was started for this run, so Ctrl-C reaches it too and is ignored.
+        is_new: the worker was started for this run, so Ctrl-C reaches it too and is ignored.
     """
 
-    def __init__(self, run: str, is_own: bool) -> None:
+    def __init__(self, run: str, is_new: bool) -> None:
         self._run = run
-        self._is_own = is_own
+        self._is_new = is_new
 
     def setup(self, worker: Any) -> None:
-        """When a worker joins."""
-        if self._is_own:
+        """Called when a worker joins."""
+        if self._is_new:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def teardown(self, worker: Any) -> None:
-        """When a worker leaves."""
+        """Called when a worker leaves."""
         close_here(self._run)

@@ -1,4 +1,4 @@
-"""SLURM jobs of one size, which run Dask workers (dask-jobqueue), and the units for them."""
+"""SLURM jobs of one size, which run Dask workers (dask-jobqueue), and the calls for them."""
 
 import math
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ExecutorError, InvalidInput
-from .dask import REPEATS, Units
+from .dask import REPEATS, Dask
 from .slurm_options import SlurmOptions
 
 _COMMAND_SECONDS = 60
@@ -17,26 +17,26 @@ class Pool:
     """SLURM jobs of one size, none at first. The scheduler of their workers is in this process.
 
     Args:
-        options: what each job asks for; `InvalidInput` if SLURM refuses it.
+        options: resources of each job; `InvalidInput` if SLURM refuses them.
         stack: the pool ends when this is closed.
     """
 
     def __init__(self, options: SlurmOptions, stack: ExitStack) -> None:
-        self.units = Units()
+        self.dask = Dask()
         self.num_jobs = 0
         self._options = options
-        self._lost: list[str] = []  # SLURM jobs that ended since a unit last finished
+        self._lost: list[str] = []  # SLURM jobs that ended since a call last finished
         self._finished = 0
         with ExitStack() as opened:
             self._cluster = opened.enter_context(_cluster(options))
             _check_script(self._cluster.job_script())
-            self.units.connect(self._cluster, opened, is_own=True)
+            self.dask.connect(self._cluster, opened)
             stack.push(opened.pop_all())
 
     @property
     def wanted(self) -> int:
-        """How many jobs its unfinished units can use."""
-        return math.ceil(self.units.num_unfinished / self._options.cores)
+        """The number of jobs that its unfinished calls can use."""
+        return math.ceil(self.dask.num_unfinished / self._options.cores)
 
     def grow(self, more: int) -> None:
         """Submit more jobs."""
@@ -64,12 +64,12 @@ class Pool:
         return dict(self._cluster.workers)
 
     def replace(self, ended: dict[str, Any]) -> None:
-        """Replace jobs that ended, if there are units for them.
+        """Replace jobs that ended, if there are calls for them.
 
-        Gives up if they keep ending without finishing a unit.
+        Gives up if they keep ending without finishing a call.
         """
-        if self._finished != self.units.num_finished:
-            self._finished = self.units.num_finished
+        if self._finished != self.dask.num_finished:
+            self._finished = self.dask.num_finished
             self._lost.clear()
         needless = list(ended)[: max(0, self.num_jobs - self.wanted)]
         self.num_jobs -= len(needless)
@@ -77,7 +77,7 @@ class Pool:
         self._lost += [f"job {job.job_id}" if job.job_id else "refused" for job in lost]
         self._cluster.sync(self._forget, ended, needless)
         if len(self._lost) > REPEATS * max(1, self.num_jobs):
-            self.units.fail(ExecutorError(_gave_up(self._lost, self._options.log_directory)))
+            self.dask.fail(ExecutorError(_gave_up(self._lost, self._options.log_directory)))
         else:
             self._cluster.scale(jobs=self.num_jobs)  # submits those that are missing
 
@@ -140,6 +140,6 @@ def known_jobs() -> set[str] | None:
 def _gave_up(lost: list[str], logs: Path | None) -> str:
     where = f"see the logs in {logs}" if logs else "set log_directory to see why"
     return (
-        f"{len(lost)} SLURM jobs have ended without finishing a unit, "
+        f"{len(lost)} SLURM jobs have ended without finishing a call, "
         f"the last was {lost[-1]}: {where}"
     )

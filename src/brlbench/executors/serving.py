@@ -1,4 +1,4 @@
-"""What runs inside a child process: it performs the units that its parent sends."""
+"""The loop of a child process: it makes the calls that its parent sends."""
 
 import os
 import sys
@@ -18,11 +18,11 @@ from .tracebacks import reason_and_place, traceback_lines
 STOP = b"stop"
 STARTED, MESSAGE, DONE, FAILED = "started", "message", "done", "failed"
 
-UnitFunction = Callable[[Any, Notify], Any]
+Function = Callable[[Any, Notify], Any]
 
 
 def serve(channel: int, parent: int, core: int | None) -> None:
-    """Perform the units that the parent sends, one after the other, until the parent ends."""
+    """Make the calls that the parent sends, one after the other, until the parent ends."""
     fork_guarded(parent, channel)
     if core is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {core})
@@ -32,7 +32,7 @@ def serve(channel: int, parent: int, core: int | None) -> None:
             message = connection.recv_bytes()
         except (EOFError, OSError):
             return
-        if message != STOP:  # or it was meant for a unit that has ended meanwhile
+        if message != STOP:  # or it was meant for a call that has ended meanwhile
             connection.send_bytes(_outcome(message, connection))
 
 
@@ -48,14 +48,14 @@ def _outcome(request: bytes, connection: "Connection[Any, Any]") -> bytes:
 
     try:
         function_name, argument = wire.unpack(request)
-        function: UnitFunction = import_named(function_name, "function")
+        function: Function = import_named(function_name, "function")
         connection.send_bytes(wire.pack((STARTED, os.getpid())))
         value = function(argument, notify)
     except BaseException as error:  # also SystemExit: an agent that exits has failed
         return wire.pack((FAILED, [reason_and_place(error), *traceback_lines(error)]))
     finally:
         for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):  # a unit may have put anything in their place
+            with suppress(Exception):  # a call may have put anything in their place
                 stream.flush()
     try:
         return wire.pack((DONE, value))

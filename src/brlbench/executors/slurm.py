@@ -1,6 +1,6 @@
-"""Units in SLURM jobs.
+"""Calls in SLURM jobs.
 
-SLURM jobs ask for as much as the limits of their units allow, so there is a pool of jobs for each
+SLURM jobs ask for as much as the limits of their calls allow, so there is a pool of jobs for each
 size. SLURM jobs that are cancelled, killed or out of time are replaced,
 whether they had started or not.
 """
@@ -10,11 +10,11 @@ import shutil
 import threading
 from concurrent.futures import Future
 from contextlib import ExitStack
-from typing import Any, Self
+from typing import Self
 
 from ..arguments import num_workers, require
 from ..errors import InvalidInput
-from .base import NO_LIMITS, Died, Failed, Limits, Outcome
+from .base import Call, Died, Failed, Outcome
 from .dask import repeat, uninterrupted
 from .pool import Pool, known_jobs
 from .slurm_options import SlurmOptions
@@ -23,11 +23,11 @@ _MOST_WORKERS = 100_000
 
 
 class Slurm:
-    """SLURM jobs, enough to perform a number of units at once, if there are as many.
+    """SLURM jobs for up to a number of concurrent calls.
 
     Args:
-        options: what a job asks for unless a unit's limits say otherwise.
-        workers: how many units are performed at once, rounded up to whole jobs.
+        options: what a job asks for unless a call's limits say otherwise.
+        workers: the number of concurrent calls, rounded up to whole jobs.
     """
 
     def __init__(self, options: SlurmOptions, workers: int | None = None) -> None:
@@ -50,36 +50,30 @@ class Slurm:
         self._opened = ExitStack()  # the pools; closed when nothing checks them any more
         self._context = ExitStack()  # closed with the executor
 
-    def submit(
-        self,
-        function_name: str,
-        argument: Any,
-        limits: Limits = NO_LIMITS,
-        guest: str | None = None,
-    ) -> Future[Outcome]:
-        """Perform a unit in a SLURM job whose size suits its limits."""
+    def submit(self, call: Call) -> Future[Outcome]:
+        """Make a call in a SLURM job whose size suits its limits."""
         if self._stopped:
             return _completed(Died("stopped before it started"))
         try:
-            pool = self._pool(self._options.for_limits(limits))
+            pool = self._pool(self._options.for_limits(call.limits))
         except InvalidInput as error:
             return _completed(Failed(str(error)))
-        future = pool.units.submit(function_name, argument, limits, guest)
+        future = pool.dask.submit(call)
         with self._sharing:
             self._grow(pool, pool.wanted)
         return future
 
     def stop(self) -> None:
-        """Ask running units to stop early; start no others."""
+        """Ask running calls to stop early; start no others."""
         self._stopped = True
         for pool in self._pools.values():
-            pool.units.stop()
+            pool.dask.stop()
 
     def kill(self) -> None:
-        """End all units at once."""
+        """End all calls at once."""
         self._stopped = True
         for pool in self._pools.values():
-            pool.units.kill()
+            pool.dask.kill()
 
     def __enter__(self) -> Self:
         with ExitStack() as stack, uninterrupted():
@@ -92,7 +86,7 @@ class Slurm:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with self._context:
             for pool in self._pools.values():
-                pool.units.end(wait_for_units=kind is None)
+                pool.dask.end(wait_for_calls=kind is None)
 
     def _pool(self, options: SlurmOptions) -> Pool:
         if options not in self._pools:
@@ -135,14 +129,14 @@ class Slurm:
 
 
 def shares(wanted: list[int], total: int) -> list[int]:
-    """Divide a total evenly, but give nobody more than wanted; the first have what is odd."""
-    given = [0] * len(wanted)
-    while total and given != wanted:
+    """Divide a total evenly, at most as wanted; remainders go to the first."""
+    portions = [0] * len(wanted)
+    while total and portions != wanted:
         for i, most in enumerate(wanted):
-            if total and given[i] < most:
-                given[i] += 1
+            if total and portions[i] < most:
+                portions[i] += 1
                 total -= 1
-    return given
+    return portions
 
 
 def _completed(outcome: Outcome) -> Future[Outcome]:

@@ -1,65 +1,60 @@
-"""What a SLURM job asks for: the options of a profile, or what a unit's limits need."""
+"""Resources of a SLURM job: the options of a profile, raised to a call's limits."""
 
 import math
-from collections.abc import Mapping
+import re
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
-
-from ..errors import InvalidInput, did_you_mean
+from ..arguments import parse_bytes
+from ..schemas import StrictSchema
+from ..values import COUNT, Count, Kind, Positive, Text
 from .base import Limits
 
-_WORKER_BYTES = 500_000_000  # for a Dask worker and its nanny, beside the units that it performs
+_WORKER_BYTES = 500_000_000  # for a Dask worker and its nanny, beside the calls that it makes
 
 
-class SlurmOptions(BaseModel):
-    """What each job asks for; `None` leaves it to SLURM."""
+def _is_walltime(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"(\d+-)?\d+(:\d+){0,2}", value))
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    partition: str | None = None
-    account: str | None = None
-    walltime: Annotated[str, Field(pattern=r"^(\d+-)?\d+(:\d+){0,2}$")] = "01:00:00"
-    memory: ByteSize = ByteSize(4_000_000_000)
-    cores: Annotated[int, Field(ge=1)] = 1
-    processes: Annotated[int, Field(ge=1)] = 1
-    """Dask workers per SLURM job, which share its cores; each core performs one unit at a time."""
-    interface: str | None = None
+def _bytes(value: Any) -> int:
+    return int(value) if COUNT.accepts(value) else parse_bytes(value)
+
+
+_WALLTIME = Kind("a time of SLURM, like 90, 1:30:00 or 2-12:00", _is_walltime, str)
+_SIZE = Kind("a size like 500MB or 4GB", lambda value: _bytes(value) > 0, _bytes)
+
+
+class SlurmOptions(StrictSchema):
+    """Resources of each job; `None` leaves them to SLURM."""
+
+    partition: Text | None = None
+    account: Text | None = None
+    walltime: Annotated[str, _WALLTIME] = "01:00:00"
+    memory: Annotated[int, _SIZE] = 4_000_000_000
+    cores: Count = 1
+    processes: Count = 1
+    """Dask workers per SLURM job, which share its cores; each core makes one call at a time."""
+    interface: Text | None = None
     """The network between the machines, such as "ib0"."""
-    directives: tuple[str, ...] = ()
+    directives: tuple[Text, ...] = ()
     """More lines for the head of the script, such as "--constraint=haswell"."""
-    prologue: tuple[str, ...] = ()
+    prologue: tuple[Text, ...] = ()
     """Commands before the work, such as "module load python"."""
-    python: str | None = None
+    python: Text | None = None
     log_directory: Path | None = None
-    check_seconds: Annotated[float, Field(gt=0)] = 15
-    """How often SLURM is asked which jobs have ended."""
-
-    @classmethod
-    def read(cls, values: Mapping[str, Any], place: str = "slurm") -> Self:
-        """Check options from a file; errors name the key, the value and the remedy."""
-        try:
-            return cls.model_validate(dict(values))
-        except ValidationError as error:
-            first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        if first["type"] == "extra_forbidden":
-            hint = did_you_mean(key, cls.model_fields)
-            raise InvalidInput(f"{place}.{key}: there is no such option{hint}")
-        value = values.get(str(first["loc"][0]))
-        raise InvalidInput(f"{place}.{key} = {value!r}: {first['msg']}")
+    check_seconds: Positive = 15
+    """Seconds between two questions to SLURM on ended jobs."""
 
     def for_limits(self, limits: Limits) -> Self:
-        """The options of jobs for units with these limits.
+        """The options of jobs for calls with these limits.
 
-        A memory limit is asked for once per core, with what the Dask workers need beside. A time
-        limit never shortens the walltime, in which a job performs many units.
+        The memory limit is multiplied by the cores; Dask workers need some more. A time
+        limit never shortens the walltime, in which a job makes many calls.
         """
         changes: dict[str, Any] = {}
         if limits.memory is not None:
-            needed = self.cores * limits.memory + self.processes * _WORKER_BYTES
-            changes["memory"] = ByteSize(needed)
+            changes["memory"] = self.cores * limits.memory + self.processes * _WORKER_BYTES
         if limits.total is not None:
             walltime = walltime_seconds(self.walltime)
             is_known = math.isfinite(limits.preparation)

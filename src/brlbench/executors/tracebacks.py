@@ -1,4 +1,4 @@
-"""Where a unit failed: the place in the code of the agent, and the whole traceback."""
+"""Places of failures: the line in the agent's code, and the traceback."""
 
 import os
 import sysconfig
@@ -14,7 +14,7 @@ _LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "p
 
 
 def reason_and_place(error: BaseException) -> str:
-    """What went wrong, followed by the file and the line of the user's code where it did."""
+    """The error's message, followed by the file and the line of the user's code."""
     cause = error.__cause__ if isinstance(error, BrlbenchError) and error.__cause__ else error
     places = _places(cause.__traceback__)
     return reason(error) + (f" ({places[-1]})" if places else "")
@@ -29,17 +29,17 @@ def traceback_lines(error: BaseException) -> list[str]:
     return encodable(text[-_MOST_CHARACTERS:]).splitlines()
 
 
-def _places(found: TracebackType | None) -> list[str]:
+def _places(trace: TracebackType | None) -> list[str]:
     """The places outside this package, and outside libraries unless there are no others."""
     frames = [
         (frame.f_code, line)
-        for frame, line in traceback.walk_tb(found)
+        for frame, line in traceback.walk_tb(trace)
         if not frame.f_code.co_filename.startswith((_PACKAGE, "<"))
     ]
-    own = [place for place in frames if not place[0].co_filename.startswith(_LIBRARIES)]
+    users = [place for place in frames if not place[0].co_filename.startswith(_LIBRARIES)]
     return [
         encodable(f"{_shorter(code.co_filename)}, line {line}, in {code.co_name}")
-        for code, line in own or frames
+        for code, line in users or frames
     ]
 
 

@@ -1,4 +1,4 @@
-"""What processes send each other: plain data, so that no process can run code in another.
+"""Messages between processes: plain data, so that no process can run code in another.
 
 Plain data are JSON's values and bytes. Tuples arrive as lists.
 """
@@ -32,11 +32,11 @@ def unpack(data: bytes) -> Any:
     at = _LENGTH.size + _LENGTH.unpack_from(data)[0]
     text = data[_LENGTH.size : at]
 
-    def take(found: dict[str, Any]) -> Any:
+    def take(table: dict[str, Any]) -> Any:
         nonlocal at
-        if found.keys() != {_BYTES}:
-            return found
-        length = found[_BYTES]
+        if table.keys() != {_BYTES}:
+            return table
+        length = table[_BYTES]
         if not isinstance(length, int) or not 0 <= length <= len(data) - at:
             raise ValueError("it is cut short")
         at += length

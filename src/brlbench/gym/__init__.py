@@ -5,37 +5,24 @@ Importing this module registers every problem as an environment: `gymnasium.make
 becomes a problem, and a policy with a `predict` like Stable-Baselines3's becomes an agent.
 """
 
-import importlib
-import importlib.util
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import Any
 
 from ..arguments import require
+from .policy import PolicyAgent
 
-if TYPE_CHECKING:
+if find_spec("gymnasium"):
     from ..problems.formats.gymnasium_tables import from_gym
     from .env import MdpEnv
-    from .policy import PolicyAgent
+    from .registration import register_problems
     from .vector import MdpVectorEnv
 
-_MODULES = {
-    "MdpEnv": ".env",
-    "MdpVectorEnv": ".vector",
-    "PolicyAgent": ".policy",
-    "from_gym": "..problems.formats.gymnasium_tables",
-}
+    register_problems()
 
 __all__ = ["MdpEnv", "MdpVectorEnv", "PolicyAgent", "from_gym"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name != "PolicyAgent":  # which works without Gymnasium
+    if name in __all__:
         require("gym", "gymnasium")
-    return getattr(importlib.import_module(_MODULES[name], __name__), name)
-
-
-if importlib.util.find_spec("gymnasium"):
-    from .registration import register_problems
-
-    register_problems()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,7 +9,7 @@ from ..agents.base import Task
 from ..mdps.dirichlet import FlatDirichlet
 
 Observation = Callable[[int, int | None, float], Any]
-"""What a policy sees, from the state, the last action (None at the start) and the last reward."""
+"""An observation from the state, the last action (None at the start) and the last reward."""
 
 
 class PolicyAgent:

@@ -11,12 +11,12 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike
 
-from ..arguments import whole
 from ..errors import InvalidInput
 from ..kernels.types import Booleans
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.sparse import Floats, Integers
 from ..protocol.experiment import DEFAULT_HORIZON
+from ..values import COUNT, check
 from .world import World
 
 
@@ -44,7 +44,7 @@ class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     ) -> None:
         """Validate; see `MdpEnv`. `mdp` may also be a list with one index per environment."""
         self._world = world = World(distribution, horizon)
-        self.num_envs = whole(num_envs, "num_envs", least=1)
+        self.num_envs = check(num_envs, "num_envs", COUNT)
         entries = len(world.next_state)
         fixed = world.fixed(mdp, mdp_seed, self.num_envs)
         self._is_fixed, self._keep = fixed is not None, keep

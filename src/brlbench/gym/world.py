@@ -1,4 +1,4 @@
-"""What one environment and many share: drawing MDPs, and the random numbers of their steps.
+"""The base of one environment and of many: drawn MDPs, and the random numbers of their steps.
 
 Every environment has its own generator, from which it draws the MDP, the start state and then, in
 blocks, the numbers that decide its steps. So one environment and one of many behave the same.
@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import whole
 from ..errors import InvalidInput
 from ..mdps.copying import private_copy
 from ..mdps.dirichlet import FlatDirichlet
@@ -18,6 +17,7 @@ from ..mdps.single import SingleMDP
 from ..mdps.sparse import Floats, SparseTable
 from ..problems import distribution
 from ..protocol.experiment import draw_mdps
+from ..values import COUNT, INDEX, check
 
 _BLOCK = 256  # steps whose random numbers are drawn at once
 _NUMBERS_AT_ONCE = 2**15  # few enough for a processor's cache
@@ -29,7 +29,7 @@ class World:
     def __init__(self, source: str | Path | FlatDirichlet, horizon: int) -> None:
         """Find the distribution and lay out its transitions."""
         self.distribution = private_copy(distribution(source))  # users can reach it
-        self.horizon = whole(horizon, "horizon", least=1)
+        self.horizon = check(horizon, "horizon", COUNT)
         table, rewards = self.distribution.counts, self.distribution.rewards
         self.num_states, self.num_actions = table.num_states, table.num_actions
         self.first = table.row_start[:-1]  # [P]; the first entry of each pair
@@ -66,15 +66,15 @@ class World:
         return weights
 
     def fixed(self, mdp: ArrayLike | None, seed: int, num_envs: int) -> Floats | None:
-        """As `draw`, for given MDPs of an experiment with this seed; None if none are given."""
+        """As `draw`, for MDPs of an experiment with this seed; None if `mdp` names none."""
         if mdp is None and not isinstance(self.distribution, SingleMDP):
             return None
         indices = np.asarray(0 if mdp is None else mdp)
         if indices.shape not in ((), (num_envs,)):
             raise InvalidInput(f"mdp has shape {list(indices.shape)}: must be one, or {num_envs}")
         distinct, of_each = np.unique(np.broadcast_to(indices, num_envs), return_inverse=True)
-        checked = [whole(index, "mdp", least=0) for index in distinct.tolist()]
-        drawn = draw_mdps(self.distribution, whole(seed, "mdp_seed", least=0), checked)
+        checked = [check(index, "mdp", INDEX) for index in distinct.tolist()]
+        drawn = draw_mdps(self.distribution, check(seed, "mdp_seed", INDEX), checked)
         return np.asarray(self._by_pair(drawn)[of_each])
 
     def chances(self, rngs: Sequence[np.random.Generator]) -> tuple[Floats, Floats]:

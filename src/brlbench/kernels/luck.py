@@ -1,4 +1,4 @@
-"""How much of a return is luck: the environment's noise, and the MDP that was drawn.
+"""The part of a return that is luck: the environment's noise, and the MDP that was drawn.
 
 A baseline is a policy. Its values V_n(x), with n decisions left, are computed exactly in the true
 MDP. Whatever an agent does, the noise of a step, r + gamma V(y) - E[r + gamma V(y)], has mean zero,

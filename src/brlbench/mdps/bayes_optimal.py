@@ -7,9 +7,8 @@ horizon to the power of the number of possible transitions, so only tiny problem
 
 import math
 
-import numpy as np
-
 from ..errors import InvalidInput
+from ..values import check, whole
 from .dirichlet import FlatDirichlet
 from .mdp import check_discount
 
@@ -24,11 +23,7 @@ def bayes_optimal_value(prior: FlatDirichlet, discount: float, horizon: int) -> 
     2 states and 2 actions, all transitions possible, that is a horizon of about 20.
     """
     gamma = check_discount(discount)
-    is_whole = isinstance(horizon, int | np.integer) and not isinstance(horizon, bool)
-    if not is_whole or horizon < 0:
-        raise InvalidInput(f"horizon = {horizon!r}: must be a whole number, at least 0")
-    if horizon > _MAX_HORIZON:
-        raise InvalidInput(f"horizon = {horizon}: must be at most {_MAX_HORIZON}")
+    horizon = check(horizon, "horizon", whole(0, _MAX_HORIZON))
     table = prior.counts
     counts, rewards = table.values.tolist(), prior.rewards.mean.at(table).tolist()
     following, first = table.next_state.tolist(), table.row_start.tolist()

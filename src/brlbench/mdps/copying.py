@@ -1,4 +1,4 @@
-"""Copies that share no memory, for code that might change what it is given."""
+"""Copies that share no memory, for code that might change its arguments."""
 
 import copy
 from typing import TypeVar
@@ -9,18 +9,18 @@ from .dirichlet import FlatDirichlet
 from .mdp import MDP, Rewards
 from .sparse import SparseTable
 
-_Given = TypeVar("_Given")
+Value = TypeVar("Value")
 
 
-def private_copy(given: _Given) -> _Given:
+def private_copy(value: Value) -> Value:
     """A copy of a distribution, an MDP or plain data; its read-only arrays stay read-only."""
-    copied: _Given
-    if isinstance(given, np.ndarray):
-        copied = given.copy()
-        copied.flags.writeable = given.flags.writeable
+    copied: Value
+    if isinstance(value, np.ndarray):
+        copied = value.copy()
+        copied.flags.writeable = value.flags.writeable
         return copied
-    if isinstance(given, FlatDirichlet | MDP | Rewards | SparseTable):
-        copied = copy.copy(given)
-        vars(copied).update({name: private_copy(part) for name, part in vars(given).items()})
+    if isinstance(value, FlatDirichlet | MDP | Rewards | SparseTable):
+        copied = copy.copy(value)
+        vars(copied).update({name: private_copy(part) for name, part in vars(value).items()})
         return copied
-    return copy.deepcopy(given)
+    return copy.deepcopy(value)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidInput
+from ..values import POSITIVE, PROBABILITY, check
 from .mdp import MDP, Rewards, start_distribution
 from .sparse import Floats, SparseTable, as_array, check_dense
 
@@ -25,7 +26,7 @@ class FlatDirichlet:
     """A flat Dirichlet-multinomial distribution over finite MDPs. Immutable."""
 
     counts: SparseTable
-    """The Dirichlet parameters [S, A, S], sparse: what it does not list is 0, impossible."""
+    """The Dirichlet parameters [S, A, S], sparse; transitions without an entry are impossible."""
     rewards: Rewards
     """The rewards [S, A, S], sparse: `rewards.mean` and `rewards.variance`."""
     start: Floats
@@ -167,8 +168,7 @@ class FlatDirichlet:
 
     def around(self, total: float) -> "FlatDirichlet":
         """A distribution around the mean MDP: the counts of each pair sum to `total`."""
-        if not 0 < total < np.inf:
-            raise InvalidInput(f"around {total}: the counts of a pair must sum to more than 0")
+        check(total, "around: the sum of each pair's counts", POSITIVE)
         mean = self.mean().transitions
         states, actions = np.divmod(mean.pair, self.num_actions)
         places = (states, actions, mean.next_state)
@@ -181,8 +181,7 @@ class FlatDirichlet:
 
         Its counts are `(1 - share) * counts + share`, those of impossible transitions too.
         """
-        if not 0 <= share <= 1:
-            raise InvalidInput(f"mixed {share}: the share of uniform counts must be from 0 to 1")
+        check(share, "mixed: the share of uniform counts", PROBABILITY)
         counts = self.counts
         if share > 0:
             counts = SparseTable.from_dense((1 - share) * counts.to_dense() + share, "counts")
@@ -191,15 +190,14 @@ class FlatDirichlet:
 
     def scaled(self, factor: float) -> "FlatDirichlet":
         """A prior with the same mean and all counts times a factor: more certain, or less."""
-        if not 0 < factor < np.inf:
-            raise InvalidInput(f"scaled {factor}: counts must be multiplied by a number above 0")
+        check(factor, "scaled: the factor of all counts", POSITIVE)
         with np.errstate(over="ignore", under="ignore"):  # the counts are checked
             counts = self.counts.replace(factor * self.counts.values)
         name = f"scaled:{factor:g}:{self.name}"
         return FlatDirichlet(counts, self.rewards, self.start, name=name)
 
     def as_prior(self) -> "FlatDirichlet":
-        """What agents are told: here, the distribution itself."""
+        """The prior that agents are told: here, the distribution itself."""
         return self
 
     def named(self, name: str) -> Self:
@@ -218,17 +216,15 @@ def _check_counts(counts: SparseTable) -> None:
         number = counts.values[small[0]]
         must = "must not be negative" if number < 0 else f"must be 0 or at least {_LEAST_COUNT}"
         raise InvalidInput(f"the count at {counts.locate(int(small[0]))} is {number}: {must}")
-    empty = np.flatnonzero(np.diff(counts.row_start) == 0)
-    if len(empty):
-        state, action = divmod(int(empty[0]), counts.num_actions)
+    is_empty = np.diff(counts.row_start) == 0
+    if is_empty.any():
         raise InvalidInput(
-            f"the counts of state {state}, action {action} are all zero: "
+            f"the counts of {counts.locate_pair(is_empty.argmax())} are all zero: "
             "at least one next state must be possible"
         )
-    large = np.flatnonzero(~np.isfinite(counts.row_sums()))
-    if len(large):
-        state, action = divmod(int(large[0]), counts.num_actions)
+    is_large = ~np.isfinite(counts.row_sums())
+    if is_large.any():
         raise InvalidInput(
-            f"the counts of state {state}, action {action} are too large to be added: use smaller "
-            "ones"
+            f"the counts of {counts.locate_pair(is_large.argmax())} are too large to be added: use "
+            "smaller ones"
         )

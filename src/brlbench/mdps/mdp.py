@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidInput, short
+from ..values import BETWEEN_0_AND_1, check
 from .sparse import Floats, Integers, SparseTable, as_array, as_indices
 
 if TYPE_CHECKING:  # imported where it is used, because importing it is slow
@@ -120,11 +121,7 @@ def start_distribution(num_states: int, start: int | str | ArrayLike) -> Floats:
 
 def check_discount(discount: float) -> float:
     """Refuse a discount outside (0, 1)."""
-    if isinstance(discount, bool) or not isinstance(discount, int | float | np.floating):
-        raise InvalidInput(f"discount = {short(discount)}: must be a number between 0 and 1")
-    if not 0 < discount < 1:
-        raise InvalidInput(f"discount = {short(discount)}: must be between 0 and 1, both excluded")
-    return float(discount)
+    return check(discount, "discount", BETWEEN_0_AND_1)
 
 
 class MDP:
@@ -205,22 +202,22 @@ class MDP:
         import scipy.sparse
 
         shape = (self.num_states, self.num_actions)
-        given = as_array(policy, "policy")
-        if given.shape == shape[:1]:
-            given = np.eye(self.num_actions)[as_indices(given, self.num_actions, "policy: action")]
-        if given.shape != shape:
+        rows = as_array(policy, "policy")
+        if rows.shape == shape[:1]:
+            rows = np.eye(self.num_actions)[as_indices(rows, self.num_actions, "policy: action")]
+        if rows.shape != shape:
             raise InvalidInput(
-                f"policy has shape {list(given.shape)}: must be actions {list(shape[:1])} or "
+                f"policy has shape {list(rows.shape)}: must be actions {list(shape[:1])} or "
                 f"probabilities {list(shape)}"
             )
-        wrong = ~(given >= 0).all(axis=1) | ~(np.abs(given.sum(axis=1) - 1) < PROBABILITY_TOLERANCE)
+        wrong = ~(rows >= 0).all(axis=1) | ~(np.abs(rows.sum(axis=1) - 1) < PROBABILITY_TOLERANCE)
         if wrong.any():
             state = int(wrong.argmax())
             raise InvalidInput(
-                f"policy[{state}] = {given[state].tolist()}: must be probabilities that sum to 1"
+                f"policy[{state}] = {rows[state].tolist()}: must be probabilities that sum to 1"
             )
         starts = np.arange(self.num_states + 1) * self.num_actions
-        return scipy.sparse.csr_array((given.ravel(), np.arange(given.size), starts))
+        return scipy.sparse.csr_array((rows.ravel(), np.arange(rows.size), starts))
 
 
 def _summing_to_1(transitions: SparseTable) -> SparseTable:
@@ -233,12 +230,12 @@ def _summing_to_1(transitions: SparseTable) -> SparseTable:
         )
     sums = transitions.row_sums()
     # Written so that NaN is refused too.
-    wrong = np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING))
-    if len(wrong):
-        state, action = divmod(int(wrong[0]), transitions.num_actions)
+    is_wrong = ~(np.abs(sums - 1) <= _ROUNDING)
+    if is_wrong.any():
+        pair = is_wrong.argmax()
         raise InvalidInput(
-            f"the transition probabilities of state {state}, action {action} sum to "
-            f"{sums[wrong[0]]}: must sum to 1"
+            f"the transition probabilities of {transitions.locate_pair(pair)} sum to "
+            f"{sums[pair]}: must sum to 1"
         )
     rounded = np.abs(sums - 1) > PROBABILITY_TOLERANCE
     if not rounded.any():

@@ -1,9 +1,9 @@
-"""MDPs around a problem in which actions have no labels: what an action does differs by state."""
+"""MDPs around a problem in which actions have no labels: their effects differ by state."""
 
 import numpy as np
 
-from ..errors import InvalidInput
 from ..streams import generator
+from ..values import POSITIVE, check
 from .dirichlet import FlatDirichlet
 from .sparse import Floats, Integers
 
@@ -12,12 +12,11 @@ def shuffled(problem: FlatDirichlet, seen: float) -> FlatDirichlet:
     """A distribution around a problem's mean MDP, whose actions are shuffled in each state.
 
     The counts are those that agents are told, plus `seen` times the probabilities of the mean MDP:
-    what agents would believe after so many typical transitions of each pair. The order of the
+    the posterior of agents after `seen` typical transitions of each pair. The order of the
     actions is drawn once, so it is the same in all MDPs. It changes only where agents can't tell
     the actions apart, because all have the same counts and the same rewards.
     """
-    if not 0 < seen < np.inf:
-        raise InvalidInput(f"shuffled {seen}: the number of transitions must be above 0")
+    check(seen, "shuffled: the transitions seen of each pair", POSITIVE)
     prior = problem.as_prior()
     table = prior.counts
     probability = problem.mean().transitions.at(table)
@@ -42,7 +41,7 @@ def shuffled(problem: FlatDirichlet, seen: float) -> FlatDirichlet:
 
 
 def _alike(known: Floats, ends: Integers) -> bool:
-    """Whether all actions of a state have the same entries, by what is known of each."""
+    """Whether all actions of a state have the same entries, by the numbers known of each."""
     lengths = np.diff(ends)
     if (lengths != lengths[0]).any():
         return False

@@ -19,8 +19,8 @@ class SingleMDP(FlatDirichlet):
 
         Args:
             transitions: the probabilities, an array [S, A, S] or a sparse table.
-            prior: what agents are told, with the rewards, the start and the name. Its counts must
-                be positive wherever a transition is possible.
+            prior: the prior that agents are told, with the rewards, the start and the name. Its
+                counts must be positive wherever a transition is possible.
         """
         super().__init__(
             prior.counts,
@@ -49,14 +49,24 @@ class SingleMDP(FlatDirichlet):
         return np.broadcast_to(self.probabilities, (len(rngs), len(self.probabilities)))
 
     def posterior(self, transitions: ArrayLike) -> FlatDirichlet:
-        """What agents know after observing transitions."""
+        """The posterior of agents after observed transitions."""
         return self.as_prior().posterior(transitions)
 
     def as_prior(self) -> FlatDirichlet:
-        """What agents are told: the counts, not the probabilities."""
+        """The prior that agents are told: the counts, not the probabilities."""
         return FlatDirichlet(
             self.counts, self.rewards, self.start, name=self.name, description=self.description
         )
+
+
+def unlabelled(
+    transitions: ArrayLike | SparseTable, rewards: ArrayLike | SparseTable, description: str
+) -> SingleMDP:
+    """One MDP; agents know which states follow each other, but not by which action."""
+    if not isinstance(transitions, SparseTable):
+        transitions = SparseTable.from_dense(transitions, "transitions")
+    prior = FlatDirichlet(alike_actions(transitions), rewards, description=description)
+    return SingleMDP(transitions, prior)
 
 
 def alike_actions(transitions: SparseTable, count: float = 1.0) -> SparseTable:

@@ -129,11 +129,11 @@ class SparseTable:
         """This table's numbers at the entries of another table (zero where it has none)."""
         mine = self.pair * self.num_states + self.next_state
         wanted = places.pair * self.num_states + places.next_state
-        found = np.searchsorted(mine, wanted)
-        found[found == len(mine)] = 0
+        entry = np.searchsorted(mine, wanted)
+        entry[entry == len(mine)] = 0
         if not len(mine):
             return np.zeros(len(wanted))
-        return np.where(mine[found] == wanted, self.values[found], 0.0)
+        return np.where(mine[entry] == wanted, self.values[entry], 0.0)
 
     def row_sums(self) -> Floats:
         """The sum [S * A] of each row."""
@@ -143,8 +143,12 @@ class SparseTable:
 
     def locate(self, entry: int) -> str:
         """The place of an entry, in words."""
-        state, action = divmod(int(self.pair[entry]), self.num_actions)
-        return f"(state {state}, action {action}, next state {int(self.next_state[entry])})"
+        return f"({self.locate_pair(self.pair[entry])}, next state {int(self.next_state[entry])})"
+
+    def locate_pair(self, pair: int | np.int64) -> str:
+        """A pair, in words."""
+        state, action = divmod(int(pair), self.num_actions)
+        return f"state {state}, action {action}"
 
     def content(self) -> bytes:
         """The table as bytes, for digests."""

@@ -1,4 +1,4 @@
-"""The distributions over MDPs that come with the package, and how to find one by name or file.
+"""The distributions over MDPs that come with the package, by name, and those in files.
 
 A name may have parameters: `DeepSea:size=20`. Prefixes go before a name or a file, several if you
 like. `uniform:` makes a prior that knows only the rewards; `mixed:0.25:` takes a quarter of each
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from ..arguments import parse_parameters
+from ..arguments import check_names, parse_parameters
 from ..errors import InvalidInput, did_you_mean
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.shuffling import shuffled
@@ -54,7 +54,7 @@ _UNIFORM, _GYM = "uniform:", "gym:"
 class _Prefix(NamedTuple):
     """A prefix with a number."""
 
-    number: str  # what it means
+    number: str  # its meaning
     example: str
     change: Callable[[FlatDirichlet, float], FlatDirichlet]
 
@@ -123,16 +123,11 @@ def _changed(source: str, prefix: str) -> FlatDirichlet:
 
 def _build(name: str, assignments: str) -> FlatDirichlet:
     defaults = parameters_of(name)
-    given = parse_parameters(filter(None, assignments.split(",")))
-    for parameter in given:
-        if parameter not in defaults:
-            has = f"its parameters are {', '.join(defaults)}" if defaults else "it has none"
-            raise InvalidInput(
-                f"{name}: unknown parameter {parameter!r}{did_you_mean(parameter, defaults)}: {has}"
-            )
+    parameters = parse_parameters(filter(None, assignments.split(",")))
+    check_names(parameters, defaults, name)
     try:
-        made = PROBLEMS[name](**given)
+        problem = PROBLEMS[name](**parameters)
     except InvalidInput as error:
         raise InvalidInput(f"{name}: {error}") from None
-    chosen = [f"{key}={value}" for key, value in given.items() if value != defaults[key]]
-    return made.named(f"{name}:{','.join(chosen)}" if chosen else name)
+    chosen = [f"{key}={value}" for key, value in parameters.items() if value != defaults[key]]
+    return problem.named(f"{name}:{','.join(chosen)}" if chosen else name)

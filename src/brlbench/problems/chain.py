@@ -8,9 +8,7 @@ action is which.
 
 import numpy as np
 
-from ..mdps.dirichlet import FlatDirichlet
-from ..mdps.single import SingleMDP, alike_actions
-from ..mdps.sparse import SparseTable
+from ..mdps.single import SingleMDP, unlabelled
 
 _STATES = 5
 _SLIP = 0.2
@@ -24,5 +22,4 @@ def chain() -> SingleMDP:
         transitions[state, :, 0] = (_SLIP, 1 - _SLIP)
     rewards[:, :, 0] = 2
     rewards[-1, :, -1] = 10
-    counts = alike_actions(SparseTable.from_dense(transitions, "transitions"))
-    return SingleMDP(transitions, FlatDirichlet(counts, rewards, description="Dearden's chain"))
+    return unlabelled(transitions, rewards, "Dearden's chain")

@@ -10,18 +10,17 @@ all moves lead to the first cell, do the rewards tell the actions apart.
 
 import numpy as np
 
-from ..arguments import whole
 from ..errors import short
-from ..mdps.dirichlet import FlatDirichlet
-from ..mdps.single import SingleMDP, alike_actions
+from ..mdps.single import SingleMDP, alike_actions, unlabelled
 from ..mdps.sparse import SparseTable, check_entries
+from ..values import check, whole
 
 _COST = 0.01
 
 
 def deep_sea(size: int = 10) -> SingleMDP:
     """DeepSea."""
-    size = whole(size, "size", least=2)
+    size = check(size, "size", whole(2))
     num_states, num_actions = size**2, 2
     check_entries(4 * num_states, f"size = {short(size)}")
     row, column = np.divmod(np.arange(num_states), size)
@@ -43,6 +42,4 @@ def deep_sea(size: int = 10) -> SingleMDP:
     paid = -_COST / size * moves_right
     paid[(states == num_states - 1) & (actions == 1)] += 1
     rewards = SparseTable.from_entries(*shape, states, actions, counts.next_state, paid, "rewards")
-    return SingleMDP(
-        transitions, FlatDirichlet(counts, rewards, description="DeepSea, to be explored deeply")
-    )
+    return unlabelled(transitions, rewards, "DeepSea, to be explored deeply")

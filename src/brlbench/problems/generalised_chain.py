@@ -13,8 +13,8 @@ agents know. There is nothing more to learn, but returns say less about the agen
 
 import numpy as np
 
-from ..arguments import positive
 from ..mdps.dirichlet import FlatDirichlet
+from ..values import POSITIVE, check
 
 
 def gc(deviation: float = 0) -> FlatDirichlet:
@@ -33,7 +33,7 @@ def _chain(last_counts: list[int], description: str, deviation: float = 0) -> Fl
     for state in range(4):
         counts[state, :, state + 1] = 1
     counts[4] = last_counts
-    variance = None if deviation == 0 else deviation * positive(deviation, "deviation")
+    variance = None if deviation == 0 else deviation * check(deviation, "deviation", POSITIVE)
     return FlatDirichlet(
         counts,
         rewards=[2, 0, 0, 0, 10],

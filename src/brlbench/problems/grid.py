@@ -9,16 +9,16 @@ reached, but has moves like any other cell.
 
 import numpy as np
 
-from ..arguments import whole
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.sparse import check_dense
+from ..values import check, whole
 
 _MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right
 
 
 def grid(size: int = 5) -> FlatDirichlet:
     """The grid."""
-    size = whole(size, "size", least=2)
+    size = check(size, "size", whole(2))
     check_dense(size**2, len(_MOVES))
     counts = np.zeros((size**2, len(_MOVES), size**2))
     rewards = np.zeros(counts.shape)

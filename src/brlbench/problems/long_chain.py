@@ -11,16 +11,16 @@ failed move costs one state.
 
 import numpy as np
 
-from ..arguments import whole
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.sparse import check_dense
+from ..values import check, whole
 
 _ACTIONS = 3
 
 
 def long_chain(states: int = 20) -> FlatDirichlet:
     """The Long Chain."""
-    states = whole(states, "states", least=2)
+    states = check(states, "states", whole(2))
     check_dense(states, _ACTIONS)
     counts = np.zeros((states, _ACTIONS, states))
     for state in range(states):

@@ -8,9 +8,7 @@ the first state. Agents know the map, but not which action is which.
 
 import numpy as np
 
-from ..mdps.dirichlet import FlatDirichlet
-from ..mdps.single import SingleMDP, alike_actions
-from ..mdps.sparse import SparseTable
+from ..mdps.single import SingleMDP, unlabelled
 
 
 def loop() -> SingleMDP:
@@ -20,7 +18,4 @@ def loop() -> SingleMDP:
     rewards = np.zeros(transitions.shape)
     rewards[4, :, 0] = 1
     rewards[8, :, 0] = 2
-    counts = alike_actions(SparseTable.from_dense(transitions, "transitions"))
-    return SingleMDP(
-        transitions, FlatDirichlet(counts, rewards, description="Dearden's double loop")
-    )
+    return unlabelled(transitions, rewards, "Dearden's double loop")

@@ -12,8 +12,7 @@ The map is that of Guez, Silver and Dayan (2012), who pay for leaving the goal i
 
 from collections import defaultdict
 
-from ..mdps.dirichlet import FlatDirichlet
-from ..mdps.single import SingleMDP, alike_actions
+from ..mdps.single import SingleMDP, unlabelled
 from ..mdps.sparse import SparseTable
 
 _MAP = (
@@ -56,12 +55,8 @@ def maze() -> SingleMDP:
                 if reward:
                     rewards |= {(state, action, following): reward for action in range(len(_MOVES))}
     transitions = SparseTable.from_dict(*shape, probabilities, "transitions")
-    prior = FlatDirichlet(
-        alike_actions(transitions),
-        SparseTable.from_dict(*shape, rewards, "rewards"),
-        description="Dearden's maze with flags",
-    )
-    return SingleMDP(transitions, prior)
+    paid = SparseTable.from_dict(*shape, rewards, "rewards")
+    return unlabelled(transitions, paid, "Dearden's maze with flags")
 
 
 def _state(flags: int, place: tuple[int, int]) -> int:

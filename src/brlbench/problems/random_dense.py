@@ -9,22 +9,22 @@ actions lead there.
 
 import numpy as np
 
-from ..arguments import whole
 from ..errors import InvalidInput, short
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.sparse import check_dense
 from ..streams import generator
+from ..values import COUNT, INDEX, check
 
 
 def random_dense(
     states: int = 10, actions: int = 5, seed: int = 0, goals: int = 0
 ) -> FlatDirichlet:
     """Random dense MDPs."""
-    states, actions = whole(states, "states", least=1), whole(actions, "actions", least=1)
-    if whole(goals, "goals", least=0) > states:
+    states, actions = check(states, "states", COUNT), check(actions, "actions", COUNT)
+    if check(goals, "goals", INDEX) > states:
         raise InvalidInput(f"goals = {short(goals)}: must be at most the {states} states")
     check_dense(states, actions)
-    rng = generator("random dense", states, actions, whole(seed, "seed", least=0))
+    rng = generator("random dense", states, actions, check(seed, "seed", INDEX))
     arriving = np.arange(states) >= states - goals
     return FlatDirichlet(
         np.ones((states, actions, states)),

@@ -7,22 +7,22 @@ from 0 to 1, and paid on the pair's possible transitions. `seed` decides what is
 
 import numpy as np
 
-from ..arguments import whole
 from ..errors import InvalidInput, short
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.sparse import SparseTable, check_entries
 from ..streams import generator
+from ..values import COUNT, INDEX, check
 
 
 def random_sparse(
     states: int = 50, actions: int = 4, successors: int = 3, seed: int = 0
 ) -> FlatDirichlet:
     """Random sparse MDPs."""
-    states, actions = whole(states, "states", least=1), whole(actions, "actions", least=1)
-    successors = whole(successors, "successors", least=1)
+    states, actions = check(states, "states", COUNT), check(actions, "actions", COUNT)
+    successors = check(successors, "successors", COUNT)
     if successors > states:
         raise InvalidInput(f"successors = {short(successors)}: must be at most the {states} states")
-    rng = generator("random sparse", states, actions, successors, whole(seed, "seed", least=0))
+    rng = generator("random sparse", states, actions, successors, check(seed, "seed", INDEX))
     pairs = states * actions
     check_entries(pairs * successors, f"{short(states)} states and {short(actions)} actions")
     following = np.array([rng.choice(states, successors, replace=False) for _ in range(pairs)])

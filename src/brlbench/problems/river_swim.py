@@ -9,15 +9,13 @@ river and the rewards of both actions, but not where the actions lead.
 
 import numpy as np
 
-from ..arguments import whole
-from ..mdps.dirichlet import FlatDirichlet
-from ..mdps.single import SingleMDP, alike_actions
-from ..mdps.sparse import SparseTable
+from ..mdps.single import SingleMDP, unlabelled
+from ..values import check, whole
 
 
 def river_swim(size: int = 6) -> SingleMDP:
     """RiverSwim."""
-    size = whole(size, "size", least=2)
+    size = check(size, "size", whole(2))
     transitions, rewards = np.zeros((size, 2, size)), np.zeros((size, 2, size))
     for state in range(size):
         transitions[state, 0, max(state - 1, 0)] = 1
@@ -27,8 +25,4 @@ def river_swim(size: int = 6) -> SingleMDP:
     transitions[-1, 1, -2:] = (0.4, 0.6)
     rewards[0, 0] = 0.005
     rewards[-1, 1] = 1
-    counts = alike_actions(SparseTable.from_dense(transitions, "transitions"))
-    return SingleMDP(
-        transitions,
-        FlatDirichlet(counts, rewards, description="RiverSwim, against the current"),
-    )
+    return unlabelled(transitions, rewards, "RiverSwim, against the current")

@@ -1,42 +1,40 @@
-"""Train an agent and let it play an experiment, in one thread, several threads or processes.
+"""Train an agent and let it play an experiment: here, in threads or in processes.
 
 Compiled agents play in threads, without the GIL; agents written in Python in processes. Returns do
 not depend on how the trajectories are divided.
 """
 
-import multiprocessing
 import pickle
+import sys
+import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from multiprocessing import spawn
+from typing import Any
 
 from ..agents import check_agent, default_parameters, describe
 from ..agents.base import Agent, CompiledAgent
+from ..agents.labels import label_of
 from ..arguments import num_workers
 from ..errors import AgentError, InvalidInput, reason, short
+from ..executors.base import Call, Done, Failed, Notify
+from ..executors.futures import completed
+from ..executors.local import Local
+from ..progress import Bar
+from ..results.result import Result, join
 from . import machine, needs
-from .bar import Bar
 from .experiment import Experiment
-from .footprint import Meter, largest, settle
-from .futures import completed
-from .labels import label_of
-from .playing import Part, copy_agent, play
-from .result import Result, join_records
-from .totals import PartTotals, keeps_decisions, totals_of
+from .footprint import return_free_memory
+from .playing import Part, PlayedPart, copy_agent, play_part
+from .recording import keeps_decisions, make_part
 from .training import TrainedAgent, Training, load_into, save, train, warm_up
-
-if TYPE_CHECKING:  # importing kernels takes long
-    from ..kernels.loop.trajectory import Record
-
-    PlayPart = Callable[[Agent, Experiment, Part, Meter | None], Record | PartTotals]
-    Played = tuple[Record | PartTotals, int | None]  # with the peak of its memory
 
 OnPlayed = Callable[[int], None]
 """Called with the number of trajectories played since the last call."""
 
 _PARTS_PER_WORKER = 8  # so that no worker waits long for the last part
-_PARTS_OF_BAR = 100  # at least, where a bar shows how far the play is
+_importing_main = threading.Event()  # set while a worker imports the user's script
 
 
 def evaluate(
@@ -50,13 +48,13 @@ def evaluate(
 ) -> Result:
     """Train an agent, unless its `training` is given, and play the experiment.
 
-    Every decision is kept of experiments with at most 10 million decisions, else only totals.
+    Results of at most 10 million decisions keep every decision, larger ones only totals.
 
     Args:
         agent: any object with the methods of `Agent`.
         experiment: what to play.
-        workers: how many cores to use; None means all.
-        training: how long the offline phase took, if the agent is trained already.
+        workers: the number of cores to use; None means all.
+        training: the measured offline phase, if the agent is trained already.
         on_played: called with the number of trajectories played since the last call.
         keep_paths: keep every decision's state, action, reward and time, however many there are.
         progress: show a bar with the time left; by default in notebooks and terminals, once it
@@ -73,7 +71,15 @@ def evaluate(
     wanted = False if progress is None and on_played is not None else progress
     with Bar(name, experiment.num_trajectories, "trajectories", wanted) as bar:
         bar.begin("training")
-        return _evaluate(agent, experiment, workers, training, on_played, keep_paths, bar)
+
+        def advance(number: int) -> None:
+            bar.advance(number)
+            if on_played is not None:
+                on_played(number)
+
+        return _evaluate(
+            agent, experiment, workers, training, keep_paths, advance, lambda: bar.begin("playing")
+        )
 
 
 def _evaluate(
@@ -81,12 +87,13 @@ def _evaluate(
     experiment: Experiment,
     workers: int,
     training: Training | None,
-    on_played: OnPlayed | None,
     keep_paths: bool,
-    bar: Bar,
+    on_played: OnPlayed,
+    on_trained: Callable[[], None],
 ) -> Result:
     # Other processes get a trained agent as it is: retraining could give a different agent.
-    untrained = copy_agent(agent) if workers > 1 and training is None else None
+    in_processes = workers > 1 and not isinstance(agent, CompiledAgent)
+    untrained = copy_agent(agent) if in_processes and training is None else None
     task = (experiment.prior, experiment.task, experiment.seed)
     if training is None:
         trained = train(agent, *task)
@@ -95,92 +102,82 @@ def _evaluate(
         if isinstance(agent, CompiledAgent):
             warm_up(agent)
     needs.check_copies(getattr(agent, "arrays", None), workers)
-    num_parts = max(workers * _PARTS_PER_WORKER, _PARTS_OF_BAR if bar.is_used else 0)
-    size = min(-(-experiment.num_trajectories // num_parts), experiment.trajectories_at_once)
-    parts = list(Part(0, experiment.num_trajectories).divide(size))
-    play_part = play if keeps_decisions(experiment, keep_paths) else _play_for_totals
-    played: dict[Part, Played] = {}
-    bar.begin("playing")
-    for part, found in _play_parts(trained, untrained, experiment, parts, workers, play_part):
-        played[part] = found
-        bar.advance(part.size)
-        if on_played is not None:
-            on_played(part.size)
-    records, peaks = zip(*(played[part] for part in parts), strict=True)
-    made_on, peak_bytes = machine.describe(), largest(peaks)
-    return join_records(agent, experiment, trained.training, records, made_on, peak_bytes)
+    on_trained()
+    keep = keeps_decisions(experiment, keep_paths)
+    if workers == 1:
+        return_free_memory()
+        whole = Part(0, experiment.num_trajectories)
+        parts = [
+            play_part(
+                agent, experiment, whole, keep, keep, on_batch=lambda batch: on_played(batch.size)
+            )
+        ]
+    else:
+        played = _play_parallel(trained, untrained, experiment, keep, workers, on_played)
+        parts = sorted(played, key=lambda each: each.part)
+    here = machine.describe()
+    return join([make_part(agent, experiment, trained.training, each, here) for each in parts])
 
 
-def _play_for_totals(
-    agent: Agent, experiment: Experiment, part: Part, meter: Meter | None
-) -> PartTotals:
-    return totals_of(play(agent, experiment, part, meter), experiment)
-
-
-def _play_parts(
+def _play_parallel(
     trained: TrainedAgent,
     untrained: Agent | None,
     experiment: Experiment,
-    parts: list[Part],
+    keep: bool,
     workers: int,
-    play_part: "PlayPart",
-) -> "Iterator[tuple[Part, Played]]":
-    """Play the parts, and yield each with its record as soon as it is played."""
-    agent = trained.agent
-    if workers == 1:
-        settle()
-        for part in parts:
-            yield part, _play_measured(agent, experiment, part, play_part)
-        return
-    executor: Executor
-    submit: Callable[[Part], Future[Played]]
-    if isinstance(agent, CompiledAgent):
-        executor = ThreadPoolExecutor(workers)
-        submit = lambda part: executor.submit(  # noqa: E731
-            _play_in_thread, agent, experiment, part, play_part
-        )
+    on_played: OnPlayed,
+) -> Iterator[PlayedPart]:
+    """Play all parts; yield each as soon as it is complete."""
+    size = -(-experiment.num_trajectories // (workers * _PARTS_PER_WORKER))
+    parts = list(Part(0, experiment.num_trajectories).divide(size))
+    if isinstance(trained.agent, CompiledAgent):
+        play_all = _play_in_threads(trained.agent, experiment, parts, keep, workers)
     else:
-        executor = ProcessPoolExecutor(
-            workers,
-            multiprocessing.get_context("spawn"),
-            _start_process,
-            (_packed(trained, untrained), experiment),
-        )
-        submit = lambda part: executor.submit(_play_in_process, part, play_part)  # noqa: E731
-    with executor:
-        futures = {submit(part): part for part in parts}
-        try:
-            for future in completed(futures):
-                yield futures[future], future.result()
-        except BrokenProcessPool as error:
-            raise AgentError(
-                f"{describe(agent)[0]}: a process that played it ended early: use workers=1 to see "
-                'why; a script must start its work under if __name__ == "__main__"'
-            ) from error
-        finally:
-            executor.shutdown(cancel_futures=True)
+        packed = _pack(trained, untrained, experiment)
+        play_all = _play_in_processes(describe(trained.agent)[0], packed, parts, keep, workers)
+    for played in play_all:
+        on_played(played.part.size)
+        yield played
 
 
-def _play_measured(
-    agent: Agent, experiment: Experiment, part: Part, play_part: "PlayPart"
-) -> "Played":
-    meter = Meter()
-    return play_part(agent, experiment, part, meter), meter.peak_bytes
+def _play_in_threads(
+    agent: Agent, experiment: Experiment, parts: list[Part], keep: bool, workers: int
+) -> Iterator[PlayedPart]:
+    executor = ThreadPoolExecutor(workers)
+    try:
+        futures = [
+            executor.submit(play_part, agent, experiment, part, keep, keep, measures_memory=False)
+            for part in parts
+        ]
+        for future in completed(futures):
+            yield future.result()
+    finally:
+        executor.shutdown(cancel_futures=True)
 
 
-def _play_in_thread(
-    agent: Agent, experiment: Experiment, part: Part, play_part: "PlayPart"
-) -> "Played":
-    """Play a part beside others, so that its own memory can't be told."""
-    return play_part(agent, experiment, part, None), None
+def _play_in_processes(
+    name: str, packed: bytes, parts: list[Part], keep: bool, workers: int
+) -> Iterator[PlayedPart]:
+    main = _main_module()
+    with Local(workers) as executor:
+        function = "brlbench.protocol.evaluate:play_in_worker"
+        futures = [executor.submit(Call(function, [main, packed, part, keep])) for part in parts]
+        for future in completed(futures):
+            outcome = future.result()
+            if isinstance(outcome, Done):
+                yield pickle.loads(outcome.value)
+            elif isinstance(outcome, Failed) and outcome.traceback:  # names the agent
+                raise AgentError(outcome.reason)
+            else:
+                raise AgentError(f"{name}: {outcome.reason}")
 
 
-def _packed(trained: TrainedAgent, untrained: Agent | None) -> bytes:
-    """An agent for another process: as it is, or untrained with what the trained one saved."""
+def _pack(trained: TrainedAgent, untrained: Agent | None, experiment: Experiment) -> bytes:
+    """An agent for other processes: trained, or untrained with the saved state."""
     if untrained is None:
-        content: tuple[Any, ...] = (trained.agent, None, True)
+        content: tuple[Any, ...] = (trained.agent, None, True, experiment)
     else:
-        content = (untrained, save(trained).saved, False)
+        content = (untrained, save(trained).saved, False, experiment)
     try:
         return pickle.dumps(content)
     except Exception as error:
@@ -190,26 +187,46 @@ def _packed(trained: TrainedAgent, untrained: Agent | None) -> bytes:
         ) from error
 
 
-_in_process: tuple[Agent, Experiment] | AgentError
+def _main_module() -> dict[str, str]:
+    """The path or name of the user's script, which workers import to unpickle its classes."""
+    if _importing_main.is_set():
+        raise InvalidInput('a script must start its work under if __name__ == "__main__"')
+    data = spawn.get_preparation_data("worker")
+    return {key: value for key, value in data.items() if key.startswith("init_main")}
 
 
-def _start_process(packed: bytes, experiment: Experiment) -> None:
-    global _in_process
+def _import_main(data: dict[str, str]) -> None:
+    """Import the user's script; names of its classes, which key random streams, stay the same."""
+    spawn.prepare(data)
+    for value in vars(sys.modules["__main__"]).values():
+        if isinstance(value, type) and value.__module__ == "__mp_main__":
+            value.__module__ = "__main__"
+
+
+def play_in_worker(argument: list[Any], notify: Notify) -> bytes:
+    """Play a part in a worker process."""
+    main, packed, part, keep = argument
+    agent, experiment = _unpack(packed, tuple(main.items()))
+    return_free_memory()
+    return pickle.dumps(play_part(agent, experiment, Part(*part), keep, keep))
+
+
+@lru_cache(maxsize=1)
+def _unpack(packed: bytes, main: tuple[tuple[str, str], ...]) -> tuple[Agent, Experiment]:
+    """The trained agent and the experiment, made once per process."""
+    _importing_main.set()
     try:
-        agent, saved, is_trained = pickle.loads(packed)
-        if saved is not None:
-            load_into(agent, saved)
-        elif not is_trained:
-            train(agent, experiment.prior, experiment.task, experiment.seed)
-        settle()
-        _in_process = agent, experiment
-    except AgentError as error:  # raised later, where it reaches the caller
-        _in_process = error
+        _import_main(dict(main))
+        agent, saved, is_trained, experiment = pickle.loads(packed)
     except Exception as error:
-        _in_process = AgentError(f"the agent can't be made in another process: {reason(error)}")
-
-
-def _play_in_process(part: Part, play_part: "PlayPart") -> "Played":
-    if isinstance(_in_process, AgentError):
-        raise _in_process
-    return _play_measured(*_in_process, part, play_part)
+        raise AgentError(
+            f"the agent can't be made in another process ({reason(error)}): define its class in a "
+            "module of its own, or use workers=1"
+        ) from error
+    finally:
+        _importing_main.clear()
+    if saved is not None:
+        load_into(agent, saved)
+    elif not is_trained:
+        train(agent, experiment.prior, experiment.task, experiment.seed)
+    return agent, experiment

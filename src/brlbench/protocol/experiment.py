@@ -1,4 +1,4 @@
-"""What is played: a prior, MDPs drawn from a test distribution, a discount and a horizon."""
+"""Experiments: a prior, MDPs drawn from a test distribution, a discount and a horizon."""
 
 import hashlib
 import json
@@ -12,7 +12,6 @@ import numpy as np
 
 from .. import streams
 from ..agents.base import Task
-from ..arguments import positive, whole
 from ..errors import InvalidInput, short
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.mdp import MDP, check_discount
@@ -20,6 +19,7 @@ from ..mdps.sparse import Floats
 from ..memory import check_memory
 from ..problems import distribution
 from ..streams import Words
+from ..values import COUNT, INDEX, POSITIVE, check
 
 DEFAULT_HORIZON = 250
 _MOST_HELD = 2**23  # numbers; more MDPs than that are drawn again where they are needed
@@ -29,7 +29,7 @@ _BYTES_PER_DECISION = 128  # of a trajectory, while it is played, with what agen
 DRAWN = "drawn"
 """The origin of MDPs that depend on the test distribution, the seed and their number alone."""
 ARGUMENTS = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")
-"""What makes an experiment again, with its distributions and MDPs."""
+"""Arguments that, with distributions and MDPs, make an experiment again."""
 
 
 class Experiment:
@@ -51,8 +51,6 @@ class Experiment:
         deadline: float | None = None,
         mdps: Floats | None = None,
         origin: str | None = None,
-        *,
-        trajectories: int | None = None,
     ) -> None:
         """Validate.
 
@@ -69,17 +67,15 @@ class Experiment:
             mdps: probabilities [num_mdps, E] of MDPs that were drawn before.
             origin: where the MDPs come from. Experiments of one origin that differ only in the
                 number of MDPs begin with the same MDPs.
-            trajectories: the former name of `trajectories_per_mdp`.
         """
         test = prior if test is None else test
         self.prior, self.test = distribution(prior).as_prior(), distribution(test)
         _check_same_world(self.prior, self.test)
-        self.num_mdps = whole(num_mdps, "num_mdps", least=1)
+        self.num_mdps = check(num_mdps, "num_mdps", COUNT)
         self.discount = check_discount(discount)
-        self.seed = whole(seed, "seed", least=0)
-        per_mdp = trajectories_per_mdp if trajectories is None else trajectories
-        self.trajectories_per_mdp = whole(per_mdp, "trajectories_per_mdp", least=1)
-        self.deadline = None if deadline is None else positive(deadline, "deadline")
+        self.seed = check(seed, "seed", INDEX)
+        self.trajectories_per_mdp = check(trajectories_per_mdp, "trajectories_per_mdp", COUNT)
+        self.deadline = None if deadline is None else check(deadline, "deadline", POSITIVE)
         if horizon is not None and accuracy is not None:
             raise InvalidInput(
                 f"horizon = {short(horizon)} and accuracy = {short(accuracy)}: give one of them, "
@@ -87,7 +83,7 @@ class Experiment:
             )
         if accuracy is not None:
             horizon = horizon_for(accuracy, self.discount, self.test.max_reward)
-        self.horizon = whole(DEFAULT_HORIZON if horizon is None else horizon, "horizon", least=1)
+        self.horizon = check(DEFAULT_HORIZON if horizon is None else horizon, "horizon", COUNT)
         self._check_memory()
         self.given_mdps = None if mdps is None else self._check_mdps(mdps)
         self.origin = origin if origin or mdps is not None else DRAWN
@@ -131,17 +127,17 @@ class Experiment:
 
     @property
     def num_trajectories(self) -> int:
-        """How many trajectories are played in total."""
+        """The total number of trajectories."""
         return self.num_mdps * self.trajectories_per_mdp
 
     @property
     def task(self) -> Task:
-        """What agents are told besides the prior."""
+        """The discount, horizon and deadline, which agents are told besides the prior."""
         return Task(self.discount, self.horizon, self.deadline)
 
     @property
     def trajectories_at_once(self) -> int:
-        """How many trajectories can be played together in little memory, at least 1."""
+        """The number of trajectories that fit in little memory together, at least 1."""
         numbers = 1 if self.holds_mdps else len(self.test.counts.values)
         return max(1, min(_DECISIONS_AT_ONCE // self.horizon, _MOST_HELD // numbers))
 
@@ -207,7 +203,7 @@ class Experiment:
         """
         left_out = ("name", "prior", "test", "deadline", "origin")
         settings = {key: value for key, value in self.settings().items() if key not in left_out}
-        # The setting's former name keeps hashes unchanged.
+        # Hashes of the frozen sets are computed with this name.
         settings["trajectories"] = settings.pop("trajectories_per_mdp")
         text = json.dumps(settings, sort_keys=True)
         digest = hashlib.sha256(text.encode())
@@ -231,7 +227,7 @@ def draw_mdps(test: FlatDirichlet, seed: int, indices: Iterable[int]) -> Floats:
 
 def horizon_for(accuracy: float, discount: float, max_reward: float) -> int:
     """The number of decisions after which the rest of a return is below the accuracy."""
-    positive(accuracy, "accuracy")
+    check(accuracy, "accuracy", POSITIVE)
     if max_reward == 0 or accuracy * (1 - discount) >= max_reward:
         return 1
     part = math.log(accuracy) + math.log(1 - discount) - math.log(max_reward)

@@ -1,41 +1,32 @@
-"""How much memory an agent needs: the process's peak while it trains or plays, less that before.
+"""Peak memory of an agent: growth of the process's peak RSS while it trains or plays.
 
-What was there before, such as the program, its compiled code and earlier agents, does not count.
+Memory in use before, such as the program, its compiled code and earlier agents, does not count.
 Only Linux can reset the peak of a process. Elsewhere, the memory of agents is not known.
 """
 
 import ctypes
 import gc
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..memory import process_bytes
+from ..results.schema import largest
 
 _MOST_GARBAGE = 2**21  # bytes that may be unreachable when something is measured
-_least: int | None = None  # resident bytes since unreachable objects were looked for
+_least: int | None = None  # lowest RSS since the last gc.collect()
 _lock = threading.Lock()
 _begun = _ended = 0  # measurements in this process
 
 
-def largest(peaks: Iterable[int | None]) -> int | None:
-    """The largest peak; None if one of them is not known, or there are none."""
-    known: list[int] = []
-    for peak in peaks:
-        if peak is None:
-            return None
-        known.append(peak)
-    return max(known, default=None)
-
-
-def settle() -> None:
+def return_free_memory() -> None:
     """Return free memory to the system: an agent that reused it would seem to need less.
 
-    Looking for unreachable objects takes a tenth of a second, so this is done only if the process
-    has grown since it was done last.
+    gc.collect() takes a tenth of a second, so it is called only if the process has grown since the
+    last time.
     """
     global _least
     _trim()
@@ -60,7 +51,7 @@ def _malloc_trim() -> Any:
 
 
 class Meter:
-    """Measures by how much the memory of this process grows, at most, in some pieces of work."""
+    """Measures the growth of this process's peak RSS in several contexts."""
 
     def __init__(self) -> None:
         self._peaks: list[int | None] = []
@@ -68,11 +59,12 @@ class Meter:
     @property
     def peak_bytes(self) -> int | None:
         """The largest growth; None if it is not known, or nothing was measured."""
-        return largest(self._peaks)
+        peak: int | None = largest(self._peaks)
+        return peak
 
     @contextmanager
     def measuring(self) -> Iterator[None]:
-        """Measure a piece of work; two at once, nested or in threads, can't be told apart."""
+        """Measure a context; overlapping ones, nested or in threads, have no known peak."""
         global _begun, _ended
         with _lock:
             _begun += 1
@@ -92,12 +84,12 @@ class Meter:
 
 
 def measuring(meter: Meter | None) -> AbstractContextManager[None]:
-    """Measure a piece of work if there is a meter."""
+    """Measure a context if there is a meter."""
     return nullcontext() if meter is None else meter.measuring()
 
 
 def _reset_peak() -> int | None:
-    """Make the memory in use the peak, and return it; None where the system can't do that."""
+    """Reset the peak RSS, and return it; None where the system can't do that."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:

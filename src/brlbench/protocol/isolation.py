@@ -1,7 +1,7 @@
-"""What an agent of a user changes in the process is set back, for other agents and the caller.
+"""Restores process state changed by users' agents, for other agents and the caller.
 
-What can't be set back, such as threads, memory and patched libraries, needs a process of its own:
-studies give one to the agents of users.
+Threads, memory and patched libraries can't be restored: studies run each user's agent in separate
+processes.
 """
 
 import decimal
@@ -22,13 +22,13 @@ import numpy as np
 from numpy.random import mtrand
 
 from ..agents import AGENTS, describe
-from ..agents.base import Agent
+from ..agents.base import Agent, TrainingStopped
 from ..errors import AgentError, reason
 from ..streams import Words
 
 
-def is_own(agent: Agent) -> bool:
-    """Whether an agent is a user's own, not a built-in one."""
+def is_users(agent: Agent) -> bool:
+    """True for a user's agent, False for a built-in one."""
     return type(agent) not in AGENTS.values()
 
 
@@ -42,15 +42,16 @@ class Visit:
     def blame(self, error: BaseException, where: str) -> NoReturn:
         """Raise an error that says where the agent failed, and why.
 
-        What a signal handler of the caller raised is passed on.
+        Exceptions of the caller's signal handlers and progress callbacks are passed on.
         """
-        if self.is_interrupted and not isinstance(error, Exception):
+        is_signal = self.is_interrupted and not isinstance(error, Exception)
+        if is_signal or isinstance(error, TrainingStopped):
             raise error
         raise AgentError(f"{self.name} failed {where}: {reason(error)}") from error
 
     @contextmanager
     def blaming(self, where: str) -> Iterator[None]:
-        """Blame the agent for whatever is raised in this context."""
+        """Blame the agent for any exception raised in this context."""
         try:
             yield
         except BaseException as error:  # also SystemExit: an agent that exits has failed
@@ -59,7 +60,7 @@ class Visit:
 
 @contextmanager
 def isolated(agent: Agent) -> Iterator[Visit]:
-    """Let an agent run, then set back what it changed in the process."""
+    """Let an agent run, then restore the process state that it changed."""
     visit = Visit(agent)
     with ExitStack() as stack:
         stack.enter_context(_shared_by_threads())
@@ -79,7 +80,7 @@ def seed_globals(key: Words) -> None:
 
 @contextmanager
 def _signals(visit: Visit) -> Iterator[None]:
-    """Note when a handler of the caller runs; set back handlers, the mask and the alarm."""
+    """Note when a handler of the caller runs; restore handlers, the mask and the alarm."""
 
     def noting(handler: Callable[..., Any]) -> Callable[..., Any]:
         def handle(number: int, frame: Any) -> Any:
@@ -113,7 +114,7 @@ _for_agents = np.random.MT19937(0)  # takes the place of the caller's, behind `n
 
 @contextmanager
 def _shared_by_threads() -> Iterator[None]:
-    """Set back what all threads share, as soon as no agent runs in any of them."""
+    """Restore the state that threads share, as soon as no agent runs in any of them."""
     global _num_visits
     with _lock:
         if _num_visits == 0:
@@ -183,4 +184,4 @@ _SETTINGS: list[tuple[Callable[[], Any], Callable[[Any], object]]] = [
     (sys.getswitchinterval, sys.setswitchinterval),
     (gc.isenabled, lambda enabled: gc.enable() if enabled else gc.disable()),
 ]
-"""How a setting of the process is read, and how it is set back."""
+"""(read, write) of each setting of the process."""

@@ -1,4 +1,4 @@
-"""How lucky trajectories were, and how much luck is to be expected.
+"""The luck of trajectories, and its expectation.
 
 The benchmark knows every drawn MDP exactly, so it can tell luck from skill; `adjusted` takes the
 luck out of scores. Three baselines measure it (see `kernels.luck`): the optimal policy, random
@@ -12,21 +12,23 @@ import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import streams
 from ..arguments import num_cores
+from ..mdps.induction import last_q_values
 from ..mdps.sparse import Floats, Integers
+from ..results.adjusted import LEAST_MDPS, StartValues
+from ..results.schema import NUM_BASELINES
 from .experiment import Experiment
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
     from ..kernels.luck import Baselines
 
-NUM_BASELINES = 3
-_CUT = 1e-3  # discount at which values stop being told apart by the decisions left
+_CUT = 1e-3  # discount from which on values no longer depend on the decisions left
 _MOST_WORK = 500_000  # transitions times layers, above which values cost too much
 _TIE = 1e-9  # of the largest value: actions this close to the best are best
 _MDPS = 200_000  # that expectations come from, unless fewer give the same precision
@@ -39,22 +41,19 @@ OnDrawn = Callable[[int, int], None]
 """Called with the number of MDPs drawn since the last call, and with their number in all."""
 
 
-class StartValues(NamedTuple):
-    """The baselines' expected values at the start of an MDP, estimated from `num_mdps` MDPs."""
-
-    mean: Floats  # [F]
-    covariance: Floats  # [F, F]; of the estimated mean
-    num_mdps: int
-
-
 def num_baselines(experiment: Experiment) -> int:
-    """How many baselines measure luck: none if exact values would cost too much."""
+    """The number of baselines that measure luck: 0 if exact values would cost too much."""
     return NUM_BASELINES if _work(experiment) <= _MOST_WORK else 0
+
+
+def can_adjust(experiment: Experiment) -> bool:
+    """Whether results of an experiment have adjusted scores."""
+    return experiment.num_mdps >= LEAST_MDPS and num_baselines(experiment) > 0
 
 
 def measure_luck(record: "Record", experiment: Experiment, mdps: Integers) -> None:
     """Fill in the luck of trajectories, played in the MDPs [n] given."""
-    from ..agents.arrays import model
+    from ..builders import model
     from ..kernels import luck
 
     if record.noise.shape[1] == 0:
@@ -81,18 +80,19 @@ def estimate_start_values(
             if on_drawn is not None:
                 on_drawn(len(part), number)
     drawn = np.concatenate(values)
-    return StartValues(drawn.mean(axis=0), np.cov(drawn, rowvar=False) / number, number)
+    covariance = np.cov(drawn, rowvar=False) / number
+    return StartValues(drawn.mean(axis=0).tolist(), covariance.tolist(), number)
 
 
 def enough_mdps(experiment: Experiment) -> int:
-    """How many MDPs give expectations much more precise than the experiment's own mean."""
+    """The number of MDPs for expectations much more precise than the experiment's mean."""
     affordable = int(_WORK_IN_ALL / _work(experiment))
     return max(_FEWEST_MDPS, min(_MDPS, _MDPS_PER_MDP * experiment.num_mdps, affordable))
 
 
 def _draw(experiment: Experiment, part: int, size: int) -> Floats:
     """The start values [size, F] in some MDPs."""
-    from ..agents.arrays import model
+    from ..builders import model
     from ..kernels import luck
 
     rng = streams.generator("start values", experiment.test.digest, part)
@@ -116,7 +116,7 @@ def _baselines(experiment: Experiment) -> "Baselines":
 
 
 def _work(experiment: Experiment) -> int:
-    """How much solving one MDP costs: possible transitions times layers."""
+    """The cost of solving one MDP: possible transitions times layers."""
     return len(experiment.test.counts.values) * _num_layers(experiment)
 
 
@@ -129,10 +129,8 @@ def _num_layers(experiment: Experiment) -> int:
 def greedy_policy(experiment: Experiment) -> Integers:
     """The first best action [S] of each state in the prior's mean MDP."""
     mean = experiment.prior.mean()
-    table, value = mean.transitions, np.zeros(mean.num_states)
+    table, layers = mean.transitions, _num_layers(experiment)
     rewards = mean.rewards.mean.at(table)
-    for _ in range(_num_layers(experiment)):
-        q = table.replace(table.values * (rewards + experiment.discount * value[table.next_state]))
-        actions = q.row_sums().reshape(mean.num_states, -1)
-        value = actions.max(axis=1)
-    return np.asarray((actions >= value[:, None] - _TIE * np.abs(actions).max()).argmax(axis=1))
+    q = last_q_values(table, table.values[None], rewards, experiment.discount, layers)[0]
+    least = q.max(axis=1, keepdims=True) - _TIE * np.abs(q).max()
+    return np.asarray((q >= least).argmax(axis=1))

@@ -1,4 +1,4 @@
-"""What playing an experiment needs of memory, checked before it is played."""
+"""Memory needed to play an experiment, checked before it is played."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import InvalidInput
 from ..memory import available, format_bytes
 from .experiment import BYTES_PER_TRAJECTORY, Experiment
-from .totals import keeps_decisions
+from .recording import keeps_decisions
 
 _DECISION = 32  # bytes of its state, action, reward and time
 
@@ -29,7 +29,7 @@ def check(experiment: Experiment, keep_paths: bool = False, workers: int = 1) ->
 
 
 def needed(experiment: Experiment, keep_paths: bool = False, workers: int = 1) -> dict[str, int]:
-    """About how many bytes playing an experiment takes, by what they are for."""
+    """Approximate bytes to play an experiment, by purpose."""
     played = experiment.num_trajectories
     together = min(experiment.trajectories_at_once, played)
     numbers = len(experiment.test.counts.values)
@@ -45,7 +45,7 @@ def needed(experiment: Experiment, keep_paths: bool = False, workers: int = 1) -
 
 
 def check_copies(arrays: Any, copies: int) -> None:
-    """Raise if the arrays of a trained agent can't be copied this often."""
+    """Raise if there is no memory for these copies of a trained agent's arrays."""
     total, free = copies * _bytes(arrays), available()
     if free is not None and total > free:
         raise InvalidInput(

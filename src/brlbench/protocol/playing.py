@@ -1,14 +1,15 @@
 """Play parts of an experiment: compiled agents in one call, agents written in Python step by step.
 
-All playing goes through `play`, in evaluations as in studies. The returns of a trajectory do not
-depend on which trajectories are played together.
+Evaluations and studies both play through `play_part`. The returns of a trajectory do not depend on
+which trajectories are played together.
 """
 
 import copy
 import json
+import math
 import operator
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,8 +22,9 @@ from ..mdps.copying import private_copy
 from ..streams import Words
 from .experiment import Experiment
 from .footprint import Meter, measuring
-from .isolation import Visit, is_own, isolated, seed_globals
+from .isolation import Visit, is_users, isolated, seed_globals
 from .luck import measure_luck, num_baselines
+from .recording import Rows, rows_of
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
@@ -51,6 +53,77 @@ class Part(NamedTuple):
             yield Part(first, min(first + size, self.end))
 
 
+class PlayedPart(NamedTuple):
+    """The rows of a part, in one batch or several."""
+
+    part: Part
+    rows: list[Rows]
+    seconds: float
+    peak_bytes: int | None  # None: unknown
+
+
+def play_part(
+    agent: Agent,
+    experiment: Experiment,
+    part: Part,
+    keep_decisions: bool,
+    keep_paths: bool,
+    *,
+    on_batch: Callable[[Part], bool | None] = lambda batch: None,
+    batch_seconds: float = 0.2,
+    seconds: float = math.inf,
+    decision_seconds: float | None = None,
+    one_by_one: bool = False,
+    measures_memory: bool = True,
+) -> PlayedPart:
+    """Play a part in growing batches, until its end or until its time is over.
+
+    Args:
+        agent: a trained agent; a compiled one must be warm.
+        experiment: what to play.
+        part: the trajectories to play, at most.
+        keep_decisions: keep each decision's reward and time.
+        keep_paths: keep states and actions.
+        on_batch: called after each batch; True ends the part there.
+        batch_seconds: batches grow until they take this long.
+        seconds: after this time, the rest of the part is left.
+        decision_seconds: a decision that takes longer is a failure.
+        one_by_one: every batch is one trajectory.
+        measures_memory: False where other threads play, too.
+    """
+    at, size, total = part.first, 1, 0.0
+    rows: list[Rows] = []
+    meter = Meter() if measures_memory else None
+    while at < part.end:
+        batch = Part(at, min(at + size, part.end))
+        started = time.perf_counter()
+        record = play(agent, experiment, batch, meter)
+        took = time.perf_counter() - started
+        _check_decision_times(record, batch, decision_seconds, experiment)
+        rows.append(rows_of(record, experiment, at, decisions=keep_decisions, paths=keep_paths))
+        at, total = batch.end, total + took
+        if on_batch(batch) or total > seconds:
+            break
+        if not one_by_one and took < batch_seconds:
+            size = min(4 * size, experiment.trajectories_at_once)
+    peak_bytes = None if meter is None else meter.peak_bytes
+    return PlayedPart(Part(part.first, at), rows, total, peak_bytes)
+
+
+def _check_decision_times(
+    record: "Record", part: Part, limit: float | None, experiment: Experiment
+) -> None:
+    """Raise if a decision took longer than the limit."""
+    if limit is None or record.nanoseconds.max() <= limit * 1e9:
+        return
+    i, step = np.unravel_index(record.nanoseconds.argmax(), record.nanoseconds.shape)
+    mdp = (part.first + int(i)) // experiment.trajectories_per_mdp
+    raise AgentError(
+        f"its decision {step} in MDP {mdp} took "
+        f"{record.nanoseconds[i, step] / 1e9:.3g} s, more than {limit:g} s"
+    )
+
+
 def play(agent: Agent, experiment: Experiment, part: Part, meter: Meter | None = None) -> "Record":
     """Play a part of an experiment, and measure how lucky its trajectories were.
 
@@ -58,7 +131,7 @@ def play(agent: Agent, experiment: Experiment, part: Part, meter: Meter | None =
     """
     if isinstance(agent, CompiledAgent):
         record = play_compiled(agent, experiment, part, meter)
-        if is_own(agent):
+        if is_users(agent):
             _check_played(agent, experiment, part, record)
     else:
         record = _play_python(agent, experiment, part, meter)
@@ -91,12 +164,12 @@ def play_compiled(
     agent: CompiledAgent, experiment: Experiment, part: Part, meter: Meter | None = None
 ) -> "Record":
     """Play a part in one call; actions are not checked."""
-    from ..agents.arrays import model
+    from ..builders import model
     from ..kernels.loop import trajectory
 
     record = _empty_record(experiment, part)
     numbers, mdps = _mdps(experiment, part), np.arange(*part) // experiment.trajectories_per_mdp
-    given = (
+    arguments = (
         model.build_environment(experiment.test),
         experiment.probabilities_of(numbers),
         mdps - numbers.start,
@@ -106,7 +179,7 @@ def play_compiled(
     )
     try:
         with measuring(meter):
-            trajectory.play(model.copy(agent.arrays), *given)
+            trajectory.play(model.copy(agent.arrays), *arguments)
     except Exception as error:
         where = f"in MDPs {mdps[0]} to {mdps[-1]}"
         raise AgentError(f"{describe(agent)[0]} failed {where}: {reason(error)}") from error
@@ -127,7 +200,7 @@ def _check_played(agent: Agent, experiment: Experiment, part: Part, record: "Rec
 
 
 def _play_python(agent: Agent, experiment: Experiment, part: Part, meter: Meter | None) -> "Record":
-    from ..agents.arrays import model
+    from ..builders import model
 
     record = _empty_record(experiment, part)
     env = model.build_environment(experiment.test)
@@ -135,21 +208,23 @@ def _play_python(agent: Agent, experiment: Experiment, part: Part, meter: Meter 
     probabilities = experiment.probabilities_of(mdps)
     keys = _keys(agent, experiment, part)
     _warm_up(env, experiment.noise_words[part.first])
-    with isolated(agent) as visit, measuring(meter):
+    with isolated(agent) as visit:
         for i, key in enumerate(keys):
             mdp = (part.first + i) // experiment.trajectories_per_mdp
             env.probability[:] = probabilities[mdp - mdps.start]
-            # A fresh copy, so that nothing passes from one MDP to the next.
-            fresh = copy_agent(agent)
-            seed_globals(key)
-            rng = np.random.Generator(np.random.Philox(key=key))
-            noise = experiment.noise_words[part.first + i]
-            _play_one(visit, fresh, experiment, env, mdp, rng, noise, record, i)
+            with measuring(meter):
+                # A fresh copy, so that nothing passes from one MDP to the next.
+                fresh = copy_agent(agent)
+                seed_globals(key)
+                rng = np.random.Generator(np.random.Philox(key=key))
+                noise = experiment.noise_words[part.first + i]
+                _play_one(visit, fresh, experiment, env, mdp, rng, noise, record, i)
+            del fresh  # before the next copy takes memory
     return record
 
 
 def _warm_up(env: Any, noise: np.uint64) -> None:
-    """Compile the steps of an environment; a trajectory forgets those that were taken before."""
+    """Compile the steps of an environment; a trajectory begins anew."""
     from ..kernels.loop import environment
 
     environment.step_once(env, noise, environment.first_state_once(env, noise), 0)

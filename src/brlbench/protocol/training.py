@@ -6,29 +6,26 @@ Training depends only on the prior, the task, the seed and the agent.
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from .. import streams
 from ..agents import AGENTS, check_agent, describe, make_agent
-from ..agents.base import Agent, CompiledAgent, Task
-from ..agents.policy_search import OnProgress, PolicySearch
-from ..agents.random_mix import RandomMix
+from ..agents.base import Agent, CompiledAgent, OnProgress, Task
 from ..errors import AgentError, InvalidInput, StoreError
 from ..mdps.copying import private_copy
 from ..mdps.dirichlet import FlatDirichlet
 from ..memory import bounded
-from ..problems.formats import from_json
 from .experiment import Experiment
-from .footprint import Meter, settle
-from .isolation import is_own, isolated, seed_globals
+from .footprint import Meter, return_free_memory
+from .isolation import is_users, isolated, seed_globals
 from .playing import Part, identity, play_compiled
 
 
 class Training(NamedTuple):
-    """How long the offline phase of an agent took, and how much memory."""
+    """Time and memory of an agent's offline phase."""
 
     seconds: float
     cpu_seconds: float
@@ -36,7 +33,7 @@ class Training(NamedTuple):
 
 
 class TrainedAgent(NamedTuple):
-    """A trained agent, with what it was trained for."""
+    """A trained agent, with the prior, task and seed of its training."""
 
     agent: Agent
     prior: FlatDirichlet
@@ -77,20 +74,20 @@ def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> TrainedA
     """The offline phase: its time and memory are measured, without those of compilation."""
     check_agent(agent)
     names = ("train", prior.digest, task.discount, task.horizon, seed, identity(agent))
-    given = (prior, task)
-    if is_own(agent):  # which may change what it is given
-        given = private_copy(prior), private_copy(task)
+    arguments = (prior, task)
+    if is_users(agent):  # which may change its arguments
+        arguments = private_copy(prior), private_copy(task)
     meter = Meter()
     with isolated(agent) as visit:
         if isinstance(agent, CompiledAgent):
             with visit.blaming("while it was compiled"):
                 warm_up(agent)
-        settle()
+        return_free_memory()
         seed_globals(streams.key(*names))
         with meter.measuring():
             wall, processor = time.perf_counter(), time.process_time()
             with visit.blaming("while training"), _bounded(agent):
-                agent.train(*given, streams.generator(*names))
+                agent.train(*arguments, streams.generator(*names))
             seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - processor
     training = Training(seconds, cpu_seconds, meter.peak_bytes)
     return TrainedAgent(agent, prior, task, seed, training)
@@ -109,7 +106,7 @@ def train_new(
     agent = make_agent(algorithm, **parameters)
     if on_progress is not None:
         agent = with_progress(agent, on_progress)
-    # The experiment only checks what it is given: its MDP is never drawn.
+    # The experiment only checks its arguments: its MDP is never drawn.
     checked = Experiment(prior, num_mdps=1, discount=discount, horizon=horizon, seed=seed)
     return train(agent, checked.prior, checked.task, seed)
 
@@ -122,7 +119,7 @@ def with_progress(agent: Agent, on_progress: OnProgress) -> Agent:
 
 @contextmanager
 def _bounded(agent: Agent) -> Iterator[None]:
-    """Bound the memory of a built-in agent; users' own may reserve more than they use."""
+    """Bound the memory of a built-in agent; users' agents may reserve more than they use."""
     if not isinstance(agent, CompiledAgent):
         yield
         return
@@ -137,7 +134,7 @@ def _bounded(agent: Agent) -> Iterator[None]:
 
 
 def save(trained: TrainedAgent) -> SavedAgent:
-    """A trained agent as plain data, with what its own `save` gives if it has one."""
+    """A trained agent as plain data, with the value of its method `save` if it has one."""
     agent = trained.agent
     algorithm, parameters = describe(agent)
     kind = type(agent)
@@ -172,17 +169,17 @@ def load(saved: SavedAgent) -> TrainedAgent:
 
 def _check_loaded(agent: Agent, saved: SavedAgent) -> None:
     """Raise if a built-in agent's arrays are for another problem than its file says."""
-    searched = agent.inner if isinstance(agent, RandomMix) else agent
-    if not isinstance(searched, PolicySearch):
+    trained_for = agent.trained_for() if isinstance(agent, CompiledAgent) else None
+    if trained_for is None:
         return
-    found = searched.found
-    task = Task(found["discount"], found["horizon"], saved.task.deadline)
-    if from_json(found["prior"]).digest != saved.prior.digest or task != saved.task:
+    prior, task = trained_for
+    same_task = replace(task, deadline=saved.task.deadline) == saved.task
+    if prior.digest != saved.prior.digest or not same_task:
         raise StoreError(f"{saved.source} is damaged: it was saved for another prior or task")
 
 
 def load_into(agent: Any, saved: dict[str, Any]) -> None:
-    """Load into an untrained agent what a trained one saved."""
+    """Load the saved state of a trained agent into an untrained one."""
     with isolated(agent) as visit, visit.blaming("while loading"):
         agent.load(private_copy(saved))
 
@@ -191,7 +188,7 @@ _warm: set[object] = set()
 
 
 def warm_up(agent: CompiledAgent) -> None:
-    """Compile all that an agent needs, by training and playing it on a tiny problem."""
+    """Compile an agent's code, by training and playing it on a tiny problem."""
     if agent.code() in _warm:
         return
     prior = FlatDirichlet(np.ones((2, 2, 2)), np.eye(2)[:, None, :])

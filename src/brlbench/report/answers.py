@@ -1,4 +1,4 @@
-"""Questions and answers: which agents of an experiment are best, and how sure that is.
+"""Questions and answers: the best agents of an experiment, and the significance of that.
 
 `answer` does all the computing; tables, figures, LaTeX, exports and the terminal show its answers.
 """
@@ -13,33 +13,33 @@ import numpy as np
 
 from .. import streams
 from ..analysis.bounds import LEVEL, Comparison, Regions
-from ..analysis.scores import Interval, bootstrap_interval, few_mdps_warning, normalised
+from ..analysis.scores import Interval, bootstrap_interval, few_mdps_warning
 from ..analysis.significance import effect_size, holm, paired_z_test, permutation_test, z_against
-from ..analysis.times import ONLINE
 from ..arguments import parse_seconds
 from ..errors import InvalidInput, did_you_mean
 from ..mdps.sparse import Floats
-from ..protocol.score import Score
-from ..protocol.summary import Summary
-from .data import REFERENCE, ExperimentData, ReportData
+from ..results.score import Score
+from ..results.summary import Summary
+from ..results.times import ONLINE
+from .data import ALL, ExperimentData, ReportData
 from .notes import Note
 
 if TYPE_CHECKING:
     import polars
 
-    from ..protocol.result import Result
+    from ..results.result import Result
     from .pairs import Pair
 
 OPPS = ("opps-ds", "opps-cs")
 Bound = str | float | None
 """A bound on time: a duration like "5ms", or a number of seconds; None means no bound."""
 
-RESAMPLES = 1000  # how often the MDPs are resampled to find the stability of winners
+RESAMPLES = 1000  # of the MDPs, for the stability of winners
 
 
 @dataclass(frozen=True)
 class Question:
-    """Which agents are best within bounds in seconds, by which time feature and test."""
+    """Bounds in seconds on both times, the feature of online time, and the test of winners."""
 
     offline: float = math.inf
     online: float = math.inf
@@ -65,43 +65,34 @@ ANYTHING = Question()
 
 
 class Test(NamedTuple):
-    """How much worse an agent is than the best one, and how sure that is."""
+    """The difference of two agents on the same MDPs, and its significance."""
 
     difference: float  # of the scores
     interval: Interval  # of the difference, 95%, by the bootstrap
     z: float
     p_value: float
-    holm: float  # the p-value after Holm's correction over all tests of the experiment
+    holm: float  # the p-value after Holm's correction over all tests that are made
     permutation: float  # the p-value of the permutation test
     effect: float
 
 
-class Standing(NamedTuple):
-    """An agent and its scores."""
+class Row(NamedTuple):
+    """An agent in an answer: its scores and, for the best of its algorithm, how sure they are."""
 
     summary: Summary
     score: Score  # if honest, on the testing half of the MDPs
     unadjusted: Score | None  # on the same MDPs; None if the score is not adjusted
     normalised: float | None
-
-
-class Row(NamedTuple):
-    """The best agent of one algorithm: how it stands, and how it compares with the best of all."""
-
-    summary: Summary
-    score: Score  # as in `Standing`
-    unadjusted: Score | None
-    normalised: float | None
-    winner: bool
-    test: Test | None  # None for the best agent, and with too few MDPs to test
-    stability: float  # share of resamples of the MDPs in which the algorithm wins
+    winner: bool = False
+    test: Test | None = None  # against the best agent; None with too few MDPs to test
+    stability: float = math.nan  # share of resamples of the MDPs in which the algorithm wins
 
 
 class Reading(NamedTuple):
     """The winning algorithms as the online bound grows, for one offline bound."""
 
     below: Summary | None  # the offline bound is just below its training time; None: no bound
-    steps: list[tuple[float, list[str]]]
+    steps: list[tuple[float, list[str]]]  # (online bound, winning algorithms from it on)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,15 +142,15 @@ class Answer:
         return answer_html(self)
 
     @cached_property
-    def standings(self) -> list[Standing]:
+    def allowed(self) -> list[Row]:
         """Every agent within the bounds, the best first."""
         allowed = self.comparison.allowed(self.question.offline, self.question.online)
         summaries = [self.comparison.summaries[i] for i in allowed]
-        return standings_on(self.experiment, summaries, self.comparison.tested)
+        return rows_on(self.experiment, summaries, self.comparison.tested)
 
     @property
     def p_values(self) -> list[float]:
-        """Of every agent in `standings`: the Z-test's, against the best; without correction."""
+        """The p-value of each agent in `allowed`: the Z-test against the best, uncorrected."""
         allowed = self.comparison.allowed(self.question.offline, self.question.online)
         testing = self.comparison.testing[allowed]
         statistics = z_against(testing[0], testing) if allowed else ()
@@ -214,11 +205,13 @@ def answer(experiment: ExperimentData, question: Question = ANYTHING) -> Answer:
     chosen = best.best_of_algorithm
     tests = _tests(comparison, chosen, question.level, rng)
     stability = comparison.stability(question.offline, question.online, rng, RESAMPLES)
-    rows = []
-    standings = standings_on(experiment, [summaries[i] for i in chosen], comparison.tested)
-    for i, standing, test in zip(chosen, standings, tests, strict=True):
-        stable = stability[standing.summary.algorithm]
-        rows.append(Row(*standing, i in best.winners, test, stable))
+    scored = rows_on(experiment, [summaries[i] for i in chosen], comparison.tested)
+    rows = [
+        row._replace(
+            winner=i in best.winners, test=test, stability=stability[row.summary.algorithm]
+        )
+        for i, row, test in zip(chosen, scored, tests, strict=True)
+    ]
     return Answer(experiment, question, comparison, rows)
 
 
@@ -239,8 +232,8 @@ def answer_all(
 
 def notes_on(data: ReportData, answers: Sequence[Answer]) -> list[Note]:
     """Notes on the results that are shown and on the answers from them."""
-    warnings = [Note(found.warning) for found in answers if found.warning]
-    return data.notes_on([found.experiment for found in answers], warnings)
+    warnings = [Note(each.warning) for each in answers if each.warning]
+    return data.notes_on([each.experiment for each in answers], warnings)
 
 
 def _tests(
@@ -276,34 +269,12 @@ def _in_common(one: Floats, other: Floats) -> tuple[Floats, Floats]:
     return one[both], other[both]
 
 
-def standings_on(
-    experiment: ExperimentData, summaries: Sequence[Summary], mdps: slice
-) -> list[Standing]:
+def rows_on(experiment: ExperimentData, summaries: Sequence[Summary], mdps: slice) -> list[Row]:
     """Agents of an experiment with their scores on some of its MDPs."""
-    scale = _score_scale(experiment, mdps)
-    standings = []
+    scale = experiment.scale_on(mdps)
+    rows = []
     for summary in summaries:
-        score = summary.score if mdps == slice(None) else Score.of(summary.scored_returns[mdps])
+        score = summary.score if mdps == ALL else Score.of(summary.scored_returns[mdps])
         unadjusted = None if summary.adjusted is None else Score.of(summary.returns[mdps])
-        standings.append(Standing(summary, score, unadjusted, _on_scale(score.mean, scale)))
-    return standings
-
-
-def _score_scale(experiment: ExperimentData, mdps: slice) -> tuple[float, float]:
-    """What normalised scores call 0 and 1: the best scores of random and, without a bound, optimal.
-
-    Scores are those on some of the MDPs; NaN if not run.
-    """
-    random, optimal = (
-        max((float(each.scored_returns[mdps].mean()) for each in experiment.summaries
-             if each.algorithm == name), default=math.nan)
-        for name in ("random", REFERENCE)
-    )  # fmt: skip
-    bound = experiment.upper_bound
-    return random, optimal if bound is None else bound
-
-
-def _on_scale(score: float, scale: tuple[float, float]) -> float | None:
-    """A score on a scale from 0 to 1, or None if an end of the scale is not known."""
-    scaled = normalised(score, *scale)
-    return None if math.isnan(scaled) else scaled
+        rows.append(Row(summary, score, unadjusted, scale and scale.normalised(score.mean)))
+    return rows

@@ -34,7 +34,7 @@ class LogAxis:
         return cls(zero / _MARGIN, right, zero)
 
     def place(self, time: float) -> float:
-        """Where a time is drawn."""
+        """The coordinate of a time."""
         return time if time > 0 or self.zero is None else self.zero
 
     def set_up(self, axes: Axes, which: str, ticks: int = 10) -> None:
@@ -57,11 +57,11 @@ def keep_ticks_apart(axes: Axes) -> None:
             if tick.label1.get_text() and _is_within(tick.get_loc(), axis.get_view_interval())
         )
         for step in range(1, len(ticks)):
-            kept = ticks[::step]
-            if all(after[0] - before[1] >= _APART for (before, _), (after, _) in pairwise(kept)):
+            some = ticks[::step]
+            if all(after[0] - before[1] >= _APART for (before, _), (after, _) in pairwise(some)):
                 break
-        if len(ticks) > 1 and len(kept) < len(ticks):
-            axis.set_major_locator(FixedLocator([place for _, place in kept]))
+        if len(ticks) > 1 and len(some) < len(ticks):
+            axis.set_major_locator(FixedLocator([place for _, place in some]))
 
 
 def _is_within(place: float, limits: Sequence[float]) -> bool:

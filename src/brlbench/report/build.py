@@ -9,12 +9,15 @@ from matplotlib.figure import Figure
 
 from ..errors import InvalidInput, did_you_mean
 from ..files import atomic_write, check_free, make_folder, slugs
-from . import export, latex
+from ..results.sealed import write_table
+from . import latex
 from .answers import ANYTHING, Answer, Question, answer_all, notes_on
 from .data import ReportData
+from .export import agents_json, csv_of
 from .figures import render, score_against_time
 from .map import best_algorithms_map
 from .notes import Note
+from .tables import agents_table
 
 FORMATS = ("figures", "latex", "html", "csv", "json", "parquet")
 
@@ -44,7 +47,7 @@ def build(
 ) -> Built:
     """Write a report in the given formats; nothing is written if a file is in the way.
 
-    `show` is told the file that is made next, how many are made, and how many there will be.
+    `show` is a progress callback(file, done, total).
     """
     wanted = check_formats(formats)
     answers = answer_all(data, question)
@@ -96,34 +99,34 @@ def _products(
     if "latex" in wanted:
         yield from _latex(data, answers)
     if "csv" in wanted:
-        yield "agents.csv", _content(partial(export.agents_csv, answers))
+        yield "agents.csv", _content(lambda: csv_of(agents_table(answers)))
     if "json" in wanted:
-        yield "agents.json", _content(partial(export.agents_json, data, answers))
+        yield "agents.json", _content(partial(agents_json, data, answers))
     if "parquet" in wanted:
-        yield "agents.parquet", lambda path, over: export.write_agents_parquet(path, answers, over)
+        yield "agents.parquet", lambda path, over: write_table(path, agents_table(answers), over)
 
 
 def _names(answers: list[Answer]) -> list[str]:
     """The experiments' names for files."""
-    return slugs([found.experiment.name for found in answers])
+    return slugs([answer.experiment.name for answer in answers])
 
 
 def _figures(answers: list[Answer]) -> Iterator[tuple[str, Write]]:
     algorithms = sorted(
-        {summary.algorithm for found in answers for summary in found.experiment.competitors}
+        {summary.algorithm for answer in answers for summary in answer.experiment.competitors}
     )
-    for slug, found in zip(_names(answers), answers, strict=True):
+    for slug, answer in zip(_names(answers), answers, strict=True):
         for kind in ("map", "online", "offline"):
-            draw = cache(partial(_figure, found, kind, algorithms))
+            draw = cache(partial(_figure, answer, kind, algorithms))
             for suffix in (".pdf", ".png"):
                 yield f"figures/{slug}-{kind}{suffix}", _content(partial(_rendered, draw, suffix))
 
 
-def _figure(found: Answer, kind: str, algorithms: list[str]) -> Figure:
+def _figure(answer: Answer, kind: str, algorithms: list[str]) -> Figure:
     if kind == "map":
-        return best_algorithms_map(found, algorithms)
-    feature = found.question.feature if kind == "online" else "offline"
-    return score_against_time(found, feature, algorithms)
+        return best_algorithms_map(answer, algorithms)
+    feature = answer.question.feature if kind == "online" else "offline"
+    return score_against_time(answer, feature, algorithms)
 
 
 def _rendered(draw: Callable[[], Figure], suffix: str) -> bytes:
@@ -132,9 +135,9 @@ def _rendered(draw: Callable[[], Figure], suffix: str) -> bytes:
 
 def _latex(data: ReportData, answers: list[Answer]) -> Iterator[tuple[str, Write]]:
     names = _names(answers)
-    for slug, found in zip(names, answers, strict=True):
+    for slug, answer in zip(names, answers, strict=True):
         for kind in latex.TABLES:
-            yield f"tables/{slug}-{kind}.tex", _content(partial(latex.render_table, kind, found))
+            yield f"tables/{slug}-{kind}.tex", _content(partial(latex.render_table, kind, answer))
     yield "report.tex", _content(partial(latex.render_report, data, answers, names))
     yield "report.pdf", lambda path, over: latex.make_pdf(path.with_suffix(".tex"), path, over)
 
@@ -146,10 +149,10 @@ def _write_page(data: ReportData, path: Path, overwrite: bool) -> None:
 
 
 def _content(make: Callable[[], bytes | str]) -> Write:
-    """Make a function that writes what another one returns."""
+    """A function that writes the result of another one."""
 
     def write(path: Path, overwrite: bool) -> None:
-        made = make()
-        atomic_write(path, made.encode() if isinstance(made, str) else made, overwrite)
+        content = make()
+        atomic_write(path, content.encode() if isinstance(content, str) else content, overwrite)
 
     return write

@@ -1,4 +1,4 @@
-"""What users call: the best agents among results."""
+"""The function `compare`: the best agents among results."""
 
 import os
 from collections.abc import Iterable
@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..analysis.bounds import LEVEL
-from ..analysis.times import ONLINE
 from ..errors import InvalidInput, short
-from ..protocol.result import Result
+from ..results.result import Result
+from ..results.times import ONLINE
 from .answers import Answer, Bound, Question, answer_all, notes_on
 from .data import ReportData
 from .loading import load
@@ -46,8 +46,8 @@ def compare(
             f"the results are of {len(data.experiments)} experiments ({names}): choose one with "
             "experiment="
         )
-    [found] = answer_all(data, question, experiment)
-    return replace(found, notes=list(map(str, notes_on(data, [found]))))
+    [answer] = answer_all(data, question, experiment)
+    return replace(answer, notes=list(map(str, notes_on(data, [answer]))))
 
 
 def gather(

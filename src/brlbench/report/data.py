@@ -1,20 +1,52 @@
-"""What reports are made from: the summaries of every experiment."""
+"""The data of reports: the summaries of every experiment."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..analysis.bayes_bound.known import KnownBound, known_bound
 from ..analysis.scores import normalised, normalised_returns
 from ..mdps.sparse import Floats
-from ..protocol.summary import REFERENCE as REFERENCE
-from ..protocol.summary import Summary
-from ..storage.compact import ExperimentHeader
+from ..results.compact import ExperimentHeader
+from ..results.score import Score
+from ..results.summary import REFERENCE as REFERENCE
+from ..results.summary import Summary
 from ..storage.entries import Entry
 from .notes import Note, quality_notes
+
+ALL = slice(None)
+"""All MDPs of an experiment."""
+
+
+class Scale(NamedTuple):
+    """The scores that are 0 and 1 when normalised."""
+
+    random: float
+    top: float
+
+    @classmethod
+    def between(
+        cls, random: float | None, optimal: float | None, bound: float | None
+    ) -> "Scale | None":
+        """From random to the bound, or to `optimal` without one; None without both ends."""
+        top = optimal if bound is None else bound
+        return None if random is None or top is None else cls(random, top)
+
+    @property
+    def rises(self) -> bool:
+        """Whether 1 is above random, as aggregates need it."""
+        return self.random < self.top
+
+    def normalised(self, score: float) -> float | None:
+        """A score on the scale; None if both ends are equal."""
+        return None if self.random == self.top else normalised(score, self.random, self.top)
+
+    def with_interval(self, score: Score) -> Score:
+        """A score and its interval on a scale that rises; both ends of it count as exact."""
+        mean = normalised(score.mean, self.random, self.top)
+        return Score(mean, score.ci95 / (self.top - self.random))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +87,12 @@ class ExperimentData:
         """All agents but the reference."""
         return [summary for summary in self.summaries if summary.algorithm != REFERENCE]
 
-    def score_of(self, algorithm: str) -> float | None:
-        """The best score of an algorithm, or None if it was not run."""
-        return self._best_scores.get(algorithm)
-
-    @cached_property
-    def _best_scores(self) -> dict[str, float]:
-        best: dict[str, float] = {}
-        for each in self.summaries:
-            best[each.algorithm] = max(each.score.mean, best.get(each.algorithm, -math.inf))
-        return best
+    def score_of(self, algorithm: str, mdps: slice = ALL) -> float | None:
+        """The best score of an algorithm on some of the MDPs, or None if it was not run on any."""
+        returns = [
+            each.scored_returns[mdps] for each in self.summaries if each.algorithm == algorithm
+        ]
+        return max((float(each.mean()) for each in returns if len(each)), default=None)
 
     @cached_property
     def upper_bound(self) -> float | None:
@@ -72,29 +100,29 @@ class ExperimentData:
         bound = known_bound(self.settings, self.bounds)
         return None if bound is None else bound.upper
 
-    @cached_property
-    def scale(self) -> tuple[float, float] | None:
-        """What normalised scores call 0 and 1: random, and the bound, or `optimal` without one.
+    def scale_on(self, mdps: slice) -> Scale | None:
+        """The scale of scores on some of the MDPs."""
+        random, optimal = (self.score_of(name, mdps) for name in ("random", REFERENCE))
+        return Scale.between(random, optimal, self.upper_bound)
 
-        None without a score of random, or without anything that is 1.
-        """
-        random, top = self.score_of("random"), self.upper_bound
-        if top is None:
-            top = self.score_of(REFERENCE)
-        return None if random is None or top is None else (random, top)
+    @cached_property
+    def scale(self) -> Scale | None:
+        """The scale of scores on all MDPs."""
+        return self.scale_on(ALL)
+
+    @property
+    def rising_scale(self) -> Scale | None:
+        """The scale that aggregates use; None if 1 is not above random."""
+        return self.scale if self.scale and self.scale.rises else None
 
     def normalised(self, score: float) -> float | None:
         """A score on the experiment's scale; None if it has none."""
-        return None if self.scale is None else normalised(score, *self.scale)
+        return None if self.scale is None else self.scale.normalised(score)
 
     def normalised_returns(self, summary: Summary, adjusted: bool = False) -> Floats | None:
-        """The returns [N] of an agent on the experiment's scale, as aggregates need them.
-
-        None if the experiment has no scale, or nothing on it is above random.
-        """
-        if self.scale is None or self.scale[0] >= self.scale[1]:
-            return None
-        return normalised_returns(summary, *self.scale, adjusted)
+        """The returns [N] of an agent on the rising scale; None if there is none."""
+        scale = self.rising_scale
+        return None if scale is None else normalised_returns(summary, *scale, adjusted)
 
 
 @dataclass(frozen=True, eq=False)

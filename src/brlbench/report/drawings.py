@@ -44,7 +44,7 @@ def two_loops(states: int) -> Floats:
     return np.concatenate([loop[:1], -loop[1:], loop[1:]])
 
 
-# How the states of a problem are placed; on a circle by default.
+# Places of the states of a problem; on a circle by default.
 LAYOUTS: dict[str, Callable[[int], Floats]] = {
     "GC": row,
     "GC-appendix": row,
@@ -62,17 +62,17 @@ _RADIUS = 0.3  # of a state's disc
 _NEAR = 2.2  # arrows between states that are farther apart are bent more
 
 
-def transitions(made: FlatDirichlet) -> Figure:
+def transitions(problem: FlatDirichlet) -> Figure:
     """The states of a problem, and an arrow for each transition that some action makes possible."""
-    number = len(made.counts.values)
+    number = len(problem.counts.values)
     if number > MOST_DRAWN:
+        name = problem.name or "the problem"
         raise InvalidInput(
-            f"{made.name or 'the problem'} has {number} possible transitions: at most {MOST_DRAWN} "
-            "can be drawn"
+            f"{name} has {number} possible transitions: at most {MOST_DRAWN} can be drawn"
         )
     # As in `DeepSea:size=4` and `uniform:GC`.
-    known = [LAYOUTS[part] for part in made.name.split(":") if part in LAYOUTS]
-    places = (known[0] if known else circle)(made.num_states)
+    known = [LAYOUTS[part] for part in problem.name.split(":") if part in LAYOUTS]
+    places = (known[0] if known else circle)(problem.num_states)
     size = np.ptp(places, axis=0)
     low, high = places.min(axis=0) - 0.9, places.max(axis=0) + 0.9
     high[1] += max(0.0, 0.15 * size[0] - size[1])  # room for arrows that are bent upwards
@@ -83,15 +83,20 @@ def transitions(made: FlatDirichlet) -> Figure:
         axes.set_axis_off()
         axes.set_aspect("equal")
         discs = [
-            Circle(tuple(place), _RADIUS, facecolor="#FFE9B0" if start > 0 else "white",
-                   edgecolor="black", zorder=3)
-            for place, start in zip(places, made.start, strict=True)
-        ]  # fmt: skip
+            Circle(
+                tuple(place),
+                _RADIUS,
+                facecolor="#FFE9B0" if start > 0 else "white",
+                edgecolor="black",
+                zorder=3,
+            )
+            for place, start in zip(places, problem.start, strict=True)
+        ]
         for state, disc in enumerate(discs):
             axes.add_patch(disc)
             x, y = disc.center
             axes.text(x, y, str(state), ha="center", va="center", zorder=4, fontsize=8)
-        for state, following, reward in _arrows(made):
+        for state, following, reward in _arrows(problem):
             if state == following:
                 _draw_loop(axes, discs[state], reward, places.mean(axis=0))
             else:
@@ -100,12 +105,14 @@ def transitions(made: FlatDirichlet) -> Figure:
     return figure
 
 
-def _arrows(made: FlatDirichlet) -> list[tuple[int, int, float]]:
+def _arrows(problem: FlatDirichlet) -> list[tuple[int, int, float]]:
     """State, next state and the reward shown: the largest of all actions between them."""
     best: dict[tuple[int, int], float] = {}
-    rewards = made.rewards.mean.at(made.counts)
-    for pair, y, reward in zip(made.counts.pair, made.counts.next_state, rewards, strict=True):
-        key = (int(pair) // made.num_actions, int(y))
+    rewards = problem.rewards.mean.at(problem.counts)
+    for pair, y, reward in zip(
+        problem.counts.pair, problem.counts.next_state, rewards, strict=True
+    ):
+        key = (int(pair) // problem.num_actions, int(y))
         best[key] = max(best.get(key, -math.inf), float(reward))
     if sum(reward != 0 for reward in best.values()) > _MOST_REWARDS:
         highest = max(best.values())
@@ -119,9 +126,15 @@ def _draw_arrow(axes: Axes, one: Circle, other: Circle, reward: float) -> None:
     right = np.array([end[1] - start[1], start[0] - end[0]]) / distance
     bend = 0.12 if distance < _NEAR else 0.3
     arrow = FancyArrowPatch(
-        one.center, other.center, patchA=one, patchB=other, shrinkA=0, shrinkB=1,
-        connectionstyle=f"arc3,rad={bend}", **_arrow_look(reward),
-    )  # fmt: skip
+        one.center,
+        other.center,
+        patchA=one,
+        patchB=other,
+        shrinkA=0,
+        shrinkB=1,
+        connectionstyle=f"arc3,rad={bend}",
+        **_arrow_look(reward),
+    )
     axes.add_patch(arrow)
     _write_reward(axes, (start + end) / 2 + right * (distance * bend / 2 + 0.22), reward)
 
@@ -131,8 +144,14 @@ def _draw_loop(axes: Axes, disc: Circle, reward: float, centre: Floats) -> None:
     place = np.array(disc.center)
     away = np.where(place < centre, -1.0, 1.0) / math.sqrt(2)
     first, last = (place + _RADIUS * _turned(away, angle) for angle in (0.55, -0.55))
-    arrow = FancyArrowPatch(tuple(first), tuple(last), connectionstyle="arc3,rad=-1.6",
-                            shrinkA=0, shrinkB=0, **_arrow_look(reward))  # fmt: skip
+    arrow = FancyArrowPatch(
+        tuple(first),
+        tuple(last),
+        connectionstyle="arc3,rad=-1.6",
+        shrinkA=0,
+        shrinkB=0,
+        **_arrow_look(reward),
+    )
     axes.add_patch(arrow)
     _write_reward(axes, place + 0.75 * away, reward)
 
@@ -145,9 +164,16 @@ def _arrow_look(reward: float) -> dict[str, Any]:
 def _write_reward(axes: Axes, place: Floats, reward: float) -> None:
     if reward:
         axes.text(
-            place[0], place[1], f"{reward:+.3g}", color=_REWARDED, fontsize=8, ha="center",
-            va="center", zorder=5, path_effects=[withStroke(linewidth=2, foreground="white")],
-        )  # fmt: skip
+            place[0],
+            place[1],
+            f"{reward:+.3g}",
+            color=_REWARDED,
+            fontsize=8,
+            ha="center",
+            va="center",
+            zorder=5,
+            path_effects=[withStroke(linewidth=2, foreground="white")],
+        )
 
 
 def _turned(vector: Floats, angle: float) -> Floats:

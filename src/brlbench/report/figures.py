@@ -2,7 +2,6 @@
 
 import io
 import math
-import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,11 +14,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter
 
-from ..analysis.times import ONLINE
+from ..results.times import ONLINE
 from .answers import Answer, Row
 from .axes import LogAxis, keep_ticks_apart
 from .data import REFERENCE, ExperimentData
 from .labels import Label, place_labels
+from .line_breaks import break_name
 from .looks import looks_of
 from .words import describe_feature, format_bound
 
@@ -36,25 +36,29 @@ _LOOK: Any = {
 PLAIN = "0.35"  # the colour of what is no algorithm
 _LINE = 28  # characters of a name per line
 _DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (8, 4)))
+_SMALL: Any = {"markersize": 2.5, "elinewidth": 0.5, "linestyle": "", "alpha": 0.3, "zorder": 2}
+_MIDDLE: Any = {"markersize": 6, "linewidth": 1, "capsize": 2}
+_LARGE: Any = {"markersize": 7, "linewidth": 1.2, "capsize": 2.5, "zorder": 4}
+_PALE: Any = {"linewidth": 5, "alpha": 0.25}
 BOUND = "no agent can pass (bound)"  # the name of its line
 WIDTH = 6.5  # inches, the width of a page's text
 Looks = dict[str, dict[str, Any]]
 
 
 def styles(algorithms: Iterable[str]) -> Looks:
-    """The colour and the marker of each algorithm, whatever else is shown."""
+    """The colour and the marker of each algorithm, the same in all figures."""
     return {name: look.points for name, look in looks_of(algorithms).items()}
 
 
 def styles_of_agents(agents: Mapping[str, str]) -> Looks:
     """Lines for agents, given as algorithms by label: agents of one algorithm differ in dashes."""
     looks, used = looks_of(agents.values()), Counter[str]()
-    found = {}
+    lines = {}
     for label, algorithm in agents.items():
         dashes = _DASHES[used[algorithm] % len(_DASHES)]
-        found[label] = {**looks[algorithm].points, "linestyle": dashes}
+        lines[label] = {**looks[algorithm].points, "linestyle": dashes}
         used[algorithm] += 1
-    return found
+    return lines
 
 
 class Picture(Figure):
@@ -74,7 +78,12 @@ def drawing() -> Iterator[None]:
 
 def write_title(axes: Axes, text: str) -> None:
     """Write a title, wrapped to the width of the axes."""
-    axes.set_title(textwrap.fill(text, 40, break_on_hyphens=False), loc="left", fontsize=10)
+    axes.set_title(wrapped(text, 40), loc="left", fontsize=10)
+
+
+def wrapped(name: str, width: int, indent: str = "") -> str:
+    """A name in lines of at most some characters; those after the first are indented."""
+    return f"\n{indent}".join(break_name(name, width))
 
 
 def settle(figure: Figure) -> None:
@@ -95,63 +104,62 @@ def render(figure: Figure, suffix: str) -> bytes:
 
 
 def score_against_time(
-    found: Answer, feature: str, algorithms: Iterable[str] | None = None
+    answer: Answer, feature: str, algorithms: Iterable[str] | None = None
 ) -> Figure:
     """The scores of all agents of an experiment against a time feature, with 95% intervals.
 
     The best agent of each algorithm is large and has its name beside it; winners are filled.
     `algorithms` are those of all figures that are shown together.
     """
-    summaries = found.experiment.competitors
+    summaries = answer.experiment.competitors
     looks = styles(algorithms or sorted({summary.algorithm for summary in summaries}))
     log = LogAxis.of(summary.seconds[feature] for summary in summaries)
     with drawing():
         figure = Picture(figsize=(WIDTH, 3.7), layout="constrained")
         axes = figure.subplots()
         log.set_up(axes, "x")
-        _draw_agents(axes, found, feature, log, looks)
+        _draw_agents(axes, answer, feature, log, looks)
         axes.set_xlabel(f"{describe_feature(feature)} (log scale)")
         axes.set_ylabel("mean discounted return")
-        write_title(axes, found.experiment.name)
+        write_title(axes, answer.experiment.name)
         axes.grid(alpha=0.25)
-        handles = [*_draw_reference(axes, found), *_legend(found, looks)]
+        handles = [*_draw_reference(axes, answer), *_legend(answer, looks)]
         if handles:
             figure.legend(handles=handles, loc="outside right upper", alignment="left")
         if not summaries:
             say_empty(axes)
         settle(figure)
-        place_labels(axes, [_label(row, feature, log, looks) for row in found.rows])
+        place_labels(axes, [_label(row, feature, log, looks) for row in answer.rows])
     return figure
 
 
-def _draw_agents(axes: Axes, found: Answer, feature: str, log: LogAxis, looks: Looks) -> None:
-    best = {row.summary.label for row in found.rows}
+def _draw_agents(axes: Axes, answer: Answer, feature: str, log: LogAxis, looks: Looks) -> None:
+    best = {row.summary.label for row in answer.rows}
     for algorithm, look in looks.items():
         others = [
             summary
-            for summary in found.experiment.competitors
+            for summary in answer.experiment.competitors
             if summary.algorithm == algorithm and summary.label not in best
         ]
-        axes.errorbar(
-            [log.place(summary.seconds[feature]) for summary in others],
-            [summary.score.mean for summary in others],
-            [summary.score.ci95 for summary in others], **look,
-            markersize=2.5, elinewidth=0.5, linestyle="", alpha=0.3, zorder=2,
-        )  # fmt: skip
-    for row in found.rows:
+        places = [log.place(summary.seconds[feature]) for summary in others]
+        means, widths = (
+            zip(*(summary.score for summary in others), strict=True) if others else ((), ())
+        )
+        axes.errorbar(places, means, widths, **look, **_SMALL)
+    for row in answer.rows:
         look = looks[row.summary.algorithm]
         place = log.place(row.summary.seconds[feature])
         if row.summary.adjusted is not None:
             mean, ci95 = row.summary.unadjusted
-            axes.vlines(
-                place, mean - ci95, mean + ci95, color=look["color"], linewidth=5, alpha=0.25,
-                zorder=3,
-            )  # fmt: skip
-        axes.errorbar(
-            place, *row.summary.score, **look,
-            markersize=7, linewidth=1.2, capsize=2.5, zorder=4,
-            markerfacecolor=look["color"] if row.winner else "white",
-        )  # fmt: skip
+            axes.vlines(place, mean - ci95, mean + ci95, color=look["color"], **_PALE, zorder=3)
+        mean, ci95 = row.summary.score
+        axes.errorbar(place, mean, ci95, **_marker(row, looks), **_LARGE)
+
+
+def _marker(row: Row, looks: Looks) -> dict[str, Any]:
+    """The marker of an algorithm's best agent: filled if it is a winner."""
+    look = looks[row.summary.algorithm]
+    return {**look, "markerfacecolor": look["color"] if row.winner else "white"}
 
 
 def _label(row: Row, feature: str, log: LogAxis, looks: Looks) -> Label:
@@ -162,7 +170,7 @@ def _label(row: Row, feature: str, log: LogAxis, looks: Looks) -> Label:
     return Label(short, place, *summary.score, colour)
 
 
-def _draw_reference(axes: Axes, found: Answer) -> list[Line2D]:
+def _draw_reference(axes: Axes, answer: Answer) -> list[Line2D]:
     """Draw the upper bound and the score of `optimal` as lines; return their legend.
 
     A line far above the agents is only named: it would leave no room for their differences.
@@ -170,39 +178,40 @@ def _draw_reference(axes: Axes, found: Answer) -> list[Line2D]:
     low, high = axes.get_ylim()
     lines: list[Line2D] = []
     named: list[tuple[float | None, str, Any]] = [
-        (found.experiment.upper_bound, BOUND, ":"),
-        (found.experiment.score_of(REFERENCE), f"{REFERENCE} (reference)", "--"),
+        (answer.experiment.upper_bound, BOUND, ":"),
+        (answer.experiment.score_of(REFERENCE), f"{REFERENCE} (reference)", "--"),
     ]
     for value, name, dashes in named:
         if value is None:
             continue
-        within = value < high + (high - low) or not found.experiment.competitors
+        within = value < high + (high - low) or not answer.experiment.competitors
         if within:
             axes.axhline(value, color=PLAIN, linestyle=dashes, linewidth=1)
         text = f"{name}:\n{format_bound(value)}" + ("" if within else ", above the axis")
-        lines.append(Line2D([], [], color=PLAIN, linestyle=dashes, linewidth=1, label=text))
+        lines.append(_sign(text, linestyle=dashes, linewidth=1))
     return lines
 
 
-def _legend(found: Answer, looks: Looks) -> list[Line2D]:
-    """The algorithms, best first, then what the markers mean."""
-    rows = [Line2D([], [], linestyle="", **looks[row.summary.algorithm],
-                   markerfacecolor=looks[row.summary.algorithm]["color"] if row.winner else "white",
-                   label=textwrap.fill(row.summary.algorithm, _LINE, break_on_hyphens=False))
-            for row in found.rows]  # fmt: skip
-    if not rows:
-        return rows
-    sizes = (("filled: winner", 6.0, "0.35"), ("hollow: worse", 6.0, "white"),
-             ("small: other agents", 2.5, "0.35"))  # fmt: skip
-    rows += [
-        Line2D([], [], linestyle="", marker="o", color="0.35", markersize=size,
-               markerfacecolor=face, label=name)
-        for name, size, face in sizes
-    ]  # fmt: skip
-    if any(row.unadjusted for row in found.rows):
-        name = "pale: mean return,\nwith its luck"
-        rows.append(Line2D([], [], color="0.35", linewidth=5, alpha=0.25, label=name))
-    return rows
+def _legend(answer: Answer, looks: Looks) -> list[Line2D]:
+    """The algorithms, best first, then the meaning of the markers."""
+    signs = [
+        _sign(wrapped(row.summary.algorithm, _LINE), linestyle="", **_marker(row, looks))
+        for row in answer.rows
+    ]
+    if not signs:
+        return []
+    dot = {"linestyle": "", "marker": "o"}
+    signs.append(_sign("filled: winner", **dot))
+    signs.append(_sign("hollow: worse", **dot, markerfacecolor="white"))
+    signs.append(_sign("small: other agents", **dot, markersize=2.5))
+    if any(row.unadjusted for row in answer.rows):
+        signs.append(_sign("pale: mean return,\nwith its luck", **_PALE))
+    return signs
+
+
+def _sign(label: str, **look: Any) -> Line2D:
+    """A sign of a legend."""
+    return Line2D([], [], label=label, **{"color": PLAIN, **look})
 
 
 def legend_above(figure: Figure, handles: Sequence[Any], names: Sequence[str]) -> None:
@@ -233,9 +242,9 @@ def score_against_online_time(experiments: Sequence[ExperimentData]) -> Figure:
     for column in range(columns):
         lowest = max(row for row in range(rows) if row * columns + column < len(experiments))
         panels[lowest, column].set_xlabel("online time per decision (log scale)")
-    handles = [Line2D([], [], linestyle="", **look, label=name) for name, look in looks.items()]
+    handles = [_sign(name, linestyle="", **look) for name, look in looks.items()]
     if any(experiment.upper_bound is not None for experiment in experiments):
-        handles.append(Line2D([], [], color=PLAIN, linestyle=":", linewidth=1, label=BOUND))
+        handles.append(_sign(BOUND, linestyle=":", linewidth=1))
     figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(handles)))
     settle(figure)
     return figure
@@ -243,10 +252,9 @@ def score_against_online_time(experiments: Sequence[ExperimentData]) -> Figure:
 
 def _draw_panel(panel: Axes, experiment: ExperimentData, looks: Looks) -> None:
     for summary in experiment.summaries:
-        panel.errorbar(
-            summary.seconds[ONLINE], *summary.score,
-            **looks[summary.algorithm], markersize=6, capsize=2, linewidth=1,
-        )  # fmt: skip
+        look = looks[summary.algorithm]
+        mean, ci95 = summary.score
+        panel.errorbar(summary.seconds[ONLINE], mean, ci95, **look, **_MIDDLE)
     if experiment.upper_bound is not None:
         panel.axhline(experiment.upper_bound, color=PLAIN, linestyle=":", linewidth=1)
     panel.set_xscale("log")

@@ -56,8 +56,9 @@ def place_labels(axes: Axes, labels: Iterable[Label]) -> None:
         x, y = place(label.x, label.y)
         bar = 0.0 if math.isnan(label.half_width) else label.half_width
         taken.append(_Box(x - 5, y - 5, x + 5, y + 5))
-        taken.append(_Box(x - 1, place(label.x, label.y - bar)[1],
-                          x + 1, place(label.x, label.y + bar)[1]))  # fmt: skip
+        taken.append(
+            _Box(x - 1, place(label.x, label.y - bar)[1], x + 1, place(label.x, label.y + bar)[1])
+        )
     for label in labels:
         x, y = place(label.x, label.y)
         boxes = {offset: _box(x, y, offset, len(label.text)) for offset in _offsets()}
@@ -94,9 +95,16 @@ def _write(axes: Axes, label: Label, offset: tuple[float, float]) -> None:
     far = math.hypot(*offset) >= _FAR
     dark = tuple(0.75 * part for part in to_rgb(label.colour))  # light colours are hard to read
     axes.annotate(
-        label.text, (label.x, label.y), offset, textcoords="offset points",
-        ha={-1: "right", 0: "center", 1: "left"}[_side(offset)], va="center",
-        fontsize=_SIZE, color=dark, zorder=6, in_layout=False,
+        label.text,
+        (label.x, label.y),
+        offset,
+        textcoords="offset points",
+        ha={-1: "right", 0: "center", 1: "left"}[_side(offset)],
+        va="center",
+        fontsize=_SIZE,
+        color=dark,
+        zorder=6,
+        in_layout=False,
         path_effects=[withStroke(linewidth=2, foreground="white")],
         arrowprops={"arrowstyle": "-", "color": dark, "linewidth": 0.5} if far else None,
-    )  # fmt: skip
+    )

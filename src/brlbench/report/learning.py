@@ -7,12 +7,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..analysis.learning import so_far, with_intervals
 from ..mdps.sparse import Floats
-from ..protocol.labels import break_name
-from ..protocol.result import Result
+from ..results.learning import so_far, with_intervals
+from ..results.result import Result
 from .data import REFERENCE
-from .figures import PLAIN, WIDTH, Looks, Picture, drawing, legend_above, styles_of_agents
+from .figures import PLAIN, WIDTH, Looks, Picture, drawing, legend_above, styles_of_agents, wrapped
 from .words import bound_sentence
 
 _LINE = 44  # characters of a name per line
@@ -42,7 +41,7 @@ def learning_curves(results: Sequence[Result], bound: float | None = None) -> Fi
             panel.grid(alpha=0.25)
             panel.margins(x=0)
         handles, names = panels[0].get_legend_handles_labels()
-        legend_above(figure, handles, ["\n".join(break_name(name, _LINE)) for name in names])
+        legend_above(figure, handles, [wrapped(name, _LINE) for name in names])
     return figure
 
 

@@ -14,20 +14,26 @@ from typing import NamedTuple
 import numpy as np
 
 from ..analysis.bayes_bound.known import SUFFIX, KnownBound, read_bound
-from ..analysis.learning import learning_of
-from ..analysis.times import FEATURES, ONLINE, Feature, all_features, find_feature, summarise
 from ..errors import InvalidInput, StoreError, WrongKind, encodable
+from ..executors.child import Child
 from ..files import files_below
-from ..protocol.result import Result
-from ..protocol.summary import Summary
-from ..protocol.times import KNOWN_FEATURES
+from ..results.compact import ExperimentHeader, read_summaries
+from ..results.result import Result
+from ..results.summary import Summary, summarise
+from ..results.times import (
+    FEATURES,
+    KNOWN_FEATURES,
+    ONLINE,
+    Feature,
+    all_features,
+    find_feature,
+)
 from ..storage import read_result
-from ..storage.compact import ExperimentHeader, read_summaries
-from ..storage.entries import Entry, read_entry
+from ..storage.entries import Entry, is_entry, read_entry
 from ..study.failures import failures_in
 from .data import ExperimentData, ReportData
 from .notes import Note, some
-from .strangers import apart, genuine, is_repeated
+from .strangers import genuine, is_repeated, parser_in, with_distinct_names
 
 _LARGEST_RETURN = 1e150  # squares of returns are added
 
@@ -44,7 +50,7 @@ def load(
     """
     features = {**FEATURES, feature: find_feature(feature)}
     headers: dict[str, ExperimentHeader] = {}
-    found: dict[str, dict[str, Summary]] = {}  # by the experiment's hash and the full label
+    agents: dict[str, dict[str, Summary]] = {}  # by the experiment's hash and the full label
     sources: dict[Summary, Path | Result] = {}
     notes: list[Note] = []
     everything = _all_read(places, features, learning, notes)
@@ -52,17 +58,18 @@ def load(
         try:
             for header, summary in read.summaries:
                 _check_time(read.source, summary, feature)
-                _check_returns(read.source, summary, found.get(header.hash, {}).values())
+                _check_returns(read.source, summary, agents.get(header.hash, {}).values())
         except StoreError as error:
             notes.append(Note(f"left out: {error}"))
             continue
-        named = read.summaries if read.entry is None else apart(read.summaries, read.entry, found)
-        for header, summary in named:
+        pairs = read.summaries
+        if read.entry is not None:
+            pairs = with_distinct_names(pairs, read.entry, agents)
+        for header, summary in pairs:
             name = headers.setdefault(header.hash, header).name
-            agents = found.setdefault(header.hash, {})
-            if text := _add(read, summary, agents, sources, name):
+            if text := _add(read, summary, agents.setdefault(header.hash, {}), sources, name):
                 notes.append(Note(f"left out: {text}", experiment=name))
-    if not found:
+    if not agents:
         read_none = f"no results that can be read ({some([note.text for note in notes])})"
         what = read_none if notes else "no results"
         where = " and ".join(map(str, places)) or "the list"
@@ -71,18 +78,18 @@ def load(
     bounds = _bounds(places, notes)
     experiments = _distinctly_named(
         with_common_mdps(
-            [ExperimentData(*headers[key], list(found[key].values()), bounds) for key in found]
+            [ExperimentData(*headers[key], list(agents[key].values()), bounds) for key in agents]
         )
     )
     if not as_stored:
         experiments = [_alike(experiment, notes) for experiment in experiments]
     # Names of files can hold bytes that no text can.
     readable = [replace(note, text=encodable(note.text)) for note in notes]
-    return ReportData(experiments, readable, _entries(everything, found.values(), sources))
+    return ReportData(experiments, readable, _entries(everything, agents.values(), sources))
 
 
 def _failed(places: Iterable[Path | Result]) -> list[Note]:
-    """What is known of agents that failed."""
+    """Notes on agents that failed."""
     return [
         Note(
             f"failed: {failure.agent} on {failure.experiment}: {failure.reason}",
@@ -95,7 +102,7 @@ def _failed(places: Iterable[Path | Result]) -> list[Note]:
 
 
 class _Read(NamedTuple):
-    """What was read from a source."""
+    """The content of a source."""
 
     source: Path | Result
     entry: Entry | None  # if the source is one
@@ -108,14 +115,15 @@ def _all_read(
     learning: bool,
     notes: list[Note],
 ) -> list[_Read]:
-    """What was read from all sources; entries last, since other results count before them."""
-    found = []
-    for source in _sources(places, notes):
-        try:
-            found.append(_read(source, features, learning))
-        except StoreError as error:
-            notes.append(Note(f"left out: {error}"))
-    return sorted(found, key=lambda read: read.entry is not None)
+    """The content of all sources; entries last, since other results count before them."""
+    contents = []
+    with Child() as child:  # it starts with the first entry
+        for source in _sources(places, notes):
+            try:
+                contents.append(_read(source, features, learning, child))
+            except StoreError as error:
+                notes.append(Note(f"left out: {error}"))
+    return sorted(contents, key=lambda read: read.entry is not None)
 
 
 def _add(
@@ -146,15 +154,15 @@ def _add(
 
 def _entries(
     everything: Iterable[_Read],
-    found: Iterable[Mapping[str, Summary]],
+    agents: Iterable[Mapping[str, Summary]],
     sources: Mapping[Summary, Path | Result],
 ) -> dict[str, Entry]:
     """By full label, the entries of agents of which nothing else is known."""
     entries = {str(read.source): read.entry for read in everything if read.entry is not None}
     said: dict[str, Entry] = {}
     known: set[str] = set()
-    for agents in found:
-        for label, summary in agents.items():
+    for of_experiment in agents:
+        for label, summary in of_experiment.items():
             entry = entries.get(str(sources[summary]))
             if entry is None:
                 known.add(label)
@@ -188,28 +196,34 @@ def _sources(places: Iterable[Path | Result], notes: list[Note]) -> Iterator[Pat
 
 def _bounds(places: Iterable[Path | Result], notes: list[Note]) -> list[KnownBound]:
     """The bounds in files that are given, and below folders; damaged files get a note."""
-    found = []
+    bounds = []
     for place in places:
         if isinstance(place, Result):
             continue
         given = [place] if place.name.endswith(SUFFIX) else []
         for path in [*given, *files_below(place, f"*{SUFFIX}")]:
             try:
-                found.append(read_bound(path))
+                bounds.append(read_bound(path))
             except StoreError as error:
                 notes.append(Note(f"left out: {error}"))
-    return found
+    return bounds
 
 
-def _read(source: Path | Result, features: Mapping[str, Feature], learning: bool) -> _Read:
+def _read(
+    source: Path | Result, features: Mapping[str, Feature], learning: bool, child: Child
+) -> _Read:
     """The summaries of a result or in a file, each with its experiment."""
     if isinstance(source, Result):
-        return _Read(source, None, [(_header(source), _summary(source, features, learning))])
+        return _Read(source, None, [(_header(source), summarise(source, features, learning))])
+    if is_entry(source):
+        entry, pairs = read_entry(source, parser_in(child))
+        checked = [(genuine(header, source), summary) for header, summary in pairs]
+        return _Read(source, entry, _with_features(source, checked, features))
     try:
         return _Read(source, None, [_read_result(source, features, learning)])
     except WrongKind:
         with suppress(WrongKind):
-            return _read_compact(source, features)
+            return _Read(source, None, _with_features(source, read_summaries(source), features))
         return _Read(source, None, [])  # the file holds something else
 
 
@@ -218,17 +232,22 @@ def _read_result(
 ) -> tuple[ExperimentHeader, Summary]:
     result = read_result(path, decisions=learning or not features.keys() <= FEATURES.keys())
     unknown = [name for name in features if name not in FEATURES]
-    if unknown and result.totals is not None:
+    if unknown and not result.keeps_times:
         raise StoreError(
             f"{path} has no single decisions, from which {unknown[0]} could be computed: play "
             "it again with keep_paths, or use another time feature"
         )
-    return _header(result), _summary(result, features, learning)
+    return _header(result), summarise(result, features, learning)
 
 
-def _read_compact(path: Path, features: Mapping[str, Feature]) -> _Read:
-    entry, found = read_entry(path), []
-    for header, stored in read_summaries(path):
+def _with_features(
+    path: Path,
+    pairs: Iterable[tuple[ExperimentHeader, Summary]],
+    features: Mapping[str, Feature],
+) -> list[tuple[ExperimentHeader, Summary]]:
+    """The summaries of a compact file, with all time features of the package."""
+    complete = []
+    for header, stored in pairs:
         summary = replace(stored, seconds=all_features(stored.seconds))
         unknown = [name for name in features if name not in {**summary.seconds, **FEATURES}]
         if unknown:
@@ -236,15 +255,8 @@ def _read_compact(path: Path, features: Mapping[str, Feature]) -> _Read:
                 f"{path} is a compact file, in which {unknown[0]} can't be computed: use "
                 "the results themselves, or another time feature"
             )
-        if entry is not None:
-            header = genuine(header, path)
-        found.append((header, summary))
-    return _Read(path, entry, found)
-
-
-def _summary(result: Result, features: Mapping[str, Feature], learning: bool) -> Summary:
-    summary = summarise(result, features)
-    return replace(summary, learning=learning_of(result)) if learning else summary
+        complete.append((header, summary))
+    return complete
 
 
 def _header(result: Result) -> ExperimentHeader:

@@ -18,7 +18,7 @@ COLOURS = (
 )
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HATCHES = ("", "\\\\\\\\", "....", "xxxx", "////", "||||", "oooo", "----")
-"""Hatchings for Matplotlib; `report/page/map.js` draws the same ones, in this order."""
+"""Hatchings for Matplotlib; `report/web/map.js` draws the same ones, in this order."""
 
 # An algorithm's column is its colour, and its row its hatching. Add names, never move them.
 _TABLE = (
@@ -33,7 +33,7 @@ _OWN = range(len(_TABLE) * _COLUMNS, len(HATCHES) * _COLUMNS)  # places for agen
 
 
 class Look(NamedTuple):
-    """How an algorithm is drawn."""
+    """The look of an algorithm in figures and pages."""
 
     light: str
     dark: str

@@ -4,7 +4,6 @@ The regions are exact: rectangles whose edges are the agents' own times.
 """
 
 import math
-import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from matplotlib.patheffects import withStroke
 from ..mdps.sparse import Integers
 from .answers import Answer
 from .axes import LogAxis
-from .figures import WIDTH, Picture, drawing, say_empty, settle, write_title
+from .figures import WIDTH, Picture, drawing, say_empty, settle, wrapped, write_title
 from .looks import HATCHES, Look, looks_of
 from .words import describe_feature
 
@@ -47,9 +46,9 @@ class Rectangle(NamedTuple):
         return [(left, bottom), (right, bottom), (right, top), (left, top)]
 
 
-def rectangles(found: Answer) -> list[Rectangle]:
+def rectangles(answer: Answer) -> list[Rectangle]:
     """The plane of all bounds as few rectangles, without the bounds that allow no agent."""
-    regions, summaries = found.regions, found.comparison.summaries
+    regions, summaries = answer.regions, answer.comparison.summaries
     sets: dict[tuple[str, ...], int] = {}
     # The last number stays -1, for cells that allow no agent.
     numbers = np.full(len(regions.answers) + 1, -1, dtype=np.int64)
@@ -91,16 +90,16 @@ def _runs(row: Integers) -> Iterator[tuple[int, int, int]]:
             yield int(row[left]), int(left), int(right)
 
 
-def best_algorithms_map(found: Answer, algorithms: Iterable[str] | None = None) -> Figure:
+def best_algorithms_map(answer: Answer, algorithms: Iterable[str] | None = None) -> Figure:
     """The winners for all bounds: online time to the right, offline time upwards.
 
     A region has the colour and the hatching of its winner, or stripes of several winners.
     `algorithms` are those of all figures that are shown together.
     """
-    regions = found.regions
+    regions = answer.regions
     x, y = LogAxis.of(regions.online_edges), LogAxis.of(regions.offline_edges)
     by_set: dict[tuple[str, ...], list[Rectangle]] = {}
-    for rectangle in rectangles(found):
+    for rectangle in rectangles(answer):
         by_set.setdefault(rectangle.winners, []).append(rectangle)
     shown = sorted(by_set, key=lambda names: (-_area(by_set[names], x, y), names))
     looks = looks_of(algorithms or sorted({name for names in shown for name in names}))
@@ -109,9 +108,9 @@ def best_algorithms_map(found: Answer, algorithms: Iterable[str] | None = None) 
         axes = figure.subplots()
         x.set_up(axes, "x", ticks=6)
         y.set_up(axes, "y")
-        axes.set_xlabel(f"bound on {describe_feature(found.question.feature)} (log scale)")
+        axes.set_xlabel(f"bound on {describe_feature(answer.question.feature)} (log scale)")
         axes.set_ylabel("bound on offline time (log scale)")
-        write_title(axes, found.experiment.name)
+        write_title(axes, answer.experiment.name)
         handles: list[_Handle] = []
         for i, names in enumerate(shown):
             fills = [_fill_of(looks[name]) for name in names] if i < NAMED else [_Fill(_OTHERS)]
@@ -121,12 +120,17 @@ def best_algorithms_map(found: Answer, algorithms: Iterable[str] | None = None) 
                 handles.append((tuple(map(_patch, fills)), _describe(i, names)))
         if len(shown) > NAMED:
             handles.append((_patch(_Fill(_OTHERS)), f"{len(shown) - NAMED} more sets"))
-        handles += _reading_line(axes, found)
+        handles += _reading_line(axes, answer)
         if shown:
             handles.append((_patch(_Fill("white")), "no agent is that fast"))
-            figure.legend(*zip(*handles, strict=True), loc="outside right upper",
-                          alignment="left", title="winners, by area", handlelength=2.4,
-                          handler_map={tuple: HandlerTuple(ndivide=None, pad=0)})  # fmt: skip
+            figure.legend(
+                *zip(*handles, strict=True),
+                loc="outside right upper",
+                alignment="left",
+                title="winners, by area",
+                handlelength=2.4,
+                handler_map={tuple: HandlerTuple(ndivide=None, pad=0)},
+            )
         else:
             say_empty(axes)
         figure.set_size_inches(WIDTH, max(3.7, _height(handles)))
@@ -165,12 +169,13 @@ def _height(handles: list[_Handle]) -> float:
 
 def _describe(number: int, names: tuple[str, ...]) -> str:
     text = f"{number + 1}: {', '.join(names)}"
-    return textwrap.fill(text, _LINE, subsequent_indent="    ", break_on_hyphens=False)
+    return wrapped(text, _LINE, indent="    ")
 
 
 def _patch(fill: _Fill) -> Patch:
-    return Patch(**{**fill.look, "edgecolor": "0.7", "linewidth": 0.5} if fill.face == "white"
-                 else fill.look)  # fmt: skip
+    return Patch(
+        **{**fill.look, "edgecolor": "0.7", "linewidth": 0.5} if fill.face == "white" else fill.look
+    )
 
 
 def _paint(axes: Axes, corners: list[list[tuple[float, float]]], fills: list[_Fill]) -> None:
@@ -180,8 +185,9 @@ def _paint(axes: Axes, corners: list[list[tuple[float, float]]], fills: list[_Fi
         return
     outline = Path.make_compound_path(*(Path([*c, c[0]], closed=True) for c in corners))
     for number, fill in enumerate(fills):
-        stripes = PolyCollection(_stripes(number, len(fills)), **fill.look,
-                                 transform=axes.figure.dpi_scale_trans)  # fmt: skip
+        stripes = PolyCollection(
+            _stripes(number, len(fills)), **fill.look, transform=axes.figure.dpi_scale_trans
+        )
         axes.add_collection(stripes, autolim=False)
         stripes.set_clip_path(outline, axes.transData)
 
@@ -216,14 +222,19 @@ def _number(axes: Axes, parts: list[Rectangle], x: LogAxis, y: LogAxis, text: st
     if width > 0.03 * len(text) and height > 0.05:
         (left, bottom), _, (right, top), _ = largest.corners(x, y)
         axes.text(
-            math.sqrt(left * right), math.sqrt(bottom * top), text, ha="center", va="center",
-            weight="bold", path_effects=[withStroke(linewidth=3, foreground="white")],
-        )  # fmt: skip
+            math.sqrt(left * right),
+            math.sqrt(bottom * top),
+            text,
+            ha="center",
+            va="center",
+            weight="bold",
+            path_effects=[withStroke(linewidth=3, foreground="white")],
+        )
 
 
-def _reading_line(axes: Axes, found: Answer) -> list[_Handle]:
+def _reading_line(axes: Axes, answer: Answer) -> list[_Handle]:
     """A line at the offline bound for which the map is read."""
-    below = found.reading.below
+    below = answer.reading.below
     if below is None:
         return []
     look = {"color": "black", "linestyle": "--", "linewidth": 1}

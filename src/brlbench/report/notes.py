@@ -1,11 +1,11 @@
-"""Notes on results: what a reader should know before trusting a comparison of them."""
+"""Notes on results: reasons to trust a comparison of them less."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..protocol.labels import without_deadline
-from ..protocol.summary import Summary
+from ..agents.labels import without_deadline
+from ..results.summary import Summary
 
 if TYPE_CHECKING:
     from .data import ExperimentData
@@ -155,7 +155,7 @@ def _gaps(
 
 
 def _agent(summary: Summary) -> str:
-    """What tells agents apart, whatever their deadline."""
+    """Key of an agent, the same for all deadlines."""
     return without_deadline(summary.full_label, summary.deadline)
 
 

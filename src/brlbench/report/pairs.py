@@ -1,11 +1,11 @@
-"""Two agents against each other: how far apart they are, and how sure that is."""
+"""Two agents against each other: their difference, and its significance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import streams
-from ..analysis.scores import Interval, bootstrap_interval
+from ..analysis.scores import bootstrap_interval
 from ..analysis.significance import (
     Probability,
     effect_size,
@@ -14,9 +14,9 @@ from ..analysis.significance import (
     probability_better,
 )
 from ..errors import InvalidInput, did_you_mean
-from ..protocol.result import Result
-from ..protocol.summary import Summary
-from .answers import Answer
+from ..results.result import Result
+from ..results.summary import Summary
+from .answers import Answer, Test
 from .notes import some
 
 if TYPE_CHECKING:
@@ -32,18 +32,13 @@ class Pair:
     second: Summary
     num_mdps: int
     level: float
-    difference: float  # of the scores, the first minus the second
-    interval: Interval  # of the difference, 95%, by the bootstrap
-    z: float
-    p_value: float  # of the paired Z-test
-    permutation: float  # the p-value of the permutation test
-    effect: float
+    test: Test  # of the first minus the second
     probability: Probability  # that the first agent's return is higher on a drawn MDP
 
     @property
     def significant(self) -> bool:
         """Whether the agents differ at the level that was asked for."""
-        return self.p_value < 1 - self.level
+        return self.test.p_value < 1 - self.level
 
     @property
     def table(self) -> "polars.DataFrame":
@@ -58,30 +53,34 @@ class Pair:
         return pair_sentence(self)
 
 
-def make_pair(found: Answer, first: str | Result, second: str | Result) -> Pair:
+def make_pair(answer: Answer, first: str | Result, second: str | Result) -> Pair:
     """Compare two agents of an experiment, by name: see `find_agent`."""
-    one, other = find_agent(found, first), find_agent(found, second)
+    one, other = find_agent(answer, first), find_agent(answer, second)
     if one is other:
         raise InvalidInput(f"both agents are {one.label}: name two different ones")
-    question, mdps = found.question, found.comparison.tested
+    question, mdps = answer.question, answer.comparison.tested
     common = min(len(one.returns), len(other.returns))  # one may have stopped early
     one_common, other_common = one.first(common), other.first(common)
     a, b = one_common.scored_returns[mdps], other_common.scored_returns[mdps]
-    rng = streams.generator("pair", found.experiment.hash, one.full_label, other.full_label)
-    test = paired_z_test(a, b, question.level)
-    upwards = permutation_test(*((a, b) if test.z >= 0 else (b, a)), rng)
+    rng = streams.generator("pair", answer.experiment.hash, one.full_label, other.full_label)
+    z, one_sided, _ = paired_z_test(a, b, question.level)
+    upwards = permutation_test(*((a, b) if z >= 0 else (b, a)), rng)
+    p_value = 2 * min(one_sided, 1 - one_sided)
     return Pair(
-        experiment=found.experiment.name,
+        experiment=answer.experiment.name,
         first=one,
         second=other,
         num_mdps=len(a),
         level=question.level,
-        difference=float((a - b).mean()),
-        interval=bootstrap_interval(a, b, rng),
-        z=test.z,
-        p_value=2 * min(test.p_value, 1 - test.p_value),
-        permutation=min(1.0, 2 * upwards),
-        effect=effect_size(a, b),
+        test=Test(
+            difference=float((a - b).mean()),
+            interval=bootstrap_interval(a, b, rng),
+            z=z,
+            p_value=p_value,
+            holm=p_value,
+            permutation=min(1.0, 2 * upwards),
+            effect=effect_size(a, b),
+        ),
         probability=probability_better(one_common.returns[mdps], other_common.returns[mdps]),
     )
 
@@ -89,9 +88,9 @@ def make_pair(found: Answer, first: str | Result, second: str | Result) -> Pair:
 def make_pairs(answers: Sequence[Answer], first: str, second: str) -> list[Pair]:
     """Compare two agents in every experiment that has both."""
     pairs, refused = [], []
-    for found in answers:
+    for answer in answers:
         try:
-            pairs.append(make_pair(found, first, second))
+            pairs.append(make_pair(answer, first, second))
         except InvalidInput as error:
             refused.append(error)
     if not pairs:
@@ -99,12 +98,12 @@ def make_pairs(answers: Sequence[Answer], first: str, second: str) -> list[Pair]
     return pairs
 
 
-def find_agent(found: Answer, name: str | Result) -> Summary:
+def find_agent(answer: Answer, name: str | Result) -> Summary:
     """The agent of a label, of an algorithm (its best one within the bounds), or of a part of one.
 
     A part of a label must be that of one algorithm only.
     """
-    summaries = found.experiment.summaries
+    summaries = answer.experiment.summaries
     if isinstance(name, Result):
         name = name.label
     for exact in (
@@ -112,7 +111,7 @@ def find_agent(found: Answer, name: str | Result) -> Summary:
         [each for each in summaries if name == each.algorithm],
     ):
         if exact:
-            return _best(found, exact)
+            return _best(answer, exact)
     wanted = name.casefold()
     labels = {each.label: each for each in summaries}
     for matches in (
@@ -120,20 +119,20 @@ def find_agent(found: Answer, name: str | Result) -> Summary:
         [each for label, each in labels.items() if wanted in label.casefold()],
     ):
         if len({each.algorithm for each in matches}) == 1:
-            return _best(found, matches)
+            return _best(answer, matches)
         if matches:
             names = some([each.label for each in matches])
             raise InvalidInput(
-                f"agent {name!r} on {found.experiment.name} can mean several: name one of {names}"
+                f"agent {name!r} on {answer.experiment.name} can mean several: name one of {names}"
             )
     known = dict.fromkeys([*labels, *(each.algorithm for each in summaries)])
     raise InvalidInput(
-        f"there is no agent {name!r} on {found.experiment.name}{did_you_mean(name, known)}: "
+        f"there is no agent {name!r} on {answer.experiment.name}{did_you_mean(name, known)}: "
         f"name one of {some(list(labels))}"
     )
 
 
-def _best(found: Answer, agents: list[Summary]) -> Summary:
+def _best(answer: Answer, agents: list[Summary]) -> Summary:
     """The agent that represents its algorithm within the bounds, else the one of highest score."""
-    chosen = {row.summary.label for row in found.rows}
+    chosen = {row.summary.label for row in answer.rows}
     return max(agents, key=lambda each: (each.label in chosen, each.score.mean))

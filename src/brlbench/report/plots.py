@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from ..analysis.bayes_bound.known import SUFFIX, known_bound, read_bound
 from ..analysis.scores import check_same_experiment
 from ..errors import InvalidInput, did_you_mean, short
-from ..protocol.result import Result
-from ..protocol.summary import Summary
+from ..results.result import Result
+from ..results.summary import Summary
 from ..storage import read_result
 from .answers import Answer
 from .compare import Given, compare, gather
@@ -31,8 +31,8 @@ def plot_scores(results: Given | Iterable[Given] | Answer, feature: str | None =
         results: results, files and folders with them, or what `compare` returned.
         feature: the time: mean, median, p95, max or total of decisions, or offline.
     """
-    found = _answer(results)
-    return score_against_time(found, feature or found.question.feature)
+    answer = _answer(results)
+    return score_against_time(answer, feature or answer.question.feature)
 
 
 def plot_map(results: Given | Iterable[Given] | Answer) -> Figure:
@@ -55,17 +55,19 @@ def plot_learning(results: Given | Iterable[Given]) -> Figure:
             bounds.
     """
     listed = [results] if isinstance(results, Result | str | os.PathLike) else results
-    given = [each if isinstance(each, Result) else Path(each) for each in listed]
+    sources = [each if isinstance(each, Result) else Path(each) for each in listed]
     read = [
         each if isinstance(each, Result) else read_result(each)
-        for each in given
+        for each in sources
         if isinstance(each, Result) or not each.name.endswith(SUFFIX)
     ]
     if not read:
         raise InvalidInput("results = []: give at least one")
     check_same_experiment(read)
     bounds = [
-        read_bound(each) for each in given if isinstance(each, Path) and each.name.endswith(SUFFIX)
+        read_bound(each)
+        for each in sources
+        if isinstance(each, Path) and each.name.endswith(SUFFIX)
     ]
     bound = known_bound(read[0].settings, bounds)
     return learning_curves(read, None if bound is None else bound.upper)
@@ -74,7 +76,7 @@ def plot_learning(results: Given | Iterable[Given]) -> Figure:
 def plot_differences(
     results: Given | Iterable[Given] | Answer, against: str | None = None
 ) -> Figure:
-    """How much higher or lower the returns of agents are than those of one, on the same MDPs.
+    """The returns of agents minus those of one agent, on the same MDPs.
 
     Args:
         results: results, files and folders with them, or what `compare` returned.

@@ -1,4 +1,4 @@
-"""How returns spread over MDPs: distributions, and paired differences."""
+"""The spread of returns over MDPs: distributions, and paired differences."""
 
 import math
 from collections.abc import Sequence
@@ -10,11 +10,10 @@ from matplotlib.figure import Figure
 
 from ..analysis.scores import paired_differences
 from ..mdps.sparse import Floats
-from ..protocol.labels import break_name
-from ..protocol.result import Result
-from ..protocol.score import Score, ci95
-from ..protocol.summary import Summary
-from .figures import PLAIN, WIDTH, Picture, drawing, say_empty, styles
+from ..results.result import Result
+from ..results.score import Score, ci95
+from ..results.summary import Summary
+from .figures import PLAIN, WIDTH, Picture, drawing, say_empty, styles, wrapped
 from .words import bound_sentence
 
 _LINE = 34  # characters of a name per line
@@ -56,7 +55,7 @@ def differences(summaries: Sequence[Summary], against: str | None) -> Figure:
             _draw_row(axes, place, difference, Score.of(difference), looks[summary.algorithm])
         axes.axvline(0, color="0.4", linestyle="--", linewidth=1)
         if best is not None:
-            axes.set_xlabel(f"return minus that of\n{_wrapped(best.label)}")
+            axes.set_xlabel(f"return minus that of\n{wrapped(best.label, _LINE)}")
         _explain(figure, "markers: means with 95% intervals; boxes: the middle half of the MDPs")
     return figure
 
@@ -68,8 +67,8 @@ def pair(first: Result, second: Result) -> Figure:
         left, right = figure.subplots(1, 2)
         _draw_points(left, first.returns, second.returns)
         left.set(
-            xlabel=f"return of {_wrapped(second.label)}",
-            ylabel=f"return of {_wrapped(first.label)}",
+            xlabel=f"return of {wrapped(second.label, _LINE)}",
+            ylabel=f"return of {wrapped(first.label, _LINE)}",
         )
         left.set_title(f"one point per MDP of {first.settings['name']}", loc="left", fontsize=9)
         _draw_intervals(right, first.returns, second.returns)
@@ -96,7 +95,7 @@ def _draw_intervals(axes: Axes, first: Floats, second: Floats) -> None:
 
 def _rows(summaries: Sequence[Summary]) -> tuple[Figure, Axes]:
     """A figure with a row for each agent, the first one at the top."""
-    names = [_wrapped(summary.label) for summary in summaries]
+    names = [wrapped(summary.label, _LINE) for summary in summaries]
     lines = 1 + max((name.count("\n") for name in names), default=0)
     height = 1.1 + (0.22 + 0.13 * lines) * len(names)
     figure = Picture(figsize=(WIDTH, max(1.8, height)), layout="constrained")
@@ -116,15 +115,18 @@ def _draw_row(axes: Axes, place: int, numbers: Floats, score: Score, look: dict[
     axes.barh(place, high - low, 0.5, low, edgecolor=look["color"], facecolor="none", linewidth=0.8)
     mean, half_width = score
     axes.errorbar(
-        mean, place, xerr=None if math.isnan(half_width) else half_width,
-        **look, linestyle="", markersize=6, markeredgecolor="white", capsize=3, linewidth=1.4,
+        mean,
+        place,
+        xerr=None if math.isnan(half_width) else half_width,
+        **look,
+        linestyle="",
+        markersize=6,
+        markeredgecolor="white",
+        capsize=3,
+        linewidth=1.4,
         zorder=4,
-    )  # fmt: skip
+    )
 
 
 def _explain(figure: Figure, text: str) -> None:
     figure.supxlabel(text, fontsize=7)
-
-
-def _wrapped(name: str) -> str:
-    return "\n".join(break_name(name, _LINE))

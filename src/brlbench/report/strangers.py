@@ -1,21 +1,44 @@
-"""Results of strangers beside others: an entry can't pass for what somebody else has played."""
+"""Entries of strangers: they can neither end the process that reads them nor impersonate others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from ..agents import AGENTS
+from ..agents.labels import label_of
 from ..errors import InvalidInput, StoreError
-from ..protocol.summary import REFERENCE, Summary
-from ..storage.compact import ExperimentHeader
+from ..executors.base import Done, Limits
+from ..executors.child import Child
+from ..results.compact import ExperimentHeader
+from ..results.sealed import Parse
+from ..results.summary import REFERENCE, Summary
 from ..storage.entries import Entry
 from ..storage.frozen import why_not_frozen
 
 Pairs = Sequence[tuple[ExperimentHeader, Summary]]
 
 _SCALE = ("random", REFERENCE)  # normalised scores depend on them
+_LIMITS = Limits(seconds=30.0, memory=2**30)  # of parsing; entries are much smaller
+
+
+def parser_in(child: Child) -> Parse:
+    """A parser for files of strangers, in a child process.
+
+    Polars allocates what a file announces, and ends its process if that fails. So the child parses
+    the file, and hands back a table that it has made itself.
+    """
+
+    def parse(data: bytes) -> tuple[pl.LazyFrame, str]:
+        outcome = child.perform("brlbench.results.sealed:parse_for_parent", data, _LIMITS)
+        if not isinstance(outcome, Done):
+            raise ValueError(outcome.reason)
+        table, metadata = outcome.value
+        return pl.read_ipc(table).lazy(), metadata
+
+    return parse
 
 
 def genuine(header: ExperimentHeader, path: Path) -> ExperimentHeader:
@@ -25,57 +48,58 @@ def genuine(header: ExperimentHeader, path: Path) -> ExperimentHeader:
     return header._replace(name=header.settings["name"])
 
 
-def apart(
-    pairs: Pairs, entry: Entry, found: Mapping[str, Mapping[str, Summary]]
+def with_distinct_names(
+    pairs: Pairs, entry: Entry, known: Mapping[str, Mapping[str, Summary]]
 ) -> list[tuple[ExperimentHeader, Summary]]:
-    """The summaries of an entry; those that only seem to be of known agents get the entry's name.
+    """The summaries of an entry; impersonators of known agents get the entry's name.
 
-    Then they are of agents of their own in all experiments, and set no scale of normalised scores.
+    They are then agents of their own in all experiments, and set no scale of normalised scores.
 
     Args:
         pairs: the summaries, each with its experiment.
         entry: whose they are.
-        found: the summaries that are known, by the experiment's hash and the full label.
+        known: the summaries of others, by the experiment's hash and the full label.
     """
-    marked = _pretending(pairs, found)
-    named = []
+    impersonators = _impersonators(pairs, known)
+    renamed = []
     for header, summary in pairs:
         algorithm, label = summary.algorithm, summary.label
-        if not label.startswith(algorithm):
-            label = summary.full_label
-        if summary.full_label in marked:
+        # A stored label could hide the parameters of a built-in agent.
+        if algorithm in AGENTS or not label.startswith(algorithm):
+            label = label_of(algorithm, summary.parameters, summary.deadline)
+        if summary.full_label in impersonators:
             algorithm = f"{algorithm} [{entry.name}]"
             label = algorithm + label.removeprefix(summary.algorithm)
-        named.append((header, replace(summary, algorithm=algorithm, label=label)))
-    return named
+        renamed.append((header, replace(summary, algorithm=algorithm, label=label)))
+    return renamed
 
 
-def _pretending(pairs: Pairs, found: Mapping[str, Mapping[str, Summary]]) -> set[str]:
+def _impersonators(pairs: Pairs, known: Mapping[str, Mapping[str, Summary]]) -> set[str]:
     """The full labels of agents that have the label of another one.
 
     They have other results than a known agent with this label, or more of them, or parameters that
     no built-in agent has. Agents of users share a label by chance unless they share a result, too.
     """
-    everywhere = {label for agents in found.values() for label in agents}
+    everywhere = {label for agents in known.values() for label in agents}
     differing, repeated = set(), set()
     for header, summary in pairs:
         label = summary.full_label
-        known = found.get(header.hash, {}).get(label)
-        if not _is_possible(summary) or (known is not None and not _is_known(summary, known)):
+        same = known.get(header.hash, {}).get(label)
+        if not _is_possible(summary) or (same is not None and not _is_known(summary, same)):
             differing.add(label)
-        elif known is not None:
+        elif same is not None:
             repeated.add(label)
-    own = {summary.full_label for _, summary in pairs if summary.is_own}
-    return differing | ((own & everywhere) - repeated)
+    of_users = {summary.full_label for _, summary in pairs if summary.is_own}
+    return differing | ((of_users & everywhere) - repeated)
 
 
 def _is_known(summary: Summary, known: Summary) -> bool:
-    """Whether a summary has nothing that the known one has not, so it can't take its place."""
+    """True if the known summary has all returns of a summary, which then can't replace it."""
     return len(summary.returns) <= len(known.returns) and is_repeated(summary, known)
 
 
 def is_repeated(one: Summary, other: Summary) -> bool:
-    """Whether two results of one label can be of one agent: their common returns are the same."""
+    """True if two results of one label can be of one agent: their common returns are the same."""
     if one.deadline is not None:  # under a deadline, another run of the agent can differ
         return True
     common = min(len(one.returns), len(other.returns))
@@ -83,11 +107,11 @@ def is_repeated(one: Summary, other: Summary) -> bool:
 
 
 def _is_possible(summary: Summary) -> bool:
-    """False if a summary has the name of a built-in agent, and parameters that this has not."""
+    """False if a summary has a built-in agent's name, and parameters that the agent lacks."""
     if summary.algorithm not in AGENTS:
         return True
     try:
-        known = AGENTS[summary.algorithm].rules_with(summary.parameters)
+        known = AGENTS[summary.algorithm].declarations_with(summary.parameters)
     except InvalidInput:
         return False
     limits_scale = summary.algorithm in _SCALE and summary.deadline is not None

@@ -1,152 +1,152 @@
-"""Tables for programs: every agent, and the best agent of each algorithm."""
+"""Tables for programs: every agent, the best agent of each algorithm, tests and pairs.
+
+Each table selects its columns from the cells of its rows; `_KINDS` has the types of all columns.
+"""
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
 
-from ..protocol.score import Score
-from .answers import Answer, Test
+from ..results.schema import Place, shown_in
+from ..results.score import Score
+from .answers import Answer, Row, Test, rows_on
+from .data import ALL
 from .pairs import Pair
 
-_SETTINGS = (
-    "num_mdps", "trajectories_per_mdp", "discount", "horizon", "seed", "prior", "test",
-)  # fmt: skip
-_BEST: dict[str, Any] = {
-    **dict.fromkeys(("experiment", "agent", "algorithm"), pl.String),
-    **dict.fromkeys(("own", "winner"), pl.Boolean),
-    **dict.fromkeys(("score", "ci95", "mean_return", "mean_return_ci95"), pl.Float64),
-    **dict.fromkeys(("normalised", "bound", "offline_seconds", "online_seconds"), pl.Float64),
-    "peak_bytes": pl.Int64,
-    **dict.fromkeys(("difference", "p_value", "p_holm", "p_permutation"), pl.Float64),
-    **dict.fromkeys(("effect_size", "stability"), pl.Float64),
-}
-
-_EVERYONE: dict[str, Any] = {
-    **dict.fromkeys(("experiment", "agent", "algorithm"), pl.String),
+_QUANTITIES = {each.name: each.summary_kind for each in shown_in(Place.EXPORT)}
+_TYPES = {int: pl.Int64, float: pl.Float64}
+_KINDS: dict[str, Any] = {  # of columns; all others are numbers
+    **dict.fromkeys(("experiment", "agent", "algorithm", "first", "second"), pl.String),
     **dict.fromkeys(("own", "winner", "best_of_algorithm"), pl.Boolean),
-    **dict.fromkeys(("score", "ci95", "mean_return", "mean_return_ci95"), pl.Float64),
-    **dict.fromkeys(("normalised", "bound", "offline_seconds", "online_seconds"), pl.Float64),
-    "peak_bytes": pl.Int64,
-    "p_value": pl.Float64,
+    **{name: _TYPES[kind] for name, kind in _QUANTITIES.items()},
 }
+_SETTINGS = ("num_mdps", "trajectories_per_mdp", "discount", "horizon", "seed", "prior", "test")
+_SCORES = ("score", "ci95", "mean_return", "mean_return_ci95", "normalised", "bound")
+_NUMBERS = (*_SCORES, "offline_seconds", "online_seconds", *_QUANTITIES)
+_TEST = ("difference", "low", "high", "z", "p_value", "p_holm", "p_permutation", "effect_size")
+_PROBABILITY = ("probability_better", "probability_low", "probability_high")
 
 
 def agents_table(answers: Iterable[Answer]) -> pl.DataFrame:
     """One row for every agent in every experiment."""
-    rows: list[dict[str, Any]] = []
-    for found in answers:
-        experiment = found.experiment
-        best = {row.summary.label: row.winner for row in found.rows}
-        settings = {name: experiment.settings[name] for name in _SETTINGS}
-        for summary in experiment.summaries:
-            score, ci95 = _numbers(summary.score)
-            mean_return, mean_return_ci95 = _numbers(summary.unadjusted)
-            times = {f"{name}_seconds": value for name, value in summary.seconds.items()}
-            rows.append(
-                {
-                    "experiment": experiment.name,
-                    "experiment_hash": experiment.hash,
-                    **settings,
-                    "algorithm": summary.algorithm,
-                    "agent": summary.label,
-                    "parameters": json.dumps(summary.parameters, default=str),
-                    "played_mdps": len(summary.returns),
-                    "stopped": summary.stopped.reason if summary.stopped else None,
-                    "score": score,
-                    "ci95": ci95,
-                    "mean_return": mean_return,
-                    "mean_return_ci95": mean_return_ci95,
-                    "normalised": _or_none(experiment.normalised(summary.score.mean)),
-                    "bound": experiment.upper_bound,
-                    **times,
-                    "peak_bytes": summary.peak_bytes,
-                    "own": summary.is_own,
-                    "best_of_algorithm": summary.label in best,
-                    "winner": best.get(summary.label, False),
-                    "processor": summary.machine.get("processor"),
-                }
-            )
-    kinds = {"peak_bytes": pl.Int64} if rows else None  # also where none is known
+    rows = [
+        _agent_cells(answer, row)
+        for answer in answers
+        for row in rows_on(answer.experiment, answer.experiment.summaries, ALL)
+    ]
+    # The schema is also needed where no agent has a quantity.
+    kinds = {name: _KINDS[name] for name in _QUANTITIES} if rows else None
     return pl.DataFrame(rows, schema_overrides=kinds, infer_schema_length=None)
 
 
 def best_table(answers: Iterable[Answer]) -> pl.DataFrame:
     """One row for the best agent of each algorithm in each experiment."""
     rows = [
-        (
-            found.experiment.name, row.summary.label, row.summary.algorithm, row.summary.is_own,
-            row.winner,
-            *_numbers(row.score), *_numbers(row.unadjusted or row.score), row.normalised,
-            found.experiment.upper_bound,
-            row.summary.seconds["offline"], row.summary.seconds[found.question.feature],
-            row.summary.peak_bytes, *_tested(row.test), row.stability,
-        )
-        for found in answers
-        for row in found.rows
-    ]  # fmt: skip
-    return pl.DataFrame(rows, schema=_BEST, orient="row")
-
-
-def tests_table(found: Answer) -> pl.DataFrame:
-    """One row for each algorithm but the first: how much worse its best agent is."""
-    columns = ("agent", "difference", "low", "high", "z", "p_value", "p_holm", "p_permutation",
-               "effect_size")  # fmt: skip
-    rows = [
-        (row.summary.label, test.difference, *test.interval, test.z, test.p_value, test.holm,
-         test.permutation, test.effect)
-        for row in found.rows
-        if (test := row.test) is not None
-    ]  # fmt: skip
-    kinds: dict[str, Any] = dict.fromkeys(columns, pl.Float64)
-    return pl.DataFrame(rows, schema=kinds | {"agent": pl.String}, orient="row")
-
-
-def pairs_table(pairs: Iterable[Pair]) -> pl.DataFrame:
-    """One row for each experiment in which two agents are compared."""
-    texts = ("experiment", "first", "second")
-    numbers = ("difference", "low", "high", "z", "p_value", "p_permutation", "effect_size",
-               "probability_better", "probability_low", "probability_high")  # fmt: skip
-    rows = [
-        (
-            pair.experiment, pair.first.label, pair.second.label, pair.difference, *pair.interval,
-            pair.z, pair.p_value, pair.permutation, pair.effect, pair.probability.value,
-            *pair.probability.interval,
-        )
-        for pair in pairs
-    ]  # fmt: skip
-    kinds: dict[str, Any] = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64)
-    return pl.DataFrame(rows, schema=kinds, orient="row")
+        {**_cells(answer, row), **_test_cells(row.test), "stability": row.stability}
+        for answer in answers
+        for row in answer.rows
+    ]
+    tests = [name for name in _TEST if name not in ("low", "high", "z")]
+    names = ("experiment", "agent", "algorithm", "own", "winner")
+    return _table(rows, [*names, *_NUMBERS, *tests, "stability"])
 
 
 def everyone_table(answers: Iterable[Answer]) -> pl.DataFrame:
     """One row for every agent within the bounds of each experiment, the best first."""
-    rows = []
-    for found in answers:
-        best = {row.summary.label: row.winner for row in found.rows}
-        for standing, p_value in zip(found.standings, found.p_values, strict=True):
-            summary = standing.summary
-            rows.append((
-                found.experiment.name, summary.label, summary.algorithm, summary.is_own,
-                best.get(summary.label, False), summary.label in best,
-                *_numbers(standing.score), *_numbers(standing.unadjusted or standing.score),
-                standing.normalised, found.experiment.upper_bound, summary.seconds["offline"],
-                summary.seconds[found.question.feature], summary.peak_bytes, p_value,
-            ))  # fmt: skip
-    return pl.DataFrame(rows, schema=_EVERYONE, orient="row")
+    rows = [
+        {**_cells(answer, row), "p_value": p_value}
+        for answer in answers
+        for row, p_value in zip(answer.allowed, answer.p_values, strict=True)
+    ]
+    names = ("experiment", "agent", "algorithm", "own", "winner", "best_of_algorithm")
+    return _table(rows, [*names, *_NUMBERS, "p_value"])
 
 
-def _tested(test: Test | None) -> tuple[float | None, ...]:
+def tests_table(answer: Answer) -> pl.DataFrame:
+    """One row for each algorithm but the first: how much worse its best agent is."""
+    rows = [{**_cells(answer, row), **_test_cells(row.test)} for row in answer.rows if row.test]
+    return _table(rows, ["agent", *_TEST])
+
+
+def pairs_table(pairs: Iterable[Pair]) -> pl.DataFrame:
+    """One row for each experiment in which two agents are compared."""
+    tests = [name for name in _TEST if name != "p_holm"]
+    columns = ["experiment", "first", "second", *tests, *_PROBABILITY]
+    return _table(map(_pair_cells, pairs), columns)
+
+
+def _table(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pl.DataFrame:
+    """The named columns of rows, which can have more cells."""
+    kinds = {name: _KINDS.get(name, pl.Float64) for name in columns}
+    return pl.DataFrame([[row[name] for name in columns] for row in rows], kinds, orient="row")
+
+
+def _agent_cells(answer: Answer, row: Row) -> dict[str, Any]:
+    """The cells of an agent with its experiment's settings and all time features."""
+    cells, summary, experiment = _cells(answer, row), row.summary, answer.experiment
+    return {
+        "experiment": experiment.name,
+        "experiment_hash": experiment.hash,
+        **{name: experiment.settings[name] for name in _SETTINGS},
+        "algorithm": summary.algorithm,
+        "agent": summary.label,
+        "parameters": json.dumps(summary.parameters, default=str),
+        "played_mdps": len(summary.returns),
+        "stopped": summary.stopped.reason if summary.stopped else None,
+        **{name: cells[name] for name in _SCORES},
+        **{f"{name}_seconds": seconds for name, seconds in summary.seconds.items()},
+        **{name: cells[name] for name in (*_QUANTITIES, "own", "best_of_algorithm", "winner")},
+        "processor": summary.machine.get("processor"),
+    }
+
+
+def _cells(answer: Answer, row: Row) -> dict[str, Any]:
+    """The cells of an agent that most tables have."""
+    summary = row.summary
+    best = {each.summary.label: each.winner for each in answer.rows}
+    score, ci95 = _numbers(row.score)
+    mean_return, mean_return_ci95 = _numbers(row.unadjusted or row.score)
+    return {
+        "experiment": answer.experiment.name,
+        "agent": summary.label,
+        "algorithm": summary.algorithm,
+        "own": summary.is_own,
+        "winner": best.get(summary.label, False),
+        "best_of_algorithm": summary.label in best,
+        "score": score,
+        "ci95": ci95,
+        "mean_return": mean_return,
+        "mean_return_ci95": mean_return_ci95,
+        "normalised": row.normalised,
+        "bound": answer.experiment.upper_bound,
+        "offline_seconds": summary.seconds["offline"],
+        "online_seconds": summary.seconds[answer.question.feature],
+        **{name: summary.quantities.get(name) for name in _QUANTITIES},
+    }
+
+
+def _test_cells(test: Test | None) -> dict[str, float | None]:
+    """The cells of a test of two agents; empty if there was none."""
     if test is None:
-        return (None,) * 5
-    return test.difference, test.p_value, test.holm, test.permutation, test.effect
+        return dict.fromkeys(_TEST)
+    numbers = (test.z, test.p_value, test.holm, test.permutation, test.effect)
+    return dict(zip(_TEST, (test.difference, *test.interval, *numbers), strict=True))
+
+
+def _pair_cells(pair: Pair) -> dict[str, Any]:
+    """The cells of a comparison of two agents."""
+    probabilities = (pair.probability.value, *pair.probability.interval)
+    return {
+        "experiment": pair.experiment,
+        "first": pair.first.label,
+        "second": pair.second.label,
+        **_test_cells(pair.test),
+        **dict(zip(_PROBABILITY, probabilities, strict=True)),
+    }
 
 
 def _numbers(score: Score) -> tuple[float, float | None]:
-    return score.mean, _or_none(score.ci95)
-
-
-def _or_none(number: float | None) -> float | None:
-    return None if number is None or math.isnan(number) else number
+    return score.mean, None if math.isnan(score.ci95) else score.ci95

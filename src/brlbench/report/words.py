@@ -5,23 +5,15 @@ from collections.abc import Sequence
 from html import escape
 
 from ..arguments import format_seconds
-from ..protocol.display import html_table
-from ..protocol.score import Score
-from ..protocol.summary import Summary
+from ..results.display import html_table
+from ..results.score import Score
+from ..results.summary import Summary
 from .answers import Answer, Question
 from .data import REFERENCE, ExperimentData
 from .pairs import Pair
+from .quantities import feature_texts
 
 WINNER, OWN = "★", "◆"
-_FEATURES = {
-    "offline": "offline time",
-    "mean": "mean online time per decision",
-    "median": "median online time per decision",
-    "p95": "95th percentile of the online time per decision",
-    "max": "longest online time per decision",
-    "total": "online time per trajectory",
-    "max_with_training": "longest time of training and decisions",
-}
 
 
 def mark(summary: Summary, winner: bool = False) -> str:
@@ -41,7 +33,7 @@ def format_p(p_value: float) -> str:
 
 def describe_feature(feature: str) -> str:
     """A time feature in words."""
-    return _FEATURES.get(feature, f"time feature {feature}")
+    return feature_texts(feature).sentence
 
 
 def describe_bounds(question: Question) -> str:
@@ -52,29 +44,29 @@ def describe_bounds(question: Question) -> str:
     )
 
 
-def sentence(found: Answer) -> str:
-    """Which agents are best, in one sentence."""
-    bounds = describe_bounds(found.question)
-    start = f"{found.experiment.name}{f' within {bounds}' if bounds else ''}: "
-    summaries = found.experiment.competitors
+def sentence(answer: Answer) -> str:
+    """The best agents, in one sentence."""
+    bounds = describe_bounds(answer.question)
+    start = f"{answer.experiment.name}{f' within {bounds}' if bounds else ''}: "
+    summaries = answer.experiment.competitors
     if not summaries:
         return start + "there are no agents to compare."
-    if not found.rows:
+    if not answer.rows:
         least = {
             "offline": min(summary.seconds["offline"] for summary in summaries),
-            "online": min(summary.seconds[found.question.feature] for summary in summaries),
+            "online": min(summary.seconds[answer.question.feature] for summary in summaries),
         }
         times = " and ".join(f"{format_seconds(time)} {name}" for name, time in least.items())
         return start + f"no agent is within the bounds; the shortest times are {times}."
-    first = found.rows[0]
+    first = answer.rows[0]
     score = format_score(*first.score)
     best = f"{first.summary.label} is best with {score}"
-    if found.question.honest:
+    if answer.question.honest:
         best = f"{first.summary.label} is best on one half of the MDPs, with {score} on the other"
-    others = [summary.label for summary in found.winners[1:]]
+    others = [summary.label for summary in answer.winners[1:]]
     if others:
         return start + f"{best}; not significantly worse: {', '.join(others)}."
-    if len(found.rows) == 1:
+    if len(answer.rows) == 1:
         return start + f"{best}; there is no other algorithm."
     return start + f"{best}; the other algorithms are significantly worse."
 
@@ -92,7 +84,7 @@ def bound_sentence(bound: float | None) -> str:
 
 
 def scale_sentence(experiments: Sequence[ExperimentData]) -> str:
-    """What normalised scores call 0 and 1."""
+    """The meaning of 0 and 1 among normalised scores."""
     known = [each.upper_bound is not None for each in experiments]
     bound, reference = "the bound that no agent can pass", f"{REFERENCE}, which knows the MDP"
     if all(known):
@@ -103,17 +95,17 @@ def scale_sentence(experiments: Sequence[ExperimentData]) -> str:
 
 
 def pair_sentence(pair: Pair) -> str:
-    """How two agents compare, in a few sentences."""
-    first, second = pair.first.label, pair.second.label
-    ahead, behind = (first, second) if pair.difference >= 0 else (second, first)
+    """The comparison of two agents, in a few sentences."""
+    first, second, test = pair.first.label, pair.second.label, pair.test
+    ahead, behind = (first, second) if test.difference >= 0 else (second, first)
     verdict = "is better than" if pair.significant else "is not significantly better than"
-    sign = 1 if pair.difference >= 0 else -1
-    low, high = sorted(sign * end for end in pair.interval)
+    sign = 1 if test.difference >= 0 else -1
+    low, high = sorted(sign * end for end in test.interval)
     chance, (least, most) = pair.probability
     return (
         f"{pair.experiment}: {ahead} {verdict} {behind}, by "
-        f"{abs(pair.difference):.2f} (95% interval: {low:.2f} to {high:.2f}; paired Z-test, "
-        f"two-sided: p {_p(pair.p_value)}; permutation test: p {_p(pair.permutation)}). On a drawn "
+        f"{abs(test.difference):.2f} (95% interval: {low:.2f} to {high:.2f}; paired Z-test, "
+        f"two-sided: p {_p(test.p_value)}; permutation test: p {_p(test.permutation)}). On a drawn "
         f"MDP, {first} has the higher return with probability {100 * chance:.0f}% (95% interval: "
         f"{100 * least:.0f}% to {100 * most:.0f}%; equal returns count one half)."
     )
@@ -124,7 +116,7 @@ def _p(p_value: float) -> str:
     return text if text.startswith("<") else f"= {text}"
 
 
-def answer_html(found: Answer) -> str:
+def answer_html(answer: Answer) -> str:
     """The best agents, for notebooks: a sentence, a table and the notes."""
     head = ("", "agent", "score", "offline", "online", "behind", "p")
     rows = [
@@ -133,26 +125,26 @@ def answer_html(found: Answer) -> str:
             row.summary.label,
             row.score,
             format_seconds(row.summary.seconds["offline"]),
-            format_seconds(row.summary.seconds[found.question.feature]),
+            format_seconds(row.summary.seconds[answer.question.feature]),
             f"{row.test.difference:.2f}" if row.test else "",
             format_p(row.test.p_value) if row.test else "",
         )
-        for row in found.rows
+        for row in answer.rows
     ]
-    notes = "".join(f"<p>note: {escape(note)}</p>" for note in found.notes)
+    notes = "".join(f"<p>note: {escape(note)}</p>" for note in answer.notes)
     table = html_table(head, rows) if rows else ""
-    bound = bound_sentence(found.experiment.upper_bound)
-    told = sentence(found) + (f" {bound[0].upper()}{bound[1:]}." if bound else "")
-    return f"<p>{escape(told)}</p>{table}{notes}"
+    bound = bound_sentence(answer.experiment.upper_bound)
+    text = sentence(answer) + (f" {bound[0].upper()}{bound[1:]}." if bound else "")
+    return f"<p>{escape(text)}</p>{table}{notes}"
 
 
-def read_map(found: Answer) -> str:
+def read_map(answer: Answer) -> str:
     """The winning algorithms on the map from left to right, as the paper lists them."""
-    below, steps = found.reading
+    below, steps = answer.reading
     bound = f" trained in less than {format_seconds(below.seconds['offline'])}" if below else ""
     if not steps:
-        return f"{found.experiment.name}{bound}: no agent."
+        return f"{answer.experiment.name}{bound}: no agent."
     sets = [f"({', '.join(names)})" for _, names in steps]
     froms = ["", *(f" from {format_seconds(time)}" for time, _ in steps[1:])]
     parts = [text + begin for text, begin in zip(sets, froms, strict=True)]
-    return f"{found.experiment.name}{bound}: {', '.join(parts)}."
+    return f"{answer.experiment.name}{bound}: {', '.join(parts)}."

@@ -1,13 +1,12 @@
-"""Results, trained agents and experiments on disk: written once, whole or not at all.
+"""Trained agents and experiments on disk, and the files of results: written once, whole or not.
 
-Storage serialises what `protocol` made; it never trains and never plays. `tables` has the file
-format that all Parquet files share.
+Storage serialises what `protocol` made; it never trains and never plays.
 """
 
+from ..results.files import read_result, write_result
 from .agents import read_agent, write_agent
 from .experiments import read_experiment, write_experiment
 from .frozen import frozen_set
-from .results import read_result, write_result
 
 __all__ = [
     "frozen_set",

@@ -15,19 +15,25 @@ from ..problems import formats
 from ..protocol import machine
 from ..protocol.experiment import check_horizon
 from ..protocol.training import SavedAgent, Training
-from .checks import (
-    DAMAGE,
-    Rule,
-    check,
-    is_number,
-    is_size,
-    is_table,
-    is_text,
-    is_time,
-    optional,
-    whole,
-)
-from .tables import FORMAT, OPEN_SEAL, check_kind, is_intact, sealed
+from ..results.sealed import DAMAGE, FORMAT, OPEN_SEAL, check_kind, is_intact, sealed
+from ..schemas import Schema, parse_table
+from ..values import Bytes, Count, Discount, Index, Positive, Seconds, Text
+
+
+class _Content(Schema):
+    """The content of an agent's file, besides its kind, its machine and its seal."""
+
+    agent: Text
+    parameters: dict[str, Any]
+    saved: dict[str, Any] | None
+    prior: dict[str, Any]
+    discount: Discount
+    horizon: Count
+    deadline: Positive | None
+    seed: Index
+    offline_seconds: Seconds
+    offline_cpu_seconds: Seconds
+    offline_peak_bytes: Bytes | None
 
 
 def write_agent(path: Path, agent: SavedAgent, overwrite: bool = False) -> None:
@@ -72,21 +78,19 @@ def read_agent(path: Path) -> SavedAgent:
 def unpack_agent(data: bytes, source: str) -> SavedAgent:
     """A trained agent from the content of a file; `source` names it in errors."""
     try:
-        content = parse_json(data if is_intact(data) else b"")
-        check_kind(Path(source), content, "agent")
-        check(content, _CONTENT)
-        check_horizon(content["horizon"])
+        document = parse_json(data if is_intact(data) else b"")
+        check_kind(Path(source), document, "agent")
+        content = parse_table(_Content, document)
+        check_horizon(content.horizon)
         return SavedAgent(
-            agent=content["agent"],
-            parameters=_arrays(content["parameters"]),
-            saved=_arrays(content["saved"]),
-            prior=formats.from_json(json.dumps(content["prior"])),
-            task=Task(content["discount"], content["horizon"], content.get("deadline")),
-            seed=content["seed"],
+            agent=content.agent,
+            parameters=_arrays(content.parameters),
+            saved=_arrays(content.saved),
+            prior=formats.from_json(json.dumps(content.prior)),
+            task=Task(content.discount, content.horizon, content.deadline),
+            seed=content.seed,
             training=Training(
-                content["offline_seconds"],
-                content["offline_cpu_seconds"],
-                content.get("offline_peak_bytes"),
+                content.offline_seconds, content.offline_cpu_seconds, content.offline_peak_bytes
             ),
             source=source,
         )
@@ -129,18 +133,3 @@ def _array(numbers: Any, dtype: str, shape: list[int]) -> np.ndarray[Any, Any]:
         texts = np.array(numbers, dtype=object)
         check_memory(texts.size * kind.itemsize, f"an array of type {dtype}", "save lists of texts")
         return texts.astype(kind).reshape(shape)
-
-
-_CONTENT: dict[str, Rule] = {
-    "agent": is_text,
-    "parameters": is_table,
-    "saved": optional(is_table),
-    "prior": is_table,
-    "discount": lambda value: is_number(value) and 0 < value < 1,
-    "horizon": whole(1),
-    "deadline": optional(lambda value: is_number(value) and value > 0),
-    "seed": whole(0),
-    "offline_seconds": is_time,
-    "offline_cpu_seconds": is_time,
-    "offline_peak_bytes": optional(is_size),
-}

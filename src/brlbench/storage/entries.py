@@ -1,7 +1,7 @@
 """Entries: compact files that also say who made an agent, for boards of results.
 
-Reports read an entry like any compact file. Its seal, a digest of all other bytes, shows careless
-changes; only `brlbench entry check` finds those of somebody who seals the file again.
+The name of a stranger's file ends with `.entry.parquet`. Its seal, a digest of all other bytes,
+shows careless changes; only `brlbench entry check` finds those of somebody who seals it again.
 
 The texts of an entry come from strangers. They follow rules, which hold when an entry is written
 and when it is read: no control characters, no HTML tags, no other addresses than of web pages.
@@ -9,37 +9,32 @@ and when it is read: no control characters, no HTML tags, no other addresses tha
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from ..errors import InvalidInput, StoreError, short
-from ..protocol.summary import Summary
-from .checks import check, is_list, is_table, is_text, reading
-from .compact import ExperimentHeader, write_summaries
-from .tables import read_table
-
-SUFFIX = ".entry.parquet"
+from ..results.compact import ENTRY_SUFFIX, ExperimentHeader, read_summaries, write_summaries
+from ..results.sealed import Parse, read_table, reading
+from ..results.summary import Summary
+from ..schemas import parse_table
+from ..values import Text
 
 _MOST_AUTHORS = 50
 _JOINERS = "\u200c\u200d"  # which some languages need within words
 _TAG = re.compile(r"<[A-Za-z/!?]")
-_ADDRESS = re.compile(r"https?://[A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]+")
-_COMMIT = re.compile(r"[0-9a-f]{7,64}")
-_LICENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .+()-]*")
 
 
 class Entry(NamedTuple):
-    """Who made an agent, and where its code is."""
+    """An agent's authors and the place of its code."""
 
-    name: str
-    authors: tuple[str, ...]
-    description: str
-    code: str = ""  # the address of the code
-    commit: str = ""  # the version of the code
-    paper: str = ""  # the address of a paper
-    licence: str = ""  # of the code, such as "MIT"
+    name: Text
+    authors: tuple[Text, ...]
+    description: Text
+    code: Text = ""  # the address of the code
+    commit: Text = ""  # the version of the code
+    paper: Text = ""  # the address of a paper
+    licence: Text = ""  # of the code, such as "MIT"
 
 
 def write_entry(
@@ -48,113 +43,106 @@ def write_entry(
     experiments: Sequence[tuple[ExperimentHeader, Sequence[Summary]]],
     overwrite: bool = False,
 ) -> None:
-    """Write the summaries of several experiments to one file, with what is said about them."""
+    """Write an entry with the summaries of several experiments."""
     check_suffix(path)
     for problem in problems_of(entry):
         raise InvalidInput(problem)
     write_summaries(path, experiments, overwrite, entry=entry._asdict())
 
 
-def check_suffix(path: Path) -> None:
+def is_entry(path: Path) -> bool:
+    """True if a file's name is that of an entry."""
+    return path.name.endswith(ENTRY_SUFFIX)
+
+
+def check_suffix(path: Path, what: str = "output") -> None:
     """Raise unless a file's name is that of an entry."""
-    if not path.name.endswith(SUFFIX):
-        raise InvalidInput(f"output = {str(path)!r}: must end with {SUFFIX}")
+    if not is_entry(path):
+        raise InvalidInput(f"{what} = {str(path)!r}: must end with {ENTRY_SUFFIX}")
 
 
-def read_entry(path: Path, strict: bool = True) -> Entry | None:
-    """What an entry says about itself; None if the file is compact but no entry.
+def read_entry(
+    path: Path, parse: Parse, strict: bool = True
+) -> tuple[Entry, list[tuple[ExperimentHeader, Summary]]]:
+    """Read an entry and its summaries, each with its experiment.
 
-    An entry whose texts break the rules is a StoreError if `strict`; then nothing is returned that
-    would have to be checked again. Texts must still be escaped where they are shown.
+    An entry whose texts break the rules is a StoreError if `strict`. Texts must still be escaped
+    where they are shown.
+
+    Args:
+        path: the file.
+        parse: parses it; of strangers' files in another process.
+        strict: whether texts must follow the rules.
     """
-    _, metadata = read_table(path, "compact", lambda metadata: ["experiment"])
+    _, metadata = read_table(path, "compact", lambda columns: ["experiment"], parse=parse)
     if "entry" not in metadata:
-        return None
+        raise StoreError(f"{path} is a compact file and no entry: make one with entry new")
     with reading(path):
-        content = metadata["entry"]
-        check({"entry": content}, {"entry": is_table})
-        check(content, dict.fromkeys(Entry._fields, is_text) | {"authors": is_list})
-        if not all(map(is_text, content["authors"])):
-            raise ValueError("an author is not a text")
-        given = {name: content[name] for name in Entry._fields}
-        entry = Entry(**{**given, "authors": tuple(content["authors"])})
+        entry = parse_table(Entry, {name: metadata["entry"][name] for name in Entry._fields})
     for problem in problems_of(entry) if strict else []:
         raise StoreError(f"{path} can't be used: {problem}")
-    return entry
+    return entry, list(read_summaries(path, parse))
 
 
 def problems_of(entry: Entry) -> list[str]:
-    """What is wrong with the texts of an entry: one sentence each, with the remedy."""
-    found = []
-    for name, (longest, rule, remedy) in _RULES.items():
-        given: Any = getattr(entry, name)
-        texts = given if name == "authors" else [given] if given else []
-        for text in texts:
-            wrong = wrong_with(text, longest) or ("" if rule(text) else remedy)
-            if wrong:
-                found.append(f"{name} = {short(text)}: {wrong}")
+    """The problems with an entry's texts: one sentence each, with the remedy."""
+    problems = []
+    for name, (longest, pattern, remedy) in _RULES.items():
+        value: Any = getattr(entry, name)
+        for text in value if name == "authors" else [value] if value else []:
+            problem = wrong_with(text, longest) or ("" if pattern.fullmatch(text) else remedy)
+            if problem:
+                problems.append(f"{name} = {short(text)}: {problem}")
     for name in ("name", "authors", "description", "licence"):
         if not getattr(entry, name):
-            found.append(f"{name} is missing: give it")
+            problems.append(f"{name} is missing: give it")
     if len(entry.authors) > _MOST_AUTHORS:
-        found.append(f"authors has {len(entry.authors)} names: must have at most {_MOST_AUTHORS}")
+        problems.append(
+            f"authors has {len(entry.authors)} names: must have at most {_MOST_AUTHORS}"
+        )
     if bool(entry.code) != bool(entry.commit):
-        found.append("code and commit belong together: give both")
-    return found
+        problems.append("code and commit belong together: give both")
+    return problems
 
 
 def wrong_with(text: str, longest: int) -> str:
-    """What a text must be and is not; empty if it is one line of characters that can be seen."""
+    """The rule that a text breaks; empty if it is one line of visible characters."""
     if not text.strip():
         return "must not be empty"
     if len(text) > longest:
         return f"must have at most {longest} characters, not {len(text)}"
-    unseen = [sign for sign in text if sign not in _JOINERS and _is_unseen(sign)]
-    if unseen:
-        return f"must have no control characters, such as {unseen[0]!a}"
+    invisible = [sign for sign in text if sign not in _JOINERS and _is_invisible(sign)]
+    if invisible:
+        return f"must have no control characters, such as {invisible[0]!a}"
     return "must have no HTML tags" if _TAG.search(text) else ""
 
 
-def _is_unseen(sign: str) -> bool:
-    """Control characters, those that change the direction of text, ends of lines, unknown ones."""
+def _is_invisible(sign: str) -> bool:
+    """True for control characters, marks of direction, ends of lines and unassigned characters."""
     category = unicodedata.category(sign)
     return category.startswith("C") or category in ("Zl", "Zp")
 
 
-def _is_any(text: str) -> bool:
-    return True
-
-
-def _is_address(text: str) -> bool:
-    """Whether a text is the address of a web page, without the name of a user."""
-    if not _ADDRESS.fullmatch(text):
-        return False
-    try:
-        parts = urlsplit(text)
-        return bool(parts.hostname) and "@" not in parts.netloc
-    except ValueError:
-        return False
-
-
 class _TextRule(NamedTuple):
     longest: int
-    rule: Callable[[str], bool]
-    remedy: str
+    pattern: re.Pattern[str] = re.compile(".*", re.DOTALL)
+    remedy: str = ""
 
 
-_WEB = _TextRule(300, _is_address, "must be an address that begins with https:// or http://")
+# Web pages only, without the name of a user.
+_ADDRESS = re.compile(
+    r"https?://([A-Za-z0-9._~%-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?"
+    r"([/?#][A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]*)?"
+)
+_WEB = _TextRule(300, _ADDRESS, "must be an address that begins with https:// or http://")
+_COMMIT = "must be the hash of a commit, 7 to 64 digits from 0 to 9 and a to f"
+_LICENCE = "must be the name of a licence, such as MIT or BSD-3-Clause"
 _RULES: dict[str, _TextRule] = {
-    "name": _TextRule(60, _is_any, ""),
-    "authors": _TextRule(100, _is_any, ""),
-    "description": _TextRule(1000, _is_any, ""),
+    "name": _TextRule(60),
+    "authors": _TextRule(100),
+    "description": _TextRule(1000),
     "code": _WEB,
-    "commit": _TextRule(
-        64, lambda text: bool(_COMMIT.fullmatch(text)), "must be the hash of a commit, 7 to 64 "
-        "digits from 0 to 9 and a to f",
-    ),
+    "commit": _TextRule(64, re.compile(r"[0-9a-f]{7,64}"), _COMMIT),
     "paper": _WEB,
-    "licence": _TextRule(
-        100, lambda text: bool(_LICENCE.fullmatch(text)), "must be the name of a licence, such as "
-        "MIT or BSD-3-Clause",
-    ),
-}  # fmt: skip
+    "licence": _TextRule(100, re.compile(r"[A-Za-z0-9][A-Za-z0-9 .+()-]*"), _LICENCE),
+}

@@ -4,14 +4,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import StoreError
 from ..files import atomic_write
 from ..problems import formats
 from ..protocol.experiment import ARGUMENTS, Experiment
-from .checks import check, check_probabilities, is_settings, reading
-from .results import renamed_settings
-from .tables import pack_table, read_table
+from ..results.models import Settings
+from ..results.sealed import pack_table, read_table, reading
+from ..schemas import parse_table
+
+_TOLERANCE = 1e-9  # of sums of probabilities
 
 
 def write_experiment(path: Path, experiment: Experiment, overwrite: bool = False) -> None:
@@ -32,8 +35,8 @@ def read_experiment(path: Path) -> Experiment:
     """Read an experiment and check its hash."""
     table, metadata = read_table(path, "experiment")
     with reading(path):
-        settings = renamed_settings(metadata["settings"])
-        check({"settings": settings}, {"settings": is_settings})
+        settings = metadata["settings"]
+        parse_table(Settings, settings)
         test, mdps = formats.from_json(metadata["test"]), None
         if "probabilities" in table.columns:
             mdps = table["probabilities"].to_numpy()
@@ -41,10 +44,18 @@ def read_experiment(path: Path) -> Experiment:
         experiment = Experiment(
             formats.from_json(metadata["prior"]),
             test,
-            **{name: settings[name] for name in ARGUMENTS if name in settings},
+            **{name: settings.get(name) for name in ARGUMENTS},
             mdps=mdps,
             origin=settings.get("origin"),
         )
     if experiment.hash != metadata.get("hash"):
         raise StoreError(f"{path} is damaged: its MDPs don't match its hash; make it again")
     return experiment
+
+
+def check_probabilities(mdps: NDArray[Any], row_start: NDArray[np.int64]) -> None:
+    """Raise ValueError unless the probabilities [n, E] of each pair of each MDP sum to 1."""
+    sums = np.add.reduceat(mdps, row_start[:-1], axis=1)
+    # Written so that NaN is refused too.
+    if not (mdps >= 0).all() or not (np.abs(sums - 1) <= _TOLERANCE).all():
+        raise ValueError("probabilities don't sum to 1")

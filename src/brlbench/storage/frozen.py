@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import whole
 from ..errors import InvalidInput, StoreError, short
 from ..mdps.sparse import Floats, Integers
 from ..problems.frozen import HASHES, LARGE_HASHES, MOST_MDPS, NUM_MDPS, frozen_file
 from ..protocol.experiment import ARGUMENTS, Experiment, draw_mdps
+from ..values import COUNT, check
 from .experiments import read_experiment
 
 _STEPS = 2**20
@@ -23,12 +23,12 @@ def frozen_set(name: str, num_mdps: int = NUM_MDPS) -> Experiment:
     stored = read_experiment(path)
     if stored.hash != HASHES[name]:
         raise StoreError(f"{path} is not the frozen set {name}: install brlbench again")
-    if whole(num_mdps, "num_mdps", least=1) > MOST_MDPS:
+    if check(num_mdps, "num_mdps", COUNT) > MOST_MDPS:
         raise InvalidInput(
             f"num_mdps = {short(num_mdps)}: the frozen set {name} has at most {MOST_MDPS}"
         )
     whole_set = stored if num_mdps <= NUM_MDPS else _large_set(name, stored)
-    return _made_again(whole_set, name, whole_set.probabilities[:num_mdps])
+    return _with_mdps(whole_set, name, whole_set.probabilities[:num_mdps])
 
 
 def why_not_frozen(experiment_hash: str, settings: Mapping[str, Any]) -> str:
@@ -50,8 +50,8 @@ def why_not_frozen(experiment_hash: str, settings: Mapping[str, Any]) -> str:
         return str(error)
     for key, value in known.items():
         if key != "deadline" and settings.get(key) != value:
-            found = short(settings.get(key))
-            return f"{name} has {key} = {short(value)}, not {found}: play the set as it is"
+            claim = short(settings.get(key))
+            return f"{name} has {key} = {short(value)}, not {claim}: play the set as it is"
     if experiment_hash != true_hash:
         return (
             f"{name} has hash {true_hash[:12]}…, not {experiment_hash[:12]}…: play the set as it is"
@@ -69,7 +69,7 @@ def _large_set(name: str, stored: Experiment) -> Experiment:
     """The set with all its MDPs: those in its file, and others drawn now and rounded."""
     drawn = draw_mdps(stored.test, stored.seed, range(NUM_MDPS, MOST_MDPS))
     rounded = round_rows(drawn, stored.test.counts.row_start)
-    large = _made_again(stored, name, np.concatenate([stored.probabilities, rounded]))
+    large = _with_mdps(stored, name, np.concatenate([stored.probabilities, rounded]))
     if large.hash != LARGE_HASHES[name]:
         raise StoreError(
             f"this machine draws other MDPs than the frozen set {name} has: use at most "
@@ -78,7 +78,7 @@ def _large_set(name: str, stored: Experiment) -> Experiment:
     return large
 
 
-def _made_again(experiment: Experiment, name: str, mdps: Floats) -> Experiment:
+def _with_mdps(experiment: Experiment, name: str, mdps: Floats) -> Experiment:
     settings = {each: getattr(experiment, each) for each in ARGUMENTS} | {"num_mdps": len(mdps)}
     return Experiment(experiment.prior, experiment.test, **settings, mdps=mdps, origin=name)
 

@@ -6,22 +6,20 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..agents import make_agent
-from ..agents.base import Agent, CompiledAgent
-from ..errors import AgentError
-from ..executors import Executor
-from ..executors.base import Done, Limits, Notify
+from ..agents.base import Agent, CompiledAgent, TrainingStopped
+from ..executors.base import Call, Done, Executor, Limits, Notify
+from ..executors.futures import completed
 from ..protocol.experiment import Experiment
-from ..protocol.futures import completed
 from ..protocol.machine import Waiting
 from ..protocol.playing import Part, play
 from ..protocol.training import train, warm_up, with_progress
 from .folder import Folder
 from .plan import Job
-from .units import PREPARATION_SECONDS, ExperimentRequest, build_experiment
+from .worker import PREPARATION_SECONDS, pack_experiment, unpack_experiment
 
 PROBE_SECONDS = 0.5
 PROBE_COST_SECONDS = 2 * PROBE_SECONDS  # at most, about: training, then playing
-_UNIT = "brlbench.study.estimate:probe_unit"
+_PROBE = "brlbench.study.estimate:probe_agent"
 
 
 class ProbeRequest(NamedTuple):
@@ -29,14 +27,8 @@ class ProbeRequest(NamedTuple):
 
     algorithm: str
     parameters: dict[str, Any]
-    experiment: ExperimentRequest
+    experiment: bytes
     seconds: float
-
-    @classmethod
-    def read(cls, data: list[Any]) -> "ProbeRequest":
-        """The request in plain data."""
-        algorithm, parameters, experiment, seconds = data
-        return cls(algorithm, parameters, ExperimentRequest.read(experiment), seconds)
 
 
 class Probe(NamedTuple):
@@ -47,7 +39,7 @@ class Probe(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Estimate:
+class JobEstimate:
     """Seconds that one job will take; None if its probe failed."""
 
     job: Job
@@ -66,15 +58,15 @@ def estimate(
     folder: Folder,
     executor: Executor,
     probe_seconds: float = PROBE_SECONDS,
-    advance: Callable[[], None] = lambda: None,
-) -> list[Estimate]:
+    on_probe: Callable[[], None] = lambda: None,
+) -> list[JobEstimate]:
     """Probe jobs and estimate the rest of each; a shared training counts for one of its jobs."""
     futures = {}
     for job in jobs:
         request = ProbeRequest(
             job.agent.algorithm,
             job.agent.parameters,
-            ExperimentRequest.of(job.experiment),
+            pack_experiment(job.experiment),
             probe_seconds,
         )
         memories = [memory for memory in job.agent.limits.memories if memory is not None]
@@ -83,29 +75,29 @@ def estimate(
             memory=max(memories) if len(memories) == 2 else None,  # it trains and plays
             preparation=PREPARATION_SECONDS,
         )
-        futures[executor.submit(_UNIT, request, limits, job.agent.guest)] = job
-    found = []
+        futures[executor.submit(Call(_PROBE, request, limits, job.agent.guest))] = job
+    estimates = []
     trained = set()
     for future in completed(futures):
         job, outcome = futures[future], future.result()
-        advance()
+        on_probe()
         if not isinstance(outcome, Done):
-            found.append(Estimate(job, None, None, outcome.reason))
+            estimates.append(JobEstimate(job, None, None, outcome.reason))
             continue
         probe = Probe(*map(float, outcome.value))
         left = sum(gap.size for gap in folder.gaps(job))
         is_trained = job.training_key in trained or folder.agent(job).exists()
         trained.add(job.training_key)
         training = 0.0 if is_trained else probe.training_seconds
-        found.append(Estimate(job, training, left * probe.trajectory_seconds))
-    return found
+        estimates.append(JobEstimate(job, training, left * probe.trajectory_seconds))
+    return estimates
 
 
-def probe_unit(data: list[Any], notify: Notify) -> Probe:
+def probe_agent(data: list[Any], notify: Notify) -> Probe:
     """Train and play for a short time, and extrapolate."""
-    request = ProbeRequest.read(data)
+    request = ProbeRequest(*data)
     agent = make_agent(request.algorithm, **request.parameters)
-    experiment = build_experiment(request.experiment)
+    experiment = unpack_experiment(request.experiment)
     if isinstance(agent, CompiledAgent):
         warm_up(agent)
     notify(None)
@@ -115,21 +107,19 @@ def probe_unit(data: list[Any], notify: Notify) -> Probe:
         waited = waiting.seconds()  # read before the clock, so that the difference is not negative
         elapsed = time.perf_counter() - started - waited
         if elapsed > request.seconds:
-            raise _EnoughError(done, total, elapsed)
+            raise _ProbeOver(done, total, elapsed)
 
     try:
         trained = train(
             with_progress(agent, watch), experiment.prior, experiment.task, experiment.seed
         )
-    except AgentError as error:
-        if isinstance(error.__cause__, _EnoughError):
-            return error.__cause__.extrapolated()
-        raise
+    except _ProbeOver as over:
+        return over.extrapolated()
     each = _trajectory_seconds(trained.agent, experiment, request.seconds)
     return Probe(trained.training.seconds, each)
 
 
-class _EnoughError(Exception):
+class _ProbeOver(TrainingStopped):
     """Ends a search that has been watched for long enough."""
 
     def __init__(self, done: int, total: int, elapsed: float) -> None:

@@ -9,26 +9,21 @@ from typing import Any
 
 from ..errors import StoreError
 from ..files import PARSED_BYTES, atomic_write, files_below, parse_json, read_bytes
-from ..storage.checks import DAMAGE, Rule, check, is_flag, is_text
+from ..results.sealed import DAMAGE
+from ..schemas import parse_table
+from ..values import Flag, Text
 
 
 @dataclass(frozen=True)
 class Failure:
     """A failed job, or one whose processes were ended from outside, which gets a next run."""
 
-    agent: str
-    experiment: str
-    reason: str
-    limits: str = ""  # of the agent when it failed
-    is_interruption: bool = False
-    traceback: Sequence[str] = ()  # lines; empty if the agent raised nothing
-
-
-_FAILURE: dict[str, Rule] = {
-    **dict.fromkeys(("agent", "experiment", "reason", "limits"), is_text),
-    "is_interruption": is_flag,
-    "traceback": lambda value: all(map(is_text, value)),
-}
+    agent: Text
+    experiment: Text
+    reason: Text
+    limits: Text = ""  # of the agent when it failed
+    is_interruption: Flag = False
+    traceback: Sequence[Text] = ()  # lines; empty if the agent raised nothing
 
 
 def write_failure(path: Path, failure: Failure) -> None:
@@ -40,9 +35,7 @@ def read_failure(path: Path) -> Failure:
     """Read a failure."""
     content = read_json(path)
     with replaceable(path):
-        failure = Failure(**content)
-        check(vars(failure), _FAILURE)
-    return failure
+        return parse_table(Failure, content)
 
 
 def is_failure(path: Path) -> bool:
@@ -56,12 +49,12 @@ def is_failure(path: Path) -> bool:
 
 def failures_in(folder: Path) -> Iterator[Failure]:
     """All readable failures of studies in and below a folder, without interruptions."""
-    found = map(read_failure, filter(is_failure, files_below(folder, "failures/*.json")))
-    return (failure for failure in found if not failure.is_interruption)
+    failures = map(read_failure, filter(is_failure, files_below(folder, "failures/*.json")))
+    return (failure for failure in failures if not failure.is_interruption)
 
 
 def read_json(path: Path) -> Any:
-    """The content of one of a study's own files."""
+    """The content of a file that a study has written."""
     data = read_bytes(path, growth=PARSED_BYTES)
     with replaceable(path):
         return parse_json(data)
@@ -69,7 +62,7 @@ def read_json(path: Path) -> Any:
 
 @contextmanager
 def replaceable(path: Path) -> Iterator[None]:
-    """Say that one of a study's own files is damaged if its content has another form."""
+    """Raise a sentence with the remedy for malformed content of a study's file."""
     try:
         yield
     except DAMAGE:

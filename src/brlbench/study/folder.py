@@ -1,13 +1,13 @@
-"""The folder in which a study is run: one process writes it, and every file is whole or absent.
+"""The folder of a study: one process writes it, and every file is complete or absent.
 
 study.toml      the study as it was last run
-plan.json       its jobs: all that `status` needs
-now.json        what is running
+plan.json       its jobs, for `status`
+now.json        running jobs
 experiments/    the MDPs of every experiment
 agents/         trained agents, by what their training depends on
 parts/          parts of results that are not complete yet
 results/        results; NAME.race.parquet and NAME.until-….parquet have fewer MDPs
-races/          what races have decided
+races/          decisions of races
 failures/       why a job has no result
 """
 
@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -26,21 +26,18 @@ from typing import IO, Any
 from ..arguments import num_cores
 from ..errors import StoreError
 from ..files import atomic_write, read_bytes
-from ..protocol.footprint import largest
 from ..protocol.playing import Part
-from ..protocol.result import join_records
-from ..protocol.summary import Stopped
-from ..protocol.totals import returns_of
+from ..results.files import pack_result, read_part
+from ..results.result import Result, Stopped, join
+from ..results.sealed import is_intact
 from ..storage import write_experiment
-from ..storage.results import StoredPart, pack_result, read_part
-from ..storage.tables import is_intact
 from .failures import Failure, is_failure, read_failure, write_failure
 from .plan import Job, Study
 from .tally import Tally
 
 
 class Folder:
-    """The folder in which a study keeps all that it makes."""
+    """The folder of a study: paths, reading and writing."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -64,7 +61,7 @@ class Folder:
         if self._lock is not None:
             self._lock.close()
 
-    # Where things are.
+    # Paths.
 
     def result(self, job: Job) -> Path:
         """The result of a job."""
@@ -77,7 +74,7 @@ class Folder:
         return path.with_name(f"{path.stem}.{rule}.parquet")
 
     def race(self, job: Job) -> Path:
-        """What the race of a job has decided."""
+        """The file with the decisions of a job's race."""
         name = f"{_slug(job.experiment_name)}-{job.experiment.hash[:16]}.json"
         return self.path / "races" / name
 
@@ -86,7 +83,7 @@ class Folder:
         return self.path / "agents" / f"{_slug(job.agent.algorithm)}-{job.training_key}.json"
 
     def failure(self, job: Job) -> Path:
-        """Why a job failed."""
+        """The file that says why a job failed."""
         return self.path / "failures" / f"{_slug(job.agent.algorithm)}-{_versioned(job)}.json"
 
     def _parts(self, job: Job) -> Path:
@@ -96,20 +93,17 @@ class Folder:
     def _part_files(self, job: Job) -> list[Path]:
         return sorted(self._parts(job).glob("*.parquet"), key=part_of)
 
-    # What there is.
+    # Reading.
 
     def set_aside_damaged(self) -> list[str]:
-        """Rename all damaged files, so that they are made again; return messages."""
-        paths = [
-            path
-            for name, kind in (("results", "parquet"), ("parts", "parquet"),
-                               ("experiments", "parquet"), ("agents", "json"))
-            for path in (self.path / name).rglob(f"*.{kind}")
-        ]  # fmt: skip
+        """Rename damaged files, so that the run replaces them; return messages."""
+        tables = [self.path / name for name in ("results", "parts", "experiments")]
+        paths = [path for folder in tables for path in folder.rglob("*.parquet")]
+        paths += (self.path / "agents").rglob("*.json")
         number = num_cores()
         with ThreadPoolExecutor(number) as threads:
             lists = threads.map(_damaged, [paths[i::number] for i in range(number)])
-        damaged = sorted(path for found in lists for path in found)
+        damaged = sorted(path for paths in lists for path in paths)
         damaged += [
             path for path in (self.path / "failures").glob("*.json") if not is_failure(path)
         ]
@@ -149,7 +143,7 @@ class Folder:
         return [path for path in paths if path.exists()][:1]
 
     def gaps(self, job: Job, end: int | None = None) -> list[Part]:
-        """The trajectories of a job that have no file yet; only those before an end, if given."""
+        """The trajectories of a job without a file, up to an end."""
         at, gaps = 0, []
         total = job.experiment.num_trajectories if end is None else end
         for first, after in map(part_of, self._part_files(job)):
@@ -158,7 +152,7 @@ class Folder:
             at = max(at, after)
         return [*gaps, Part(at, total)] if at < total else gaps
 
-    def played(self, job: Job) -> list[StoredPart]:
+    def played(self, job: Job) -> list[Result]:
         """The parts of a job from its first trajectory up to the first gap."""
         at, parts = 0, []
         for path in self._part_files(job):
@@ -169,14 +163,14 @@ class Folder:
         return parts
 
     def tally(self, job: Job) -> Tally:
-        """What the files of a job's parts add up to."""
+        """The score and the seconds of a job's parts on file."""
         tally = Tally(job.experiment)
         for path in self._part_files(job):
-            stored = read_part(path)
-            tally.add(part_of(path), returns_of(stored.record, job.experiment), stored.seconds)
+            part = read_part(path)
+            tally.add(part_of(path), part.columns["return"], part.measured["playing_seconds"])
         return tally
 
-    # What is written.
+    # Writing.
 
     def write_plan(self, study: Study) -> None:
         """Write down a study, its experiments and its jobs."""
@@ -207,7 +201,7 @@ class Folder:
         self._write("plan.json", json.dumps(content, indent=1).encode())
 
     def write_now(self, content: dict[str, Any]) -> None:
-        """Write down what is running; losing this file loses nothing."""
+        """Write down the running jobs; losing this file loses nothing."""
         self._write("now.json", json.dumps(content).encode())
 
     def write_agent(self, job: Job, data: bytes) -> None:
@@ -228,7 +222,7 @@ class Folder:
         self.drop_parts(job)
 
     def write_race(self, job: Job, content: dict[str, Any]) -> None:
-        """Write down what the race of a job has decided."""
+        """Write down the decisions of a job's race."""
         self.race(job).parent.mkdir(exist_ok=True)
         atomic_write(self.race(job), json.dumps(content).encode(), overwrite=True)
 
@@ -240,14 +234,7 @@ class Folder:
 
     def join_parts(self, job: Job, stopped: Stopped | None = None) -> None:
         """Join the parts of a job to its result: all, or those it has if it is stopped."""
-        parts = self.played(job)
-        made_on = _one_machine(part.machine for part in parts)
-        records = [part.record for part in parts]
-        agent, experiment = job.agent.agent, job.experiment
-        peak_bytes = largest(part.peak_bytes for part in parts)
-        result = join_records(
-            agent, experiment, parts[0].training, records, made_on, peak_bytes, stopped
-        )
+        result = join(self.played(job), stopped)
         data = pack_result(result, result.states is not None)
         if stopped is None:
             self.write_result(job, data)
@@ -323,23 +310,14 @@ def owner_of(folder: Path) -> str | None:
     return None
 
 
-def _one_machine(machines: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The machine that parts were played on, with the largest waiting share; lists several."""
-    descriptions = list(machines)
-    waited = max(machine.get("waiting_share", 0.0) for machine in descriptions)
-    kinds = {machine["processor"]: machine for machine in descriptions}
-    one = {**descriptions[0], "waiting_share": waited}
-    return {**one, "machines": list(kinds.values())} if len(kinds) > 1 else one
-
-
 def part_of(path: Path) -> Part:
     """The part that a file holds, from the file's name."""
-    found = re.fullmatch(r"(\d{1,18})-(\d{1,18})", path.stem, re.ASCII)
-    if not found:
+    match = re.fullmatch(r"(\d{1,18})-(\d{1,18})", path.stem, re.ASCII)
+    if not match:
         raise StoreError(
             f"{path.parent} has {path.name!r}, which is no part of a result: remove it"
         )
-    return Part(int(found[1]), int(found[2]))
+    return Part(int(match[1]), int(match[2]))
 
 
 def _versioned(job: Job) -> str:
@@ -348,7 +326,7 @@ def _versioned(job: Job) -> str:
 
 
 def _without_version(path: Path) -> tuple[Path, str, str]:
-    """What the files of all versions of a user's own agent share, for one job."""
+    """Key that the files of all versions of a user's agent share, for one job."""
     return path.parent, path.stem.rpartition("-")[0], path.suffix
 
 

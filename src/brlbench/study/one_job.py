@@ -1,7 +1,7 @@
-"""One trained agent in one experiment, played like a study of one job: nothing played is lost.
+"""Play one trained agent in one experiment, like a study of one job that can be resumed.
 
-Beside the output, a folder keeps the parts until the result is there. Whatever ends the process,
-the same call goes on where it was.
+Beside the output, a folder keeps the parts until the result is complete. After any interruption,
+the same call resumes.
 """
 
 import hashlib
@@ -14,14 +14,16 @@ from typing import Any, NamedTuple
 
 from ..agents import AGENTS, make_agent
 from ..errors import AgentError, ExecutorError, StoreError
-from ..executors import Executor
+from ..executors.base import Executor
 from ..files import atomic_write, check_free, parse_json, read_bytes
 from ..protocol import needs
 from ..protocol.experiment import Experiment
 from ..protocol.training import SavedAgent, check_plays, load
+from ..results.sealed import reading
+from ..schemas import parse_table
 from ..storage import read_experiment
 from ..storage.agents import unpack_agent
-from ..storage.checks import Rule, check, is_text, optional, reading
+from ..values import Text
 from .failures import read_failure
 from .folder import Folder
 from .plan import Job, PlannedAgent, code_of
@@ -33,10 +35,10 @@ SUFFIX = ".unfinished"  # of the folder beside the output
 
 
 class Claim(NamedTuple):
-    """Whose folder it is."""
+    """The content of `play.json`: which play the folder belongs to."""
 
-    play: str  # a digest of what is played
-    wrote: str | None = None  # the digest of the result that is, or is about to be, the output
+    play: Text  # a digest of what is played
+    wrote: Text | None = None  # the digest of the result that is, or is about to be, the output
 
 
 class OneJob:
@@ -47,7 +49,7 @@ class OneJob:
         experiment: the file of the experiment.
         output: where the result goes.
         keep_paths: keep states and actions too.
-        overwrite: replace what is there, also of another play that was not finished.
+        overwrite: replace files, also those of another play that was not finished.
     """
 
     def __init__(
@@ -147,20 +149,15 @@ class OneJob:
         return self._folder.path / "play.json"
 
     def _stored(self) -> Claim:
-        """The claim in the folder; this play's own if there is none."""
+        """The claim in the folder, or else this play's claim."""
         if not self._claim_path.exists():
             return self._claim
         with reading(self._claim_path):
-            content = parse_json(read_bytes(self._claim_path))
-            check(content, _CLAIM)
-            return Claim(**content)
+            return parse_table(Claim, parse_json(read_bytes(self._claim_path)))
 
     def _write_claim(self, claim: Claim) -> None:
         data = json.dumps(claim._asdict()).encode()
         atomic_write(self._claim_path, data, overwrite=True)
-
-
-_CLAIM: dict[str, Rule] = {"play": is_text, "wrote": optional(is_text)}
 
 
 def _job(saved: SavedAgent, experiment: Experiment, keep_paths: bool) -> Job:
@@ -174,7 +171,7 @@ def _job(saved: SavedAgent, experiment: Experiment, keep_paths: bool) -> Job:
 
 
 def _digest(agent: bytes, job: Job, keep_paths: bool) -> str:
-    """A digest of all that the result depends on."""
+    """A digest of everything that the result depends on."""
     parts: tuple[Any, ...] = (job.key, job.agent.code, keep_paths)
     return hashlib.sha256(agent + repr(parts).encode()).hexdigest()
 

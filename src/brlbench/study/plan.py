@@ -15,24 +15,23 @@ from typing import Any
 
 from ..agents import AGENTS, default_parameters, describe, make_agent
 from ..agents.base import Agent
+from ..agents.labels import label_of
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, Pointless, did_you_mean
 from ..problems import PROBLEMS
 from ..problems.frozen import NUM_MDPS
 from ..protocol import needs
 from ..protocol.experiment import Experiment
-from ..protocol.labels import label_of
 from ..protocol.playing import identity
-from ..protocol.summary import RACE, REFERENCE
+from ..results.summary import RACE, REFERENCE
+from ..schemas import place_of
 from ..storage import frozen_set
 from .schema import (
     ExperimentTable,
     LimitsTable,
     RacingTable,
     StudyTable,
-    place_of,
     read_tables,
-    with_defaults,
 )
 
 
@@ -54,7 +53,7 @@ class PlannedAgent:
 
     @cached_property
     def identity(self) -> str:
-        """A text that differs between agents whose results can differ."""
+        """Text that identifies agents with the same results."""
         if self.code is None:
             return identity(self.agent)
         return f"{identity(self.agent)} {self.algorithm} {json.dumps(self.parameters, default=str)}"
@@ -73,13 +72,13 @@ class Job:
 
     @cached_property
     def training_key(self) -> str:
-        """A digest of all that its training depends on."""
+        """A digest of everything that its training depends on."""
         played, agent = self.experiment, self.agent
         return _digest(agent.identity, agent.code, played.prior.digest, played.task, played.seed)
 
     @cached_property
     def key(self) -> str:
-        """A digest of all that its result depends on, except the code of a user's own agent."""
+        """A digest of everything that its result depends on, except a user's code."""
         return _digest(self.agent.identity, self.experiment.hash, self.experiment.task)
 
     @property
@@ -124,7 +123,7 @@ class Study:
 
     @property
     def racing(self) -> RacingTable | None:
-        """How agents race; None if they all play all MDPs."""
+        """The settings of races; None if all agents play all MDPs."""
         return self.table.racing
 
     @property
@@ -139,7 +138,7 @@ def read_study(path: str | Path, race: bool = False, **defaults: Any) -> Study:
     If `race`, agents race even if the file does not say so.
     """
     path = Path(path)
-    table = with_defaults(read_tables(path), defaults)
+    table = read_tables(path, **defaults)
     if race and table.racing is None:
         table = table.model_copy(update={"racing": RacingTable()})
         defaults = {**defaults, "racing": True}
@@ -164,28 +163,28 @@ def read_study(path: str | Path, race: bool = False, **defaults: Any) -> Study:
 
 
 def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
-    found: dict[str, Experiment] = {}
+    experiments: dict[str, Experiment] = {}
     for index, entry in enumerate(table.experiments):
         place = place_of(("experiments", index))
         try:
-            made = _experiment(path, table, entry)
-            needs.check(made, table.output.keep_paths)
+            experiment = _experiment(path, table, entry)
+            needs.check(experiment, table.output.keep_paths)
         except BrlbenchError as error:
             raise InvalidInput(f"{path}: {place}: {error}") from None
-        within = f" within {format_seconds(made.deadline)}" if made.deadline else ""
-        name = entry.name or made.name + within
-        if name in found:
+        within = f" within {format_seconds(experiment.deadline)}" if experiment.deadline else ""
+        name = entry.name or experiment.name + within
+        if name in experiments:
             raise InvalidInput(
                 f"{path}: {place} has the name {name!r} of an earlier one: give it a name = … of "
                 "its own"
             )
-        for other, earlier in found.items():
-            if (earlier.hash, earlier.deadline) == (made.hash, made.deadline):
+        for other, earlier in experiments.items():
+            if (earlier.hash, earlier.deadline) == (experiment.hash, experiment.deadline):
                 raise InvalidInput(
                     f"{path}: {place} has the settings of {other!r}: change or remove one of them"
                 )
-        found[name] = made
-    return found
+        experiments[name] = experiment
+    return experiments
 
 
 def _experiment(path: Path, table: StudyTable, entry: ExperimentTable) -> Experiment:
@@ -194,14 +193,16 @@ def _experiment(path: Path, table: StudyTable, entry: ExperimentTable) -> Experi
         deadline = entry.deadline or table.defaults.deadline
         return frozen_set(entry.frozen, num_mdps).replace(deadline=deadline)
     settings = table.defaults.model_dump(exclude={"until"}, exclude_none=True)
-    own = entry.model_dump(exclude={"test", "prior", "name", "frozen", "until"}, exclude_none=True)
-    if "horizon" in own:
+    values = entry.model_dump(
+        exclude={"test", "prior", "name", "frozen", "until"}, exclude_none=True
+    )
+    if "horizon" in values:
         settings.pop("accuracy", None)
-    elif "accuracy" in own:
+    elif "accuracy" in values:
         settings.pop("horizon", None)
     test = _source(path, entry.test or "")
     prior = _source(path, entry.prior) if entry.prior else test
-    return Experiment(prior, test, **{**settings, **own})
+    return Experiment(prior, test, **{**settings, **values})
 
 
 def _source(path: Path, source: str) -> str:
@@ -216,7 +217,7 @@ def _source(path: Path, source: str) -> str:
 def _agents(
     path: Path, table: StudyTable, experiments: dict[str, Experiment]
 ) -> tuple[list[tuple[PlannedAgent, list[str]]], list[Skipped]]:
-    found: list[tuple[PlannedAgent, list[str]]] = []
+    agents: list[tuple[PlannedAgent, list[str]]] = []
     skipped = []
     for index, entry in enumerate(table.agents):
         place = place_of(("agents", index))
@@ -241,25 +242,25 @@ def _agents(
                 raise InvalidInput(f"{path}: {place}: {error}") from None
             code = None if entry.algorithm in AGENTS else code_of(agent)
             planned = PlannedAgent(entry.algorithm, parameters, agent, limits, code, entry.until)
-            found.append((planned, names))
-    return found, skipped
+            agents.append((planned, names))
+    return agents, skipped
 
 
 def _matching(name: str, experiments: Iterable[str]) -> list[str]:
     """The experiment of a name, or all that a pattern such as `GC from *` matches."""
     names = list(experiments)
-    found = [name] if name in names else [each for each in names if fnmatchcase(each, name)]
-    if not found:
+    matches = [name] if name in names else [each for each in names if fnmatchcase(each, name)]
+    if not matches:
         raise InvalidInput(
             f"has {name!r}{did_you_mean(name, names)}: must be one of {', '.join(names)}"
         )
-    return found
+    return matches
 
 
 def _with_paths(path: Path, algorithm: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """Parameters in which files of the study's folder have their full paths."""
     located = dict(parameters)
-    known = AGENTS[algorithm].rules_with(parameters) if algorithm in AGENTS else {}
+    known = AGENTS[algorithm].declarations_with(parameters) if algorithm in AGENTS else {}
     for name, rule in known.items():
         value = parameters.get(name)
         if rule.locate is not None and isinstance(value, str):

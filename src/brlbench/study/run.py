@@ -1,7 +1,8 @@
 """Run a study in a folder: train and play what is missing, and write the results.
 
-Only this process writes to the folder. Workers are given units and return the content of files, so
-killing any process at any moment loses no more than the units it was performing.
+A job is divided here: into the parts that have no file yet, and these into parts of equal time.
+Only this process writes to the folder. Workers return the content of files, so killing any process
+at any moment loses no more than the parts and trainings it was working on.
 """
 
 import math
@@ -15,12 +16,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from ..executors import Executor
-from ..executors.base import Done, Failed, Outcome
-from ..protocol.adjusted import can_adjust
+from ..executors.base import Call, Done, Executor, Failed, Outcome
+from ..executors.futures import POLL_SECONDS
 from ..protocol.experiment import Experiment
-from ..protocol.futures import LOOK_SECONDS
-from ..protocol.luck import OnDrawn
+from ..protocol.luck import OnDrawn, can_adjust
 from ..protocol.playing import Part
 from ..protocol.start_values import find_start_values
 from .folder import Folder
@@ -28,19 +27,19 @@ from .plan import Job
 from .schema import RacingTable
 from .stopping import Stopping, Verdict
 from .tally import Running, Tally
-from .units import (
-    ExperimentRequest,
-    Played,
+from .worker import (
+    PartFile,
     PlayRequest,
     TrainRequest,
     WrongValue,
     intact,
+    pack_experiment,
     playing_limits,
     training_limits,
 )
 
-_MOST_DEATHS = 3  # of a unit; then its jobs are left to the next run
-_NOW_SECONDS = 1.0  # how often `now.json` is written
+_MOST_DEATHS = 3  # of an assignment; then its jobs are left to the next run
+_NOW_SECONDS = 1.0  # between two versions of `now.json`
 
 
 @dataclass(eq=False)
@@ -50,18 +49,18 @@ class OpenJob:
     job: Job
     left: int  # trajectories without a file
     tally: Tally
-    left_now: int = 0  # of those before its next look
+    left_now: int = 0  # of them, those before its next look
     seconds_each: float | None = None
     given_up: bool = False  # in this run: it failed, or its processes were ended too often
 
 
 @dataclass(eq=False)
-class Unit:
-    """What a worker is given at once: the training of some jobs' agent, or a part of one job."""
+class Assignment:
+    """The work of one worker: the training of some jobs' agent, or a part of one job."""
 
     open_jobs: list[OpenJob]
-    part: Part | None = None  # None: the unit trains
-    deaths: int = 0  # how often its process was ended from outside
+    part: Part | None = None  # None: training
+    deaths: int = 0  # of its processes, ended from outside
 
     def __str__(self) -> str:
         open_job = self.open_jobs[0]
@@ -70,7 +69,7 @@ class Unit:
         return f"{open_job.job}, trajectories {self.part.first} to {self.part.end - 1}"
 
     def running(self) -> Running:
-        """What is told while it is performed."""
+        """The job and its score so far, for progress bars."""
         tally = self.open_jobs[0].tally
         if self.part is None or tally.score is None:
             return Running(str(self))
@@ -79,7 +78,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is."""
+    """Numbers of jobs and running jobs, for progress bars and `now.json`."""
 
     total: int
     done: int
@@ -99,7 +98,7 @@ class Outlook:
     missing: list[Job]
 
 
-def look(folder: Folder, jobs: Iterable[Job]) -> Outlook:
+def survey(folder: Folder, jobs: Iterable[Job]) -> Outlook:
     """Sort jobs into done, failed and missing."""
     done, failed, missing = [], [], []
     for job in jobs:
@@ -138,20 +137,15 @@ class Run:
         self.jobs, self.folder, self.executor, self.show = jobs, folder, executor, show
         self.part_seconds = part_seconds
         self.rules = Stopping(folder, jobs, racing)
-        outlook = look(folder, jobs)
-        for job in outlook.done:  # a run that was killed after joining leaves parts
-            if folder.result(job).exists():
-                folder.drop_parts(job)
-        for job in outlook.missing:  # the job may have failed under other limits
-            folder.failure(job).unlink(missing_ok=True)
+        self._outlook = outlook = survey(folder, jobs)
         self.done, self.failed = len(outlook.done), len(outlook.failed)
         self.open_jobs = [
             OpenJob(job, sum(gap.size for gap in folder.gaps(job)), folder.tally(job))
             for job in outlook.missing
         ]
         self._open_job_of = {open_job.job: open_job for open_job in self.open_jobs}
-        self.ready: deque[Unit] = deque()
-        self.pending: dict[Future[Outcome], Unit] = {}
+        self.ready: deque[Assignment] = deque()
+        self.pending: dict[Future[Outcome], Assignment] = {}
         self.stopping = self.interrupted = False
         self._told = self._written = 0.0
 
@@ -164,9 +158,9 @@ class Run:
                     if self.interrupted and not self.stopping:
                         self.stop()
                     self._submit()
-                    if self.stopping and all(unit.part is None for unit in self._units()):
+                    if self.stopping and all(each.part is None for each in self.pending.values()):
                         break  # an unfinished training leaves nothing to keep
-                    finished, _ = wait(self.pending, LOOK_SECONDS, FIRST_COMPLETED)
+                    finished, _ = wait(self.pending, POLL_SECONDS, FIRST_COMPLETED)
                     for future in finished:
                         self._finish(self.pending.pop(future), future.result())
                     self._tell()
@@ -179,14 +173,11 @@ class Run:
         return not self.stopping
 
     def stop(self) -> None:
-        """Start nothing new, and end running units early."""
+        """Start nothing new, and end running assignments early."""
         self.stopping = True
         self.executor.stop()
         for future in [future for future in self.pending if future.cancel()]:
             del self.pending[future]
-
-    def _units(self) -> Iterator[Unit]:
-        return iter(self.pending.values())
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -213,7 +204,12 @@ class Run:
                 signal.signal(number, handler)
 
     def _begin(self) -> None:
-        """Line up the trainings, and the parts that can be played already."""
+        """Remove leftovers; line up the trainings, and the parts that can be played already."""
+        for job in self._outlook.done:  # a run that was killed after joining leaves parts
+            if self.folder.result(job).exists():
+                self.folder.drop_parts(job)
+        for job in self._outlook.missing:  # the job may have failed under other limits
+            self.folder.failure(job).unlink(missing_ok=True)
         find_expected_luck(open_job.job.experiment for open_job in self.open_jobs)
         self.rules.begin(self._open_job_of)
         groups: dict[str, list[OpenJob]] = {}
@@ -224,12 +220,12 @@ class Run:
                 for open_job in open_jobs:
                     self._line_up(open_job)
             else:
-                self.ready.append(Unit(open_jobs))
+                self.ready.append(Assignment(open_jobs))
 
     def _line_up(self, open_job: OpenJob) -> None:
         gaps = self.folder.gaps(open_job.job, self.rules.end(open_job.job))
         if gaps:
-            self.ready.extend(Unit([open_job], gap) for gap in gaps)
+            self.ready.extend(Assignment([open_job], gap) for gap in gaps)
         open_job.left_now = sum(gap.size for gap in gaps)
         if not gaps:  # killed after the last part was written
             self._reach(open_job)
@@ -259,76 +255,79 @@ class Run:
     def _submit(self) -> None:
         most = 2 * self.executor.num_workers  # so that no worker waits for this process
         while self.ready and not self.stopping and len(self.pending) < most:
-            unit = self.ready.popleft()
-            if unit.open_jobs[0].given_up:
+            assignment = self.ready.popleft()
+            if assignment.open_jobs[0].given_up:
                 continue
-            self.pending[self._submitted(unit)] = unit
+            self.pending[self._submitted(assignment)] = assignment
 
-    def _submitted(self, unit: Unit) -> Future[Outcome]:
-        open_job = unit.open_jobs[0]
+    def _submitted(self, assignment: Assignment) -> Future[Outcome]:
+        open_job = assignment.open_jobs[0]
         job, limits = open_job.job, open_job.job.agent.limits
-        experiment = ExperimentRequest.of(job.experiment)
-        if unit.part is None:
+        experiment = pack_experiment(job.experiment)
+        if assignment.part is None:
             train = TrainRequest(job.agent.algorithm, job.agent.parameters, experiment)
-            name = "brlbench.study.units:train_unit"
-            return self.executor.submit(name, train, training_limits(limits), job.agent.guest)
+            name = "brlbench.study.worker:train_agent"
+            call = Call(name, train, training_limits(limits), job.agent.guest)
+            return self.executor.submit(call)
         seconds = limits.trajectory_seconds(job.experiment.horizon)
         play = PlayRequest(
             agent=self.folder.agent(job).read_bytes(),
             experiment=experiment,
-            part=unit.part,
+            part=assignment.part,
             part_seconds=min(self.part_seconds, _left(limits.playing, open_job)),
             decision_seconds=limits.decision,
             one_by_one=seconds is not None,
             keep_paths=job.keep_paths,
         )
-        name = "brlbench.study.units:play_unit"
-        return self.executor.submit(name, play, playing_limits(limits, seconds), job.agent.guest)
+        name = "brlbench.study.worker:play_job"
+        call = Call(name, play, playing_limits(limits, seconds), job.agent.guest)
+        return self.executor.submit(call)
 
-    def _finish(self, unit: Unit, outcome: Outcome) -> None:
-        """Write the outcome of a unit to the folder, and line up what follows."""
+    def _finish(self, assignment: Assignment, outcome: Outcome) -> None:
+        """Write the outcome of an assignment to the folder, and line up what follows."""
         if isinstance(outcome, Done):
             try:
-                self._keep(unit, outcome.value)
+                self._keep(assignment, outcome.value)
             except WrongValue as error:
-                self._fail(unit, str(error))
+                self._fail(assignment, str(error))
         elif isinstance(outcome, Failed):
-            self._fail(unit, outcome.reason, traceback=outcome.traceback)
+            self._fail(assignment, outcome.reason, traceback=outcome.traceback)
         elif not self.stopping:
-            unit.deaths += 1
-            if unit.deaths < _MOST_DEATHS:
-                self.ready.append(unit)  # last, when the cause may be gone
+            assignment.deaths += 1
+            if assignment.deaths < _MOST_DEATHS:
+                self.ready.append(assignment)  # last, when the cause may be gone
             else:
-                self._fail(unit, f"{outcome.reason}, {unit.deaths} times", is_interruption=True)
+                reason = f"{outcome.reason}, {assignment.deaths} times"
+                self._fail(assignment, reason, is_interruption=True)
 
-    def _keep(self, unit: Unit, value: Any) -> None:
-        """Write what a unit returned, and line up what follows."""
-        open_job = unit.open_jobs[0]
-        if unit.part is None:
+    def _keep(self, assignment: Assignment, value: Any) -> None:
+        """Write the value of an assignment, and line up what follows."""
+        open_job = assignment.open_jobs[0]
+        if assignment.part is None:
             self.folder.write_agent(open_job.job, intact(value))
-            for open_job in unit.open_jobs:
+            for open_job in assignment.open_jobs:
                 self._line_up(open_job)
             return
-        played = Played.read(value, unit.part)
-        number = played.part.size
+        file = PartFile.read(value, assignment.part)
+        number = file.part.size
         open_job.left -= number
         open_job.left_now -= number
         if number:
-            open_job.seconds_each = played.seconds / number
-        if played.is_whole_result:
-            self.folder.write_result(open_job.job, played.data)
+            open_job.seconds_each = file.seconds / number
+        if file.is_whole_result:
+            self.folder.write_result(open_job.job, file.data)
             self.done += 1
             return
         if number:
-            self.folder.write_part(open_job.job, played.part, played.data)
-            open_job.tally.add(played.part, played.returns, played.seconds)
+            self.folder.write_part(open_job.job, file.part, file.data)
+            open_job.tally.add(file.part, file.returns, file.seconds)
         limit = open_job.job.agent.limits.playing
         if _left(limit, open_job) < 0:
-            self._fail(unit, f"playing took more than {limit:g} s")
+            self._fail(assignment, f"playing took more than {limit:g} s")
             return
         # In parts of about equal time.
-        rest = Part(played.part.end, unit.part.end).divide(self._size(open_job))
-        self.ready.extendleft(reversed([Unit([open_job], part) for part in rest]))
+        rest = Part(file.part.end, assignment.part.end).divide(self._size(open_job))
+        self.ready.extendleft(reversed([Assignment([open_job], part) for part in rest]))
         if open_job.left_now == 0 and not open_job.given_up:
             self._reach(open_job)
 
@@ -338,19 +337,18 @@ class Run:
 
     def _complete(self, open_job: OpenJob) -> None:
         self.folder.join_parts(open_job.job)
-        open_job.tally.forget()
         self.done += 1
 
     def _fail(
         self,
-        unit: Unit,
+        assignment: Assignment,
         reason: str,
         is_interruption: bool = False,
         traceback: Sequence[str] = (),
     ) -> None:
-        """Write down why the jobs of a unit get no result; interrupted ones get a next run."""
-        where = "training: " if unit.part is None else ""
-        for open_job in unit.open_jobs:
+        """Write down why jobs get no result; the next run tries interrupted ones again."""
+        where = "training: " if assignment.part is None else ""
+        for open_job in assignment.open_jobs:
             if not open_job.given_up:
                 open_job.given_up = True
                 self.failed += not is_interruption
@@ -358,7 +356,7 @@ class Run:
                 self._judge(self.rules.leave(open_job.job))
 
     def _tell(self, at_once: bool = False) -> None:
-        if not at_once and time.monotonic() - self._told < LOOK_SECONDS:
+        if not at_once and time.monotonic() - self._told < POLL_SECONDS:
             return
         self._told = time.monotonic()
         progress = Progress(
@@ -367,16 +365,18 @@ class Run:
             self.failed,
             sum(open_job.left for open_job in self.open_jobs),
             self._seconds_left(),
-            [unit.running() for unit in self._units()][: self.executor.num_workers],
+            [each.running() for each in self.pending.values()][: self.executor.num_workers],
             self.stopping,
         )
         self.show(progress)
         if at_once or time.monotonic() - self._written > _NOW_SECONDS:
             self._written = time.monotonic()
-            self.folder.write_now({**vars(progress), "at": time.time()})
+            names = ("running", "seconds_left")
+            now = {name: getattr(progress, name) for name in names}
+            self.folder.write_now({**now, "at": time.time()})
 
     def _seconds_left(self) -> float | None:
-        """Seconds left; for jobs of unknown speed, the mean of their algorithm or of all counts."""
+        """Seconds left; unknown speeds use the algorithm's mean, else the overall mean."""
         known: dict[str, list[float]] = {}
         for open_job in self.open_jobs:
             if open_job.seconds_each is not None:

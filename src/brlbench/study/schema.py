@@ -16,91 +16,67 @@ Lists of parameter values expand to all combinations:
     limits.trajectory = "10m"
 """
 
-import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import Field, model_validator
 
 from ..analysis.racing import ERROR, OFFLINE_BOUNDS, ONLINE_BOUNDS
-from ..arguments import parse_seconds
-from ..errors import InvalidInput, StoreError, did_you_mean, short
+from ..arguments import parse_bytes, parse_seconds
+from ..errors import InvalidInput, StoreError
+from ..executors.slurm_options import SlurmOptions
 from ..files import read_bytes
+from ..schemas import StrictSchema, parse_written
+from ..values import (
+    BETWEEN_0_AND_1,
+    POSITIVE,
+    Count,
+    Discount,
+    Flag,
+    Index,
+    Kind,
+    Positive,
+    Text,
+    words,
+)
 
-_MEMORY = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+EXECUTORS = ("local", "dask", "slurm")
 
 
-def _seconds(value: Any) -> Any:
+def _seconds(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return value
+        return 0.0
     try:
         return parse_seconds(str(value))
-    except InvalidInput as error:  # `explain` adds the value and its place
-        raise ValueError(str(error).partition(": ")[2]) from None
+    except InvalidInput:
+        return 0.0
 
 
-def _positive(value: float) -> float:
-    if value <= 0:
-        raise ValueError("must be more than 0")
-    return value
-
-
-def _bytes(value: Any) -> Any:
-    size = r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*"
-    found = re.fullmatch(size, value) if isinstance(value, str) else None
-    number = float(found[1]) * _MEMORY.get(found[2].lower(), 0.0) if found else 0.0
-    if number < 1:
-        raise ValueError("must be a size like 500MB or 4GB")
-    return int(number)
-
-
-def _half_width(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
+def _half_width(value: Any) -> float:
     try:
-        return float(value.strip().removeprefix("±"))
+        return POSITIVE(float(value.strip().removeprefix("±")) if isinstance(value, str) else value)
     except ValueError:
-        raise ValueError("must be half the width of an interval, as in ±0.5") from None
+        return 0.0
 
 
-Seconds = Annotated[float, AfterValidator(_positive), BeforeValidator(_seconds)]
-Bytes = Annotated[int, BeforeValidator(_bytes)]
-HalfWidth = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_half_width)]
+def _written(allowed: str, parse: Callable[[Any], Any]) -> Kind[Any]:
+    """Values above 0 that people write with a unit; `parse` returns 0 for others."""
+    return Kind(allowed, lambda value: parse(value) > 0, parse)
+
+
+_DURATION = "a duration above 0 like 300us, 5ms, 1.5s, 1m or 2h, or a number of seconds"
+Seconds = Annotated[float, _written(_DURATION, _seconds)]
+Bytes = Annotated[int, _written("a size like 500MB or 4GB", parse_bytes)]
+HalfWidth = Annotated[
+    float, _written("half the width of an interval, above 0, as in ±0.5", _half_width)
+]
 Bounds = Annotated[list[Seconds], Field(min_length=1)]
 
 
-class _Table(BaseModel):
-    """A table of the file: no unknown keys, no silent conversions."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-    renamed: ClassVar[dict[str, str]] = {}  # current name by former name
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_keys(cls, content: Any) -> Any:
-        if isinstance(content, dict):
-            for key in content:
-                if key in cls.renamed:
-                    raise ValueError(f"unknown key {key!r}: it is now called {cls.renamed[key]}")
-                if key not in cls.model_fields:
-                    raise ValueError(
-                        f"unknown key {key!r}{did_you_mean(key, cls.model_fields)}: "
-                        f"must be one of {', '.join(cls.model_fields)}"
-                    )
-        return content
-
-
-class LimitsTable(_Table):
-    """What an agent may use; it fails if it uses more."""
+class LimitsTable(StrictSchema):
+    """Limits on an agent, which fails beyond them."""
 
     training: Seconds | None = None
     training_memory: Bytes | None = None
@@ -112,10 +88,10 @@ class LimitsTable(_Table):
 
     def over(self, defaults: "LimitsTable") -> "LimitsTable":
         """These limits, with the defaults for those that are not given."""
-        own = self.model_dump(exclude_none=True)
+        values = self.model_dump(exclude_none=True)
         if self.memory is not None:
-            own = {"training_memory": self.memory, "playing_memory": self.memory, **own}
-        return defaults.model_copy(update=own)
+            values = {"training_memory": self.memory, "playing_memory": self.memory, **values}
+        return defaults.model_copy(update=values)
 
     @property
     def memories(self) -> tuple[int | None, int | None]:
@@ -128,16 +104,15 @@ class LimitsTable(_Table):
         return min((bound for bound in bounds if bound), default=None)
 
 
-class DefaultsTable(_Table):
+class DefaultsTable(StrictSchema):
     """Settings of experiments, unless they have their own."""
 
-    renamed: ClassVar[dict[str, str]] = {"trajectories": "trajectories_per_mdp"}
-    num_mdps: int | None = None
-    discount: float | None = None
-    horizon: int | None = None
-    accuracy: float | None = None
-    seed: int | None = None
-    trajectories_per_mdp: int | None = None
+    num_mdps: Count | None = None
+    discount: Discount | None = None
+    horizon: Count | None = None
+    accuracy: Positive | None = None
+    seed: Index | None = None
+    trajectories_per_mdp: Count | None = None
     deadline: Seconds | None = None
     until: HalfWidth | None = None  # of the score's 95% interval; then an agent stops
 
@@ -145,60 +120,59 @@ class DefaultsTable(_Table):
 class ExperimentTable(DefaultsTable):
     """One experiment: a test distribution with settings, or a frozen set."""
 
-    test: str | None = None
-    prior: str | None = None
-    name: str | None = None
-    frozen: str | None = None
+    test: Text | None = None
+    prior: Text | None = None
+    name: Text | None = None
+    frozen: Text | None = None
 
     @model_validator(mode="after")
     def _test_or_frozen(self) -> "ExperimentTable":
-        given = self.model_fields_set - {"frozen", "name", "deadline", "num_mdps", "until"}
+        settings = self.model_fields_set - {"frozen", "name", "deadline", "num_mdps", "until"}
         if self.frozen is None and self.test is None:
             raise ValueError("must have test = …, or frozen = … with the name of a frozen set")
-        if self.frozen is not None and given:
-            raise ValueError(f"can't have {sorted(given)[0]}: its frozen set has this setting")
+        if self.frozen is not None and settings:
+            raise ValueError(f"can't have {sorted(settings)[0]}: its frozen set has this setting")
         return self
 
 
-class AgentTable(_Table):
+class AgentTable(StrictSchema):
     """An algorithm with lists of parameter values, in all or some of the experiments."""
 
-    algorithm: str
+    algorithm: Text
     parameters: dict[str, Any] = {}
     limits: LimitsTable = LimitsTable()
-    experiments: list[str] | None = None
+    experiments: list[Text] | None = None
     until: HalfWidth | None = None  # instead of the experiments' own
 
 
-class RacingTable(_Table):
+class RacingTable(StrictSchema):
     """Agents that are surely not the best of their class stop early; see `analysis.racing`."""
 
-    error: Annotated[float, Field(gt=0, lt=1)] = ERROR  # of the whole study
+    error: Annotated[float, BETWEEN_0_AND_1] = ERROR  # of the whole study
     offline: Bounds = list(OFFLINE_BOUNDS)  # bounds on time that make classes
     online: Bounds = list(ONLINE_BOUNDS)
 
 
-class OutputTable(_Table):
-    """What is kept of trajectories; applies to those played from now on."""
+class OutputTable(StrictSchema):
+    """Columns of results, for trajectories played from now on."""
 
-    renamed: ClassVar[dict[str, str]] = {"trajectories": "keep_paths"}
-    keep_paths: bool = False  # states and actions too
+    keep_paths: Flag = False  # states and actions too
 
 
-class ExecutionTable(_Table):
-    """Where the study is run; the command line overrides it."""
+class ExecutionTable(StrictSchema):
+    """The executor of the study; the command line overrides it."""
 
-    executor: Literal["local", "dask", "slurm"] = "local"
-    workers: Annotated[int, Field(ge=1)] | None = None
+    executor: Annotated[str, words(*EXECUTORS)] = "local"
+    workers: Count | None = None
     part: Seconds = 10.0  # of playing per file; lost if a process is killed
-    scheduler: str | None = None
-    slurm: dict[str, Any] = {}  # see `executors.SlurmOptions`
+    scheduler: Text | None = None
+    slurm: SlurmOptions = SlurmOptions()
 
 
-class StudyTable(_Table):
+class StudyTable(StrictSchema):
     """The whole file."""
 
-    title: str = ""
+    title: Text = ""
     defaults: DefaultsTable = DefaultsTable()
     limits: LimitsTable = LimitsTable()
     output: OutputTable = OutputTable()
@@ -208,16 +182,16 @@ class StudyTable(_Table):
     agents: Annotated[list[AgentTable], Field(min_length=1)]
 
 
-def read_tables(path: Path) -> StudyTable:
-    """Read a study file and check each of its values."""
+def read_tables(path: Path, **defaults: Any) -> StudyTable:
+    """Read a study file, with some of its defaults replaced, and check each of its values."""
     try:
         content = read_toml(path)
     except StoreError as error:
         raise InvalidInput(f"study {error}") from None
-    try:
-        return StudyTable.model_validate(content)
-    except ValidationError as error:
-        raise explain(error, str(path)) from None
+    written = content.get("defaults", {})
+    if isinstance(written, dict):
+        content["defaults"] = {**written, **defaults}
+    return parse_written(StudyTable, content, str(path))
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -228,34 +202,3 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise InvalidInput(f"{path} can't be used: its values are nested too deeply") from None
     except ValueError as error:  # also a number of thousands of digits
         raise InvalidInput(f"{path} is not a TOML file: {error}") from None
-
-
-def with_defaults(table: StudyTable, changes: dict[str, Any]) -> StudyTable:
-    """The tables of a file with some defaults replaced."""
-    own = table.defaults.model_dump(exclude_unset=True)
-    return table.model_copy(update={"defaults": DefaultsTable.model_validate(own | changes)})
-
-
-def explain(error: ValidationError, source: str) -> InvalidInput:
-    """What is wrong with a table, in one sentence: file, key, value, remedy."""
-    first = error.errors()[0]
-    place = place_of(first["loc"])
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "missing":
-        return InvalidInput(f"{source}: {place} is missing: add it")
-    if message.startswith("unknown key"):
-        return InvalidInput(f"{source}: {place or 'the file'} has an {message}")
-    if first["type"] == "list_type" and place in ("experiments", "agents"):
-        return InvalidInput(f"{source}: {place} must be written as [[{place}]], once for each")
-    if first["type"] in ("model_type", "too_short"):
-        return InvalidInput(f"{source}: {place} must be a table with values, as in [{place}]")
-    if isinstance(first["input"], dict):
-        return InvalidInput(f"{source}: {place} {message}")
-    message = message[0].lower() + message[1:]
-    return InvalidInput(f"{source}: {place} = {short(first['input'])}: {message}")
-
-
-def place_of(location: tuple[int | str, ...]) -> str:
-    """Where in the file, as in agents[2].limits.memory; entries are counted from 1."""
-    parts = [f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in location]
-    return "".join(parts).removeprefix(".")

@@ -5,15 +5,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from ..arguments import num_workers
-from ..executors import Dask, Executor, Local, Slurm, SlurmOptions
-from ..protocol.bar import Bar
+from ..executors.base import Executor
+from ..executors.dask import Dask
+from ..executors.local import Local
+from ..executors.slurm import Slurm
+from ..progress import Bar
+from ..schemas import parse_written
 from .folder import Folder
 from .plan import Study, read_study
-from .run import Run, look
-from .schema import ExecutionTable, explain, read_toml
+from .run import Run, survey
+from .schema import ExecutionTable, read_toml
 from .status import Status, read_status
 from .stopping import Stopping
 
@@ -47,22 +49,26 @@ def run(
         progress: show a bar with the time left; by default in notebooks and terminals.
     """
     options = {"executor": executor, "workers": workers, "scheduler": scheduler}
-    given = None if profile is None else Path(profile)
-    planned, execution = prepare(Path(study), options, given, race)
+    profile = None if profile is None else Path(profile)
+    planned, execution = prepare(Path(study), options, profile, race)
     folder_path = default_folder(planned.path) if results is None else Path(results)
     with opened(planned, folder_path, retry_failed) as (folder, _):
-        if look(folder, planned.jobs).missing:
+        if survey(folder, planned.jobs).missing:
             name = planned.table.title or planned.path.name
             with (
                 make_executor(execution) as workplace,
                 Bar(name, len(planned.jobs), "jobs", progress) as bar,
             ):
                 bar.begin("getting ready")
-                Run(
-                    planned.jobs, folder, workplace, execution.part,
+                run = Run(
+                    planned.jobs,
+                    folder,
+                    workplace,
+                    execution.part,
                     lambda now: bar.show(now.done + now.failed, now.seconds_left),
                     planned.racing,
-                )()  # fmt: skip
+                )
+                run()
     return read_status(folder_path)
 
 
@@ -78,7 +84,7 @@ def prepare(
     race: bool = False,
     **defaults: Any,
 ) -> tuple[Study, ExecutionTable]:
-    """Read a study, with other defaults where given, and decide whether it races and where it runs.
+    """Read a study with other defaults, and decide whether it races and where it runs.
 
     Options of the caller override the profile, which overrides the study.
     """
@@ -91,10 +97,7 @@ def prepare(
     chosen |= {name: value for name, value in options.items() if value is not None}
     if "scheduler" in chosen:
         chosen.setdefault("executor", "dask")
-    try:
-        execution = ExecutionTable.model_validate(chosen)
-    except ValidationError as error:
-        raise explain(error, source) from None
+    execution = parse_written(ExecutionTable, chosen, source)
     if execution.executor != "slurm" and execution.scheduler is None:
         num_workers(execution.workers)  # fail before the folder is made
     return study, execution
@@ -110,9 +113,9 @@ def opened(
     try:
         messages = folder.set_aside_damaged() + folder.set_aside_outdated(study)
         if retry_failed:
-            for job in look(folder, study.jobs).failed:
+            for job in survey(folder, study.jobs).failed:
                 folder.failure(job).unlink()
-        Stopping(folder, study.jobs, study.racing)  # forgets races of other terms
+        Stopping(folder, study.jobs, study.racing).forget_outdated()
         folder.write_plan(study)
         yield folder, messages
     finally:
@@ -124,6 +127,5 @@ def make_executor(execution: ExecutionTable) -> Executor:
     if execution.executor == "dask":
         return Dask(execution.scheduler, execution.workers)
     if execution.executor == "slurm":
-        options = SlurmOptions.read(execution.slurm, "execution.slurm")
-        return Slurm(options, execution.workers)
+        return Slurm(execution.slurm, execution.workers)
     return Local(execution.workers)

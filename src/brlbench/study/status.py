@@ -1,18 +1,61 @@
-"""How far a study is, read from its folder alone."""
+"""The status of a study, read from its folder alone."""
 
 import os
 import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from ..errors import InvalidInput
-from ..storage.checks import Rule, check, is_list, is_number, is_text, optional, whole
-from ..storage.results import read_stopped
+from ..results.files import read_stopped
+from ..schemas import Table, parse_table
+from ..values import Count, Kind, Number, Text
 from .failures import Failure, read_failure, read_json, replaceable
 from .folder import owner_of, part_of
 from .tally import Running
+
+_LONGEST_NAME = 255  # in bytes, of a file
+
+
+def _is_place(value: Any) -> bool:
+    if not isinstance(value, str) or "\0" in value:
+        return False
+    path = PurePath(value)
+    too_long = any(len(part.encode()) > _LONGEST_NAME for part in path.parts)
+    return not (too_long or len(path.parts) > 3 or ".." in path.parts or path.is_absolute())
+
+
+_Place = Annotated[str, Kind("a path within the study's folder", _is_place, str)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """A job in `plan.json`."""
+
+    agent: Text
+    experiment: Text
+    result: _Place
+    failure: _Place
+    parts: _Place
+    stopped: list[_Place]  # results of a job that stopped early
+    trajectories: Count
+
+
+class _Plan(NamedTuple):
+    """The content of `plan.json`."""
+
+    title: Text
+    jobs: list[_Job]
+    skipped: list[tuple[Text, Text]]  # labels and reasons
+
+
+class _Now(NamedTuple):
+    """The content of `now.json`."""
+
+    at: Number
+    running: list[Running] = []  # noqa: RUF012 (never changed)
+    seconds_left: Number | None = None
 
 
 class StoppedJob(NamedTuple):
@@ -25,7 +68,7 @@ class StoppedJob(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Status:
-    """What is done, running, failed and left."""
+    """The jobs of a study that are done, running, failed and left."""
 
     title: str
     owner: str | None  # the process that runs it
@@ -57,113 +100,67 @@ def read_status(folder: Path) -> Status:
     """The status of the study in a folder."""
     if not os.path.exists(folder / "plan.json"):  # unlike the method of Path, takes any name
         raise InvalidInput(f"{folder} has no study in it: begin one with brlbench run --results")
-    plan = _read(folder / "plan.json", _PLAN)
+    plan = _read(folder / "plan.json", _Plan)
     owner = owner_of(folder)
     has_now = owner is not None and (folder / "now.json").exists()
-    now = _read(folder / "now.json", _NOW) if has_now else {}
-    jobs: list[dict[str, Any]] = plan["jobs"]
-    complete = [job for job in jobs if (folder / job["result"]).exists()]
+    now = _read(folder / "now.json", _Now) if has_now else _Now(at=0.0)
+    jobs = plan.jobs
+    complete = [job for job in jobs if (folder / job.result).exists()]
     stopped = [job for job in jobs if job not in complete and _stopped_file(folder, job)]
     done = complete + stopped
     rest = [job for job in jobs if job not in done]
-    noted = [job for job in rest if (folder / job["failure"]).exists()]
-    notes = [read_failure(folder / job["failure"]) for job in noted]
+    failing = [job for job in rest if (folder / job.failure).exists()]
+    failures = [read_failure(folder / job.failure) for job in failing]
     failed = {
-        job["failure"] for job, note in zip(noted, notes, strict=True) if not note.is_interruption
+        job.failure
+        for job, failure in zip(failing, failures, strict=True)
+        if not failure.is_interruption
     }
-    played = {job["parts"]: _played(folder / job["parts"]) for job in rest + stopped}
-    of_experiment = Counter(job["experiment"] for job in jobs)
-    done_of_experiment = Counter(job["experiment"] for job in done)
+    played = {job.parts: _played(folder / job.parts) for job in rest + stopped}
+    of_experiment = Counter(job.experiment for job in jobs)
+    done_of_experiment = Counter(job.experiment for job in done)
     return Status(
-        title=plan["title"],
+        title=plan.title,
         owner=owner,
         total=len(jobs),
         done=len(done),
         stopped=[_stopped_job(folder, job) for job in stopped],
-        begun=sum(played[job["parts"]] > 0 for job in rest if job["failure"] not in failed),
-        failures=[note for note in notes if not note.is_interruption],
-        interruptions=[note for note in notes if note.is_interruption],
-        skipped=[(label, reason) for label, reason in plan["skipped"]],
-        num_trajectories=sum(job["trajectories"] for job in jobs),
-        num_played=sum(job["trajectories"] for job in complete) + sum(played.values()),
-        running=[Running(*unit) for unit in now.get("running") or []],
+        begun=sum(played[job.parts] > 0 for job in rest if job.failure not in failed),
+        failures=[failure for failure in failures if not failure.is_interruption],
+        interruptions=[failure for failure in failures if failure.is_interruption],
+        skipped=plan.skipped,
+        num_trajectories=sum(job.trajectories for job in jobs),
+        num_played=sum(job.trajectories for job in complete) + sum(played.values()),
+        running=now.running,
         seconds_left=_seconds_left(now),
-        by_experiment={name: (done_of_experiment[name], of_experiment[name])
-                       for name in of_experiment},
-    )  # fmt: skip
+        by_experiment={
+            name: (done_of_experiment[name], total) for name, total in of_experiment.items()
+        },
+    )
 
 
-def _stopped_file(folder: Path, job: dict[str, Any]) -> Path | None:
-    """The result of a job that was stopped early; older folders have none."""
-    paths = (folder / name for name in job.get("stopped", ()))
+def _stopped_file(folder: Path, job: _Job) -> Path | None:
+    """The result of a job that was stopped early, if there is one."""
+    paths = (folder / name for name in job.stopped)
     return next((path for path in paths if path.exists()), None)
 
 
-def _stopped_job(folder: Path, job: dict[str, Any]) -> StoppedJob:
+def _stopped_job(folder: Path, job: _Job) -> StoppedJob:
     path = _stopped_file(folder, job)
     stopped = None if path is None else read_stopped(path)
-    return StoppedJob(job["agent"], job["experiment"], stopped.reason if stopped else "")
+    return StoppedJob(job.agent, job.experiment, stopped.reason if stopped else "")
 
 
-def _read(path: Path, rules: dict[str, Rule]) -> dict[str, Any]:
-    content: dict[str, Any] = read_json(path)
+def _read(path: Path, table: type[Table]) -> Table:
+    content = read_json(path)
     with replaceable(path):
-        check(content, rules)
-    return content
+        return parse_table(table, content)
 
 
-def _are_jobs(value: Any) -> bool:
-    for job in value:
-        check(job, _JOB)
-    return is_list(value)
-
-
-def _is_place(value: Any) -> bool:
-    """A path within the study's folder."""
-    path, parts = PurePath(value), PurePath(value).parts
-    too_long = any(len(part.encode()) > _LONGEST_NAME for part in parts) or len(parts) > 3
-    return not (too_long or ".." in parts or "\0" in value or path.is_absolute())
-
-
-def _are_texts(value: Any) -> bool:
-    return is_list(value) and all(map(is_text, value))
-
-
-def _are_running(value: Any) -> bool:
-    for unit in value:
-        check(Running(*unit)._asdict(), _RUNNING)
-    return is_list(value)
-
-
-_LONGEST_NAME = 255  # in bytes, of a file
-_JOB: dict[str, Rule] = {
-    **dict.fromkeys(("agent", "experiment"), is_text),
-    **dict.fromkeys(("result", "failure", "parts"), _is_place),
-    "trajectories": whole(1),
-    "stopped": optional(lambda value: is_list(value) and all(map(_is_place, value))),
-}
-_PLAN: dict[str, Rule] = {
-    "title": is_text,
-    "jobs": _are_jobs,
-    "skipped": lambda value: all(_are_texts(pair) and len(pair) == 2 for pair in value),
-}
-_RUNNING: dict[str, Rule] = {
-    "what": is_text,
-    **dict.fromkeys(("mean", "ci95"), optional(is_number)),
-    "num_mdps": whole(0),
-}
-_NOW: dict[str, Rule] = {
-    "running": optional(_are_running),
-    "seconds_left": optional(is_number),
-    "at": is_number,
-}
-
-
-def _seconds_left(now: dict[str, Any]) -> float | None:
-    if now.get("seconds_left") is None:
+def _seconds_left(now: _Now) -> float | None:
+    if now.seconds_left is None:
         return None
-    passed = time.time() - float(now["at"])
-    return max(0.0, float(now["seconds_left"]) - passed)
+    return max(0.0, now.seconds_left - (time.time() - now.at))
 
 
 def _played(parts: Path) -> int:

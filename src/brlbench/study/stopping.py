@@ -8,21 +8,19 @@ until its first look. It writes them down, with all its decisions, before it act
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..analysis.racing import Drop, Race, classes_within, looks_before
 from ..errors import StoreError
 from ..mdps.sparse import Floats
-from ..protocol.adjusted import LEAST_MDPS, adjust, can_adjust
-from ..protocol.experiment import Experiment
-from ..protocol.score import Score
-from ..protocol.start_values import find_start_values
-from ..protocol.summary import RACE, Stopped
-from ..protocol.totals import PartTotals, returns_of
-from ..storage import read_result
-from ..storage.checks import DAMAGE, Rule, check, is_list, is_number, is_table, is_time
+from ..protocol.luck import can_adjust
+from ..results.files import read_result
+from ..results.result import Result, Stopped, join
+from ..results.summary import RACE
+from ..schemas import Schema, parse_table
+from ..values import Seconds
 from .failures import read_json
 from .folder import Folder
 from .plan import Job, until_rule
@@ -34,63 +32,42 @@ Verdict = tuple[Job, Stopped | None]
 """A job, and why it stops; None if it goes on."""
 
 
-class SoFar(NamedTuple):
-    """What is known of an agent from the MDPs it has played."""
+class _Record(Schema):
+    """A race on file: what its decisions depend on, and the decisions."""
 
-    returns: Floats  # [N]
-    noise: Floats | None  # [N, F]
-    start_values: Floats | None  # [N, F]
-    seconds: tuple[float, float]  # offline, and online per decision
-
-    def scored(self, at: int, experiment: Experiment, adjusted: bool) -> tuple[Floats, float]:
-        """The returns in the first MDPs, adjusted if possible, and their interval's half-width."""
-        at = min(at, len(self.returns))
-        if not adjusted or at < LEAST_MDPS or self.noise is None or self.start_values is None:
-            return self.returns[:at], Score.of(self.returns[:at]).ci95
-        expected = find_start_values(experiment)
-        found = adjust(self.returns[:at], self.noise[:at], self.start_values[:at], expected)
-        return found.returns, found.ci95
+    terms: dict[str, Any]
+    seconds: dict[str, tuple[Seconds, Seconds] | None]  # offline and online, by agent
+    rivals: dict[int, list[int]]  # by look
+    dropped: list[Drop]
 
 
-def read_so_far(folder: Folder, job: Job) -> SoFar | None:
-    """What is known of a job's agent from its files; None if it has played no MDP."""
+def read_so_far(folder: Folder, job: Job) -> Result | None:
+    """The result of the MDPs that a job has played; None if there are none."""
     if folder.result(job).exists():
-        result = read_result(folder.result(job), decisions=False)
-        noise, start_values = result.noise, result.start_values
-        times = (result.offline_seconds, result.online_seconds["mean"])
-        luck = (None, None) if noise is None or start_values is None else (noise, start_values)
-        means = [None if array is None else array.mean(axis=1) for array in luck]
-        return SoFar(result.returns, means[0], means[1], times)
-    parts, experiment = folder.played(job), job.experiment
-    per_mdp = experiment.trajectories_per_mdp
-    number = sum(len(part.record.cpu_nanoseconds) for part in parts) // per_mdp
-    if number == 0:
+        return read_result(folder.result(job), decisions=False)
+    parts = folder.played(job)
+    per_mdp = job.experiment.trajectories_per_mdp
+    if sum(len(part.columns["mdp"]) for part in parts) < per_mdp:
         return None
-
-    def by_mdp(arrays: Sequence[Any]) -> Any:
-        if any(array is None for array in arrays):
-            return None
-        rows = np.concatenate(arrays)[: number * per_mdp]
-        return rows.reshape(number, per_mdp, *rows.shape[1:]).mean(axis=1)
-
-    records = [part.record for part in parts]
-    return SoFar(
-        by_mdp([returns_of(record, experiment) for record in records]),
-        by_mdp([record.noise for record in records]),
-        by_mdp([record.start_values for record in records]),
-        (parts[0].training.seconds, _typical_seconds(records)),
-    )
+    return join(parts, Stopped("look", "not finished"))
 
 
-def _typical_seconds(records: Sequence[Any]) -> float:
-    """The mean time of a decision in a trajectory that was not held up: the median of all."""
-    means = [
-        [1e9 * each.times.features()["mean"]]
-        if isinstance(each, PartTotals)
-        else each.nanoseconds.mean(axis=1)
-        for each in records
-    ]
-    return 1e-9 * float(np.median(np.concatenate(means)))
+def _scored(result: Result | None, at: int, adjusted: bool) -> tuple[Floats, float]:
+    """The returns in the first MDPs, adjusted if possible, and their interval's half-width."""
+    if result is None:
+        return np.zeros(0), 0.0
+    first = result.first(at)
+    if adjusted and first.can_be_adjusted:
+        return first.adjusted.returns, first.adjusted.ci95
+    return first.returns, first.ci95
+
+
+def _seconds(result: Result) -> tuple[float, float]:
+    """The offline time, and the typical time of a decision: the median over trajectories."""
+    online = result.online_seconds["mean"]
+    if result.stopped is not None and result.keeps_times:
+        online = 1e-9 * float(np.median(result.columns["nanoseconds"].mean(axis=1)))
+    return result.offline_seconds, online
 
 
 @dataclass(eq=False)
@@ -121,6 +98,12 @@ class Stopping:
             if group_jobs[0].races:
                 self._resume(group)
 
+    def forget_outdated(self) -> None:
+        """Remove the results of jobs that races under other terms have dropped."""
+        for job, group in self._groups.items():
+            if job.races and group.race is None:
+                self._folder.forget_stopped(job)
+
     def begin(self, jobs: Iterable[Job]) -> None:
         """Note which jobs are not finished."""
         for job in jobs:
@@ -128,7 +111,7 @@ class Stopping:
                 self._groups[job].playing.add(job)
 
     def end(self, job: Job) -> int:
-        """How many trajectories of a job are played before its next look, or in all."""
+        """The end of the trajectories that a job plays before its next look, or in all."""
         looks, experiment = self._groups[job].looks, job.experiment
         at = looks[0] if looks else experiment.num_mdps
         if (drop := self._drop_of(job)) is not None:
@@ -154,14 +137,11 @@ class Stopping:
         if not group.waiting or group.waiting != group.playing:
             return []
         at = group.looks.pop(0)
-        experiment = group.jobs[0].experiment
         known = [read_so_far(self._folder, job) for job in group.jobs]
-        adjusts = can_adjust(experiment) and all(so_far is None or so_far.noise is not None
-                                                 for so_far in known)  # fmt: skip
-        scored = [
-            (np.zeros(0), 0.0) if so_far is None else so_far.scored(at, experiment, adjusts)
-            for so_far in known
-        ]
+        adjusts = can_adjust(group.jobs[0].experiment) and all(
+            result is None or result.noise is not None for result in known
+        )
+        scored = [_scored(result, at, adjusts) for result in known]
         stopped: dict[Job, Stopped] = {}
         for job, (_, ci95) in zip(group.jobs, scored, strict=True):
             if job in group.playing and (narrow := _if_narrow(job, at, ci95)):
@@ -176,12 +156,13 @@ class Stopping:
         return [(job, stopped.get(job)) for job in group.jobs if job in waiting]
 
     def _look_at_race(
-        self, group: _Group, at: int, known: Sequence[SoFar | None], scores: list[Floats]
+        self, group: _Group, at: int, known: Sequence[Result | None], scores: list[Floats]
     ) -> None:
         if group.race is None:
             times = zip(group.seconds, known, strict=True)
             group.seconds = [
-                earlier or (None if so_far is None else so_far.seconds) for earlier, so_far in times
+                earlier or (None if result is None else _seconds(result))
+                for earlier, result in times
             ]
             group.race = self._new_race(group)
         playing = [
@@ -200,14 +181,14 @@ class Stopping:
         return Race(classes, error, group.jobs[0].experiment.num_mdps)
 
     def _dropped(self, job: Job) -> Stopped | None:
-        """Why a race has dropped a job; None if it has not."""
+        """The reason why a race has dropped a job; None if it has not."""
         drop = self._drop_of(job)
         if drop is None:
             return None
         rival = self._groups[job].jobs[drop.rival].label
         return Stopped(
             RACE,
-            f"dropped after {drop.at} MDPs: worse than its rivals, lastly {rival}, by "
+            f"dropped after {drop.at} MDPs: worse than its rivals, most recently {rival}, by "
             f"{drop.difference:.3g} on average (p = {drop.p_value:.1g})",
         )
 
@@ -215,10 +196,10 @@ class Stopping:
         group = self._groups[job]
         return None if group.race is None else group.race.dropped.get(group.jobs.index(job))
 
-    # What is written down.
+    # The file of a race.
 
     def _terms(self, group: _Group) -> dict[str, Any]:
-        """All that the decisions of a race depend on, besides returns and times."""
+        """Inputs of a race's decisions besides returns and times."""
         assert self._racing is not None
         return {
             "agents": [self._folder.result(job).stem for job in group.jobs],
@@ -229,50 +210,33 @@ class Stopping:
 
     def _write(self, group: _Group) -> None:
         assert group.race is not None
-        self._folder.write_race(group.jobs[0], {
-            "terms": self._terms(group),
-            "seconds": dict(zip(self._terms(group)["agents"], group.seconds, strict=True)),
+        terms = self._terms(group)
+        content = {
+            "terms": terms,
+            "seconds": dict(zip(terms["agents"], group.seconds, strict=True)),
             "rivals": group.race.rivals,
             "dropped": list(group.race.dropped.values()),
-        })  # fmt: skip
+        }
+        self._folder.write_race(group.jobs[0], content)
 
     def _resume(self, group: _Group) -> None:
         """Go on with the race that is written down; begin anew if its terms have changed."""
-        content, terms = _read_record(self._folder.race(group.jobs[0])), self._terms(group)
-        known = {} if content is None else content["seconds"]
-        group.seconds = [_pair(known.get(agent)) for agent in terms["agents"]]
-        if content is not None and content["terms"] == terms:
+        record, terms = _read_record(self._folder.race(group.jobs[0])), self._terms(group)
+        known = {} if record is None else record.seconds
+        group.seconds = [known.get(agent) for agent in terms["agents"]]
+        if record is not None and record.terms == terms:
             group.race = self._new_race(group)
-            group.race.rivals = {int(at): rivals for at, rivals in content["rivals"].items()}
-            group.race.dropped = {drop[0]: Drop(*drop) for drop in content["dropped"]}
+            group.race.rivals = dict(record.rivals)
+            group.race.dropped = {drop.agent: drop for drop in record.dropped}
             group.looks = [at for at in group.looks if at not in group.race.rivals]
-        else:
-            for job in group.jobs:
-                self._folder.forget_stopped(job)
 
 
-def _read_record(path: Path) -> dict[str, Any] | None:
-    """What a race has written down; None if it has not, or if the file is damaged."""
+def _read_record(path: Path) -> _Record | None:
+    """The record of a race; None if there is none, or if its file is damaged."""
     try:
-        content: dict[str, Any] = read_json(path)
-        check(content, _RECORD)
-    except (StoreError, *DAMAGE):
+        return parse_table(_Record, read_json(path))
+    except (StoreError, ValueError):
         return None
-    return content
-
-
-def _are_drops(value: Any) -> bool:
-    return all(len(drop) == len(Drop._fields) and all(map(is_number, drop)) for drop in value)
-
-
-_RECORD: dict[str, Rule] = {
-    "terms": is_table,
-    "seconds": lambda value: all(
-        pair is None or (len(pair) == 2 and all(map(is_time, pair))) for pair in value.values()
-    ),
-    "rivals": lambda value: all(is_list(rivals) and int(at) for at, rivals in value.items()),
-    "dropped": _are_drops,
-}
 
 
 def _looks(job: Job) -> list[int]:
@@ -281,12 +245,8 @@ def _looks(job: Job) -> list[int]:
 
 
 def _if_narrow(job: Job, at: int, ci95: float) -> Stopped | None:
-    """Why a job stops whose interval has this half-width after some MDPs, or None."""
+    """The reason to stop a job with this half-width after some MDPs; None: it goes on."""
     if job.until is None or at < _LEAST_FOR_INTERVALS or ci95 > job.until:
         return None
     reason = f"stopped after {at} MDPs: its interval of ±{ci95:.3g} is within ±{job.until:g}"
     return Stopped(until_rule(job.until), reason)
-
-
-def _pair(seconds: Sequence[float] | None) -> tuple[float, float] | None:
-    return None if seconds is None else (seconds[0], seconds[1])

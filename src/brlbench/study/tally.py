@@ -1,4 +1,4 @@
-"""What has been played of a job so far: its running score, and the time it took."""
+"""The running score of a job, and the seconds it has played."""
 
 from typing import NamedTuple
 
@@ -7,16 +7,17 @@ import numpy as np
 from ..mdps.sparse import Floats
 from ..protocol.experiment import Experiment
 from ..protocol.playing import Part
-from ..protocol.score import Score
+from ..results.score import Score
+from ..values import Index, Number, Text
 
 
 class Running(NamedTuple):
-    """A unit that is performed, and what its job has scored so far."""
+    """A training or a job that is running, and the job's score so far."""
 
-    what: str
-    mean: float | None = None  # None: of less than 2 MDPs, or while training
-    ci95: float | None = None
-    num_mdps: int = 0
+    what: Text
+    mean: Number | None = None  # None: of less than 2 MDPs, or while training
+    ci95: Number | None = None
+    num_mdps: Index = 0
 
 
 class Tally:
@@ -25,7 +26,8 @@ class Tally:
     def __init__(self, experiment: Experiment) -> None:
         self._experiment = experiment
         self._returns: Floats | None = None  # [trajectories]; NaN where not played
-        self._known: tuple[Score | None, int] | None = (None, 0)  # None: has to be computed
+        self.score: Score | None = None  # None: fewer than 2 MDPs
+        self.num_mdps = 0  # all of whose trajectories have been played
         self.seconds = 0.0
 
     def add(self, part: Part, returns: Floats, seconds: float) -> None:
@@ -34,31 +36,8 @@ class Tally:
             self._returns = np.full(self._experiment.num_trajectories, np.nan)
         self._returns[part.first : part.end] = returns
         self.seconds += seconds
-        self._known = None
-
-    @property
-    def score(self) -> Score | None:
-        """The score in the MDPs played; None of less than 2."""
-        return self._computed()[0]
-
-    @property
-    def num_mdps(self) -> int:
-        """How many MDPs have been played."""
-        return self._computed()[1]
-
-    def _computed(self) -> tuple[Score | None, int]:
-        if self._known is None:
-            played = self._played_mdps()
-            self._known = Score.of(played) if len(played) >= 2 else None, len(played)
-        return self._known
-
-    def _played_mdps(self) -> Floats:
-        """The return in each MDP whose trajectories have all been played."""
-        assert self._returns is not None
         # NaN unless all trajectories of the MDP have been played.
         of_mdps = self._returns.reshape(-1, self._experiment.trajectories_per_mdp).mean(axis=1)
-        return np.asarray(of_mdps[~np.isnan(of_mdps)])
-
-    def forget(self) -> None:
-        """Free the memory, once the job is finished."""
-        self._returns, self._known = None, (None, 0)
+        complete = np.asarray(of_mdps[~np.isnan(of_mdps)])
+        self.score = Score.of(complete) if len(complete) >= 2 else None
+        self.num_mdps = len(complete)

@@ -1,4 +1,4 @@
-"""Whether agents keep the rules: for the command line, for Python, and for tests of other projects.
+"""Checks of the rules for agents: for the command line, Python and tests of other projects.
 
 A project with an agent of its own tests it in three lines, one test per rule:
 
@@ -16,7 +16,8 @@ from typing import Any
 from ..agents.base import Agent
 from ..protocol.experiment import Experiment
 from .examination import Checked, Examination, check_rules
-from .rules import BROKEN, DOUBTFUL, RULES, UNKNOWN, Finding
+from .findings import BROKEN, DOUBTFUL, UNKNOWN, Finding
+from .rules import RULES
 from .stepwise import step_by_step
 
 __all__ = [

@@ -8,12 +8,14 @@ import numpy as np
 
 from ..agents import default_parameters, describe
 from ..agents.base import Agent
+from ..agents.labels import label_of
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, did_you_mean, reason
 from ..protocol.experiment import Experiment
-from ..protocol.labels import label_of
-from ..protocol.times import ONLINE_FEATURES
-from .rules import BROKEN, KEPT, RULES, UNKNOWN, Finding
+from ..results.times import ONLINE_FEATURES
+from . import findings as checks
+from .findings import BROKEN, KEPT, UNKNOWN, Finding
+from .rules import RULES
 from .trial import Trial
 
 _NUM_MDPS, _HORIZON = 4, 25
@@ -25,7 +27,7 @@ class Examination:
     def __init__(self, agent: Agent, experiment: Experiment | None = None) -> None:
         chosen = experiment or Experiment("GC", num_mdps=_NUM_MDPS, horizon=_HORIZON)
         self.trial = Trial(agent, chosen)
-        self._found: dict[str, Finding] = {}
+        self._findings: dict[str, Finding] = {}
 
     def __getitem__(self, rule: str) -> Finding:
         if rule not in RULES:
@@ -33,9 +35,9 @@ class Examination:
                 f"there is no rule {rule!r}{did_you_mean(rule, RULES)}: must be one of "
                 f"{', '.join(RULES)}"
             )
-        if rule not in self._found:
-            self._found[rule] = self._check(rule)
-        return self._found[rule]
+        if rule not in self._findings:
+            self._findings[rule] = self._check(rule)
+        return self._findings[rule]
 
     def _check(self, rule: str) -> Finding:
         for other in self._needed(rule):
@@ -54,7 +56,7 @@ class Examination:
         return RULES[rule].needs
 
     def seconds(self) -> dict[str, float]:
-        """How long training takes, and the median and the 95% quantile of a decision's time."""
+        """The times of training and of decisions: the median and the 95% quantile."""
         if self["plays"].verdict != KEPT:
             return {}
         decisions = self.trial.first.nanoseconds.astype(np.float64) * 1e-9
@@ -64,23 +66,23 @@ class Examination:
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found out about an agent, rule by rule."""
+    """The findings on an agent, rule by rule."""
 
     agent: str
     """The agent's label."""
     findings: dict[str, Finding]
-    """What was seen, by rule."""
+    """The findings by rule."""
     seconds: dict[str, float]
     """The time of training and of decisions: `offline`, `median`, `p95`."""
 
     @property
     def broken(self) -> list[str]:
         """The rules that the agent breaks."""
-        return [rule for rule, found in self.findings.items() if found.verdict == BROKEN]
+        return checks.names_with(BROKEN, self.findings)
 
     @property
     def times(self) -> str:
-        """How long it takes, in words."""
+        """The times, in words."""
         if not self.seconds:
             return ""
         shown = {name: format_seconds(value) for name, value in self.seconds.items()}
@@ -91,13 +93,10 @@ class Checked:
 
     def to_json(self) -> dict[str, Any]:
         """The same as plain data."""
-        findings = {rule: found._asdict() for rule, found in self.findings.items()}
-        return {**asdict(self), "findings": findings, "broken": self.broken}
+        return {**asdict(self), "findings": checks.plain(self.findings), "broken": self.broken}
 
     def __str__(self) -> str:
-        lines = [f"{self.agent}:"]
-        for rule, (verdict, seen, remedy) in self.findings.items():
-            lines.append(f"  {rule}: {verdict}: {seen}{f': {remedy}' if remedy else ''}")
+        lines = [f"{self.agent}:", *checks.lines_of(self.findings)]
         return "\n".join(filter(None, [*lines, self.times and f"  {self.times}"]))
 
 

@@ -9,7 +9,7 @@ _STATES, _ACTIONS = 4, 2
 
 
 def odd_problems() -> dict[str, Experiment]:
-    """Small experiments, by what is odd about them."""
+    """Small experiments, by their oddity."""
     rng = np.random.default_rng(0)
     shape = (_STATES, _ACTIONS, _STATES)
     rewards = rng.uniform(size=shape)
@@ -31,9 +31,9 @@ def odd_problems() -> dict[str, Experiment]:
         "all transitions possible": FlatDirichlet(np.ones((12, 3, 12)), np.arange(12)),
         "large counts": FlatDirichlet(1e6 * dense, rewards),
     }
-    made = {
+    experiments = {
         name: Experiment(prior.named(name), num_mdps=2, discount=0.9, horizon=6)
         for name, prior in priors.items()
     }
-    made["a single decision"] = Experiment("GC", num_mdps=2, horizon=1)
-    return made
+    experiments["a single decision"] = Experiment("GC", num_mdps=2, horizon=1)
+    return experiments

@@ -1,24 +1,24 @@
-"""The rules that agents must keep, and how each is checked.
+"""The rules that agents must keep, and their checks.
 
-A rule that can't be judged, because another one is broken, is unknown. What is not quite right, but
-changes no result, is doubtful.
+A rule that can't be judged, because another one is broken, is unknown. A flaw that changes no
+result is doubtful.
 """
 
-import inspect
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..agents import AGENTS, describe, make_agent
 from ..agents.base import CompiledAgent
-from ..agents.parameters import rules
+from ..agents.parameters import declarations
+from ..agents.registry import constructor_parameters
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, reason, short
 from ..protocol.evaluate import evaluate
 from ..protocol.playing import Part, copy_agent
 from ..protocol.training import load, save
 from ..storage.agents import pack_agent, unpack_agent
+from .findings import BROKEN, DOUBTFUL, KEPT, Finding, Requirement, finding_of
 from .odd_problems import odd_problems
 from .sharing import fingerprint, shared
 from .trial import Play, play_part, train_and_play
@@ -26,33 +26,25 @@ from .trial import Play, play_part, train_and_play
 if TYPE_CHECKING:
     from .examination import Examination
 
-KEPT, BROKEN, DOUBTFUL, UNKNOWN = "kept", "broken", "doubtful", "unknown"
 _SHORTEST_DEADLINE = 1_000_000  # nanoseconds
-_LATE = 1.5  # times the deadline; what computes for less may be the clock's fault
+_LATE = 1.5  # times the deadline; a smaller excess may be the clock's fault
 _FEW = 0.05  # the share of late decisions that a busy machine excuses
-
-
-class Finding(NamedTuple):
-    """What was seen of one rule, and what to do about it."""
-
-    verdict: str  # kept, broken, doubtful or unknown
-    seen: str
-    remedy: str = ""
 
 
 def plays(exam: "Examination") -> Finding:
     """It is trained and plays: nothing may be raised, and every action must exist."""
-    played = exam.trial.first
-    return Finding(KEPT, f"{played.actions.size} decisions in {len(played.actions)} MDPs")
+    actions = exam.trial.first.actions
+    return Finding(KEPT, f"{actions.size} decisions in {len(actions)} MDPs")
 
 
 def has_visible_parameters(exam: "Examination") -> Finding:
     """Results show all parameters of the constructor, which makes the same agent from them."""
     agent = exam.trial.agent
     name, parameters = describe(agent)
-    # Built-in agents don't show parameters added later while they have their defaults.
-    shown = parameters.keys() | (rules(agent) if isinstance(agent, CompiledAgent) else {}).keys()
-    hidden = [each for each in _constructor(type(agent)) if each not in shown]
+    shown = set(parameters)
+    if isinstance(agent, CompiledAgent):  # they describe variants only, not the published form
+        shown |= declarations(agent).keys()
+    hidden = [p.name for p in constructor_parameters(type(agent)) if p.name not in shown]
     if hidden and not hasattr(agent, "parameters"):
         return Finding(
             BROKEN,
@@ -61,7 +53,7 @@ def has_visible_parameters(exam: "Examination") -> Finding:
         )
     kind = type(agent)
     path = name if AGENTS.get(name) is kind else f"{kind.__module__}:{kind.__qualname__}"
-    if "<" not in path:  # a class within a function can't be found by name
+    if "<" not in path:  # a class within a function has no path to import
         again = describe(make_agent(path, **parameters))
         if again != (name, parameters):
             return Finding(
@@ -80,63 +72,54 @@ def has_visible_parameters(exam: "Examination") -> Finding:
     return Finding(KEPT, listed or "it has none")
 
 
-def _constructor(kind: type) -> list[str]:
-    """The parameters of a class's constructor, without * and **."""
-    try:
-        given = inspect.signature(kind).parameters.values()
-    except (TypeError, ValueError):  # a class that is not written in Python may have no signature
-        return []
-    named = [each for each in given if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
-    return [each.name for each in named]
+def _alike(difference: str, seen: str, problem: str, remedy: str) -> Finding:
+    """Kept if two plays don't differ."""
+    return finding_of([f"{problem} ({difference})"] if difference else [], seen, remedy)
 
 
 def repeats(exam: "Examination") -> Finding:
     """Two agents are trained and play with the same seed."""
-    difference = exam.trial.first.difference(exam.trial.second)
-    if not difference:
-        return Finding(KEPT, "two agents with one seed play alike")
-    if exam.trial.is_random is not False:
-        return Finding(
-            BROKEN,
-            f"two agents with one seed play differently ({difference})",
+    trial = exam.trial
+    difference = trial.first.difference(trial.second)
+    if not difference or trial.is_random is not False:
+        return _alike(
+            difference,
+            "two agents with one seed play alike",
+            "two agents with one seed play differently",
             "draw random numbers only from the generators that train and start are given; use no "
             "clock, and nothing that outlives an agent",
         )
-    if exam.trial.first.difference(exam.trial.backwards):
-        return Finding(KEPT, "in new processes; in one process, MDPs are not independent")
-    return Finding(
-        BROKEN,
-        f"trained a second time in one process, it plays differently ({difference})",
+    return _alike(
+        "" if trial.first.difference(trial.backwards) else difference,
+        "in new processes; in one process, MDPs are not independent",
+        "trained a second time in one process, it plays differently",
         "let train replace all that it learned, also what class attributes and globals hold",
     )
 
 
 def plays_independently(exam: "Examination") -> Finding:
     """The MDPs are played together, then one by one, the last one first."""
-    difference = exam.trial.first.difference(exam.trial.backwards)
-    if not difference:
-        return Finding(KEPT, "MDPs played alone and backwards: all alike")
+    remedy = "keep what it learns in the object, not in class attributes, globals or files"
     if isinstance(exam.trial.agent, CompiledAgent):
         remedy = "set back every array in reset"
-    else:
-        remedy = "keep what it learns in the object, not in class attributes, globals or files"
-    return Finding(
-        BROKEN, f"an MDP is played differently alone than after others ({difference})", remedy
+    return _alike(
+        exam.trial.first.difference(exam.trial.backwards),
+        "MDPs played alone and backwards: all alike",
+        "an MDP is played differently alone than after others",
+        remedy,
     )
 
 
 def needs_no_single_process(exam: "Examination") -> Finding:
     """Two workers play what one has played."""
     trial = exam.trial
-    played = evaluate(copy_agent(trial.agent), trial.experiment, workers=2, progress=False)
+    result = evaluate(copy_agent(trial.agent), trial.experiment, workers=2, progress=False)
     number = len(trial.first.actions)
-    other = Play(*(getattr(played, name).reshape(number, -1) for name in Play._fields))
-    difference = trial.first.difference(other)
-    if not difference:
-        return Finding(KEPT, "two workers play like one")
-    return Finding(
-        BROKEN,
-        f"two workers play differently than one ({difference})",
+    other = Play(*(getattr(result, name).reshape(number, -1) for name in Play._fields))
+    return _alike(
+        trial.first.difference(other),
+        "two workers play like one",
+        "two workers play differently than one",
         "use nothing that differs between processes: hash(), the order of sets, ids, files",
     )
 
@@ -172,7 +155,7 @@ def _not_itself(exam: "Examination", difference: str) -> tuple[str, str]:
 
 
 def can_be_saved(exam: "Examination") -> Finding:
-    """What `save` returns goes to a file and back to `load`."""
+    """The content that `save` returns goes to a file and back to `load`."""
     trial = exam.trial
     has = [name for name in ("save", "load") if hasattr(trial.agent, name)]
     if not has:
@@ -184,12 +167,10 @@ def can_be_saved(exam: "Examination") -> Finding:
         )
     stored = pack_agent(save(trial.trained))
     loaded = load(unpack_agent(stored, "what it saved"))
-    difference = trial.first.difference(play_part(loaded.agent, trial.experiment))
-    if not difference:
-        return Finding(KEPT, f"loaded from {len(stored):,} bytes, it plays alike")
-    return Finding(
-        BROKEN,
-        f"saved and loaded, it plays differently ({difference})",
+    return _alike(
+        trial.first.difference(play_part(loaded.agent, trial.experiment)),
+        f"loaded from {len(stored):,} bytes, it plays alike",
+        "saved and loaded, it plays differently",
         "save all that training makes, and take it over in load",
     )
 
@@ -215,10 +196,9 @@ def plays_odd_problems(exam: "Examination") -> Finding:
 
 def changes_nothing_given(exam: "Examination") -> Finding:
     """The prior and the task are compared with what they were, after every call."""
-    changed = exam.trial.watch.changed
-    if not changed:
-        return Finding(KEPT, "the prior and the task are as before")
-    return Finding(BROKEN, f"it changes {' and '.join(changed)}", "change a copy instead")
+    changes = exam.trial.watch.changed
+    problems = [f"it changes {' and '.join(changes)}"] if changes else []
+    return finding_of(problems, "the prior and the task are as before", "change a copy instead")
 
 
 def draws_from_its_generator(exam: "Examination") -> Finding:
@@ -244,51 +224,48 @@ def keeps_deadlines(exam: "Examination") -> Finding:
         return Finding(KEPT, "it promises none; anytime = True would")
     deadline = max(_SHORTEST_DEADLINE, _computing(trial.first) / 2)
     limited = trial.experiment.replace(deadline=deadline * 1e-9)
-    played = play_part(trial.new(limited).agent, limited)
-    late = float((played.nanoseconds > deadline).mean())
+    hurried = play_part(trial.new(limited).agent, limited)
+    late = float((hurried.nanoseconds > deadline).mean())
     shown = format_seconds(deadline * 1e-9)
     seen = f"{late:.0%} of its decisions end after a deadline of {shown}"
     remedy = "look at the clock in act, and stop in time for observe"
-    if _computing(played) > _LATE * deadline:
-        usual = format_seconds(_computing(played) * 1e-9)
+    if _computing(hurried) > _LATE * deadline:
+        usual = format_seconds(_computing(hurried) * 1e-9)
         return Finding(BROKEN, f"{seen}: they compute for {usual}", remedy)
     if late > _FEW:
         return Finding(DOUBTFUL, f"{seen}, because it waits or the machine is busy", remedy)
     return Finding(KEPT, seen)
 
 
-def _computing(played: Play) -> float:
-    """How many nanoseconds of processor time a decision takes, in the usual trajectory."""
-    return float(np.median(played.cpu_nanoseconds) / played.actions.shape[1])
+def _computing(play: Play) -> float:
+    """Nanoseconds of processor time per decision, in the median trajectory."""
+    return float(np.median(play.cpu_nanoseconds) / play.actions.shape[1])
 
 
-class Rule(NamedTuple):
-    """A rule: its statement, how it is checked, and which rules must be kept to judge it."""
+_PLAYS = ("plays",)
+_REPEATS = ("plays", "repeats")
 
-    statement: str
-    check: Callable[["Examination"], Finding]
-    needs: tuple[str, ...] = ("plays",)
-
-
-RULES: dict[str, Rule] = {
-    "plays": Rule("It plays: no errors, valid actions", plays, ()),
-    "parameters": Rule("Its parameters are visible", has_visible_parameters),
-    "repeats": Rule("One seed, one play", repeats),
-    "independent": Rule("MDPs do not affect each other", plays_independently, ("plays", "repeats")),
-    "copies": Rule("Copies play alike and share nothing", can_be_copied, ("repeats",)),
-    "saves": Rule(
-        "Saved and loaded, it plays alike",
-        can_be_saved,
-        ("plays", "parameters", "repeats", "independent"),
+RULES: dict[str, Requirement] = {
+    "plays": Requirement("It plays: no errors, valid actions", plays),
+    "parameters": Requirement("Its parameters are visible", has_visible_parameters, _PLAYS),
+    "repeats": Requirement("One seed, one play", repeats, _PLAYS),
+    "independent": Requirement("MDPs do not affect each other", plays_independently, _REPEATS),
+    "copies": Requirement("Copies play alike and share nothing", can_be_copied, ("repeats",)),
+    "saves": Requirement(
+        "Saved and loaded, it plays alike", can_be_saved, (*_REPEATS, "parameters", "independent")
     ),
-    "workers": Rule(
+    "workers": Requirement(
         "The number of workers does not matter",
         needs_no_single_process,
-        ("plays", "repeats", "independent", "saves"),
+        (*_REPEATS, "independent", "saves"),
     ),
-    "odd problems": Rule("It plays odd problems", plays_odd_problems),
-    "given": Rule("It changes nothing that it is given", changes_nothing_given),
-    "random": Rule("Random numbers come from its generator", draws_from_its_generator),
-    "deadlines": Rule("It keeps deadlines that it promises to keep", keeps_deadlines),
+    "odd problems": Requirement("It plays odd problems", plays_odd_problems, _PLAYS),
+    "given": Requirement("It changes nothing that it is given", changes_nothing_given, _PLAYS),
+    "random": Requirement(
+        "Random numbers come from its generator", draws_from_its_generator, _PLAYS
+    ),
+    "deadlines": Requirement(
+        "It keeps deadlines that it promises to keep", keeps_deadlines, _PLAYS
+    ),
 }
 """The rules by name, in the order in which they are checked."""

@@ -1,4 +1,4 @@
-"""Finds what two objects share and could change."""
+"""Finds mutable parts that two objects share."""
 
 import enum
 import logging
@@ -17,11 +17,10 @@ from ..mdps.sparse import SparseTable
 
 _GENERATORS = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)
 _MUTABLE = (list, dict, set, deque, bytearray, np.ndarray, *_GENERATORS)
+_CODE = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)
+_PLAIN = (str, bytes, int, float, complex, enum.Enum, logging.Logger)
 # Never changed by playing, or on purpose the same object in all copies.
-_COMMON = (
-    type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, enum.Enum,
-    logging.Logger, FlatDirichlet, MDP, Rewards, SparseTable, str, bytes, int, float, complex,
-)  # fmt: skip
+_COMMON = (*_CODE, *_PLAIN, FlatDirichlet, MDP, Rewards, SparseTable)
 
 
 def shared(one: object, other: object) -> dict[str, Any]:
@@ -67,7 +66,7 @@ def _is_mutable(thing: object) -> bool:
 
 
 def _parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
-    """What can be reached in one step."""
+    """The parts of a thing, one step away."""
     if isinstance(thing, dict):
         yield from ((f"{name}[{key!r}]", part) for key, part in thing.items())
     elif isinstance(thing, list | tuple | deque):

@@ -2,8 +2,7 @@
 
 import pickle
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..mdps.mdp import MDP
 
 
 class StepByStep:
-    """Passes every call on; it has the name, the parameters and so the streams of the other."""
+    """Passes every call on; it has the name, the parameters and so the streams of the agent."""
 
     def __init__(self, inner: Agent) -> None:
         self.inner: Any = inner
@@ -24,36 +23,32 @@ class StepByStep:
 
     def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
         """Pass on."""
-        self.inner.train(prior, task, rng)
+        self._call("train", prior, task, rng)
 
     def start(self, state: int, rng: np.random.Generator) -> None:
         """Pass on."""
-        self.inner.start(state, rng)
+        self._call("start", state, rng)
 
     def act(self, state: int) -> Any:
         """Pass on."""
-        return self.inner.act(state)
+        return self._call("act", state)
 
     def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
         """Pass on."""
-        self.inner.observe(state, action, next_state, reward)
+        self._call("observe", state, action, next_state, reward)
+
+    def __getattr__(self, name: str) -> Any:
+        """Pass `start_known` on if the agent is told the MDP."""
+        if name == "start_known" and hasattr(self.inner, name):
+            return partial(self._call, name)
+        raise AttributeError(name)
+
+    def _call(self, method: str, *arguments: Any) -> Any:
+        return getattr(self.inner, method)(*arguments)
 
 
-class ToldStepByStep(StepByStep):
-    """The same for an agent that is told the MDP."""
-
-    def start_known(self, mdp: MDP, state: int, rng: np.random.Generator) -> None:
-        """Pass on."""
-        self.inner.start_known(mdp, state, rng)
-
-
-def step_by_step(agent: Agent) -> StepByStep:
-    """The disguise that fits."""
-    return ToldStepByStep(agent) if hasattr(agent, "start_known") else StepByStep(agent)
-
-
-class Watched(StepByStep):
-    """Also notes what the agent changes: what it is given, and the global random states.
+class Watch(StepByStep):
+    """Also notes the arguments and the global random states that the agent changes.
 
     A copy is the same object, so the agent itself plays. It can play only one trajectory.
     """
@@ -62,61 +57,33 @@ class Watched(StepByStep):
         super().__init__(inner)
         self.uses_global: dict[str, str] = {}  # the first method that draws, by generator
         self.changed: list[str] = []
-        self._given: list[tuple[str, Any, Any]] = []  # what it is called, itself, a copy
+        self._arguments: list[tuple[str, Any, Any]] = []  # name, argument, copy
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Watched":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Watch":
         return self
 
-    def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
-        """Pass on, and keep what is given."""
-        self._give("the prior", prior)
-        self._give("the task", task)
-        with self._watching("train"):
-            super().train(prior, task, rng)
-
-    def start(self, state: int, rng: np.random.Generator) -> None:
-        """Pass on."""
-        with self._watching("start"):
-            super().start(state, rng)
-
-    def act(self, state: int) -> Any:
-        """Pass on."""
-        with self._watching("act"):
-            return super().act(state)
-
-    def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
-        """Pass on."""
-        with self._watching("observe"):
-            super().observe(state, action, next_state, reward)
-
-    def _give(self, name: str, thing: Any) -> None:
-        self._given.append((name, thing, private_copy(thing)))
-
-    @contextmanager
-    def _watching(self, method: str) -> Iterator[None]:
+    def _call(self, method: str, *arguments: Any) -> Any:
+        for argument in arguments:
+            for kind, name in _NAMES.items():
+                if isinstance(argument, kind):
+                    self._arguments.append((name, argument, private_copy(argument)))
         before = _global_states()
-        yield
+        value = super()._call(method, *arguments)
         for name, state in _global_states().items():
             if state != before[name]:
                 self.uses_global.setdefault(name, method)
-        for name, thing, copied in self._given:
-            if name not in self.changed and _content(thing) != _content(copied):
+        for name, argument, copied in self._arguments:
+            if name not in self.changed and _content(argument) != _content(copied):
                 self.changed.append(name)
+        return value
 
 
-class ToldWatched(Watched):
-    """The same for an agent that is told the MDP."""
-
-    def start_known(self, mdp: MDP, state: int, rng: np.random.Generator) -> None:
-        """Pass on, and keep what is given."""
-        self._give("the MDP", mdp)
-        with self._watching("start_known"):
-            self.inner.start_known(mdp, state, rng)
+def step_by_step(agent: Agent) -> StepByStep:
+    """The agent in Python: played step by step, never in the compiled loop."""
+    return StepByStep(agent)
 
 
-def watched(agent: Agent) -> Watched:
-    """The watch that fits."""
-    return ToldWatched(agent) if hasattr(agent, "start_known") else Watched(agent)
+_NAMES = {FlatDirichlet: "the prior", Task: "the task", MDP: "the MDP"}
 
 
 def _global_states() -> dict[str, Any]:
@@ -125,7 +92,7 @@ def _global_states() -> dict[str, Any]:
 
 
 def _content(thing: Any) -> Any:
-    """What must stay as it is: all of a task, and the tables of a prior or an MDP."""
+    """The content that must not change: all of a task, and the tables of a prior or an MDP."""
     try:
         if isinstance(thing, FlatDirichlet):
             tables = thing.counts.content() + thing.rewards.content() + thing.start.tobytes()

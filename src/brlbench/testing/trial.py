@@ -1,4 +1,4 @@
-"""An agent on trial: it is trained and played in several ways, each once."""
+"""An agent on trial: it is trained and plays in several ways, each once."""
 
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
@@ -14,13 +14,11 @@ from ..mdps.sparse import Floats, Integers
 from ..protocol.experiment import Experiment
 from ..protocol.playing import Part, copy_agent, play
 from ..protocol.training import TrainedAgent, train
-from .stepwise import Watched, watched
-
-_FIRST = Part(0, 1)
+from .stepwise import Watch
 
 
 class Play(NamedTuple):
-    """What happened in some trajectories, and how long it took."""
+    """The paths, rewards and times of some trajectories."""
 
     actions: Integers  # [n, T]
     states: Integers  # [n, T + 1]
@@ -29,7 +27,7 @@ class Play(NamedTuple):
     cpu_nanoseconds: Integers  # [n]
 
     def difference(self, other: "Play") -> str:
-        """Where another play of the same trajectories first differs; empty if it does not."""
+        """The first difference from another play of the same trajectories; empty if none."""
         differs = (self.actions != other.actions) | (self.rewards != other.rewards)
         differs |= self.states[:, 1:] != other.states[:, 1:]
         if not differs.any():
@@ -44,7 +42,7 @@ class Play(NamedTuple):
 
 
 class Trial:
-    """An untrained agent, and what it does in an experiment."""
+    """An untrained agent, and its plays of an experiment."""
 
     def __init__(self, agent: Agent, experiment: Experiment) -> None:
         check_agent(agent)
@@ -74,48 +72,45 @@ class Trial:
 
     @cached_property
     def first(self) -> Play:
-        """How the agent that was trained first plays."""
+        """The play of the agent that was trained first."""
         return play_part(self.trained.agent, self.experiment)
 
     @cached_property
     def second(self) -> Play:
-        """How an agent that is trained anew plays."""
+        """The play of an agent that is trained anew."""
         return play_part(self.new().agent, self.experiment)
 
     @cached_property
     def backwards(self) -> Play:
-        """How the agent that was trained first plays the MDPs one by one, the last one first."""
+        """The play of the first agent, MDP by MDP, the last one first."""
         parts = list(Part(0, self.experiment.num_trajectories).divide(1))
         plays = [play_part(self.trained.agent, self.experiment, part) for part in parts[::-1]]
         return Play(*map(np.concatenate, zip(*plays[::-1], strict=True)))
 
-    @cached_property
-    def watch(self) -> Watched:
-        """The agent itself, not a copy, after the first trajectory; with what it changed."""
-        return self._watched[0]
+    @property
+    def watch(self) -> Watch:
+        """The watch on the agent itself, not on a copy, after the first trajectory."""
+        return self._watch_and_play[0]
 
-    @cached_property
+    @property
     def itself(self) -> Play:
-        """How the agent itself, not a copy, plays the first trajectory step by step."""
-        return self._watched[1]
+        """The play of the first trajectory by the agent itself, step by step."""
+        return self._watch_and_play[1]
 
     @cached_property
-    def _watched(self) -> tuple[Watched, Play]:
-        agent = watched(copy_agent(self.agent))
-        train(agent, self.experiment.prior, self.experiment.task, self.experiment.seed)
-        return agent, play_part(agent, self.experiment, _FIRST)
+    def _watch_and_play(self) -> tuple[Watch, Play]:
+        watch = Watch(copy_agent(self.agent))
+        train(watch, self.experiment.prior, self.experiment.task, self.experiment.seed)
+        return watch, play_part(watch, self.experiment, Part(0, 1))
 
     @cached_property
     def is_random(self) -> bool | None:
-        """Whether plays in two new processes differ, where nothing is left of earlier plays.
-
-        None if other processes can't play it.
-        """
-        given = (copy_agent(self.agent), self.experiment)
+        """True if plays in two new processes differ; None if other processes can't play it."""
+        arguments = (copy_agent(self.agent), self.experiment)
         context = multiprocessing.get_context("spawn")
         try:
             with ProcessPoolExecutor(2, context, max_tasks_per_child=1) as executor:
-                one, other = (executor.submit(train_and_play, *given) for _ in range(2))
+                one, other = (executor.submit(train_and_play, *arguments) for _ in range(2))
                 return one.result().difference(other.result()) != ""
         except Exception:  # its class can't be sent or imported there, or it fails there
             return None

@@ -183,5 +183,5 @@ def test_further_rounds_follow_the_trained_agent(monkeypatch: pytest.MonkeyPatch
     assert [type(guide).__name__ for guide in guides] == ["Guide", "Ann", "Ann"]
     assert known == [2 * 4 * TASK.horizon, 3 * 4 * TASK.horizon]
     assert not np.array_equal(guides[1].network.weights, guides[2].network.weights)
-    assert agent.found["round"].max() == 2
-    assert len(agent.found["test_loss"]) == 3
+    assert agent.outcome["round"].max() == 2
+    assert len(agent.outcome["test_loss"]) == 3

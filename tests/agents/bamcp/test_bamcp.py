@@ -21,6 +21,7 @@ from helpers.bamcp_searches import COLUMNS, plainly_searched, searched
 from helpers.laws import assert_same_frequencies, assert_same_law
 from helpers.made_planners import show, started
 from helpers.planner_cases import OBSERVED, PRIORS, UNIFORM
+from helpers.sizes import sizes, thinned
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "as published": {"simulations": 60, "depth": 5},
@@ -33,10 +34,14 @@ def trained(prior: FlatDirichlet, discount: float = 0.8, **parameters: Any) -> B
     return started(Bamcp(**parameters), prior, discount)
 
 
+@pytest.mark.parametrize("numbers", sizes((3_000, 120), (10_000, 400)))
 @pytest.mark.parametrize("learned", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("name", PRIORS)
-def test_searches_are_those_that_draw_every_mdp(name: str, settings: str, learned: bool) -> None:
+def test_searches_are_those_that_draw_every_mdp(
+    name: str, settings: str, learned: bool, numbers: tuple[int, int]
+) -> None:
+    """Compared by so many searches of the agent, and of a plain one."""
     prior = PRIORS[name]
     agent = trained(prior, **SETTINGS[settings])
     plain = PlainBamcp(prior, 0.8, **SETTINGS[settings])
@@ -44,8 +49,8 @@ def test_searches_are_those_that_draw_every_mdp(name: str, settings: str, learne
         show(agent, prior, OBSERVED[name])
         for transition in OBSERVED[name]:
             plain.observe(*transition)
-    found, actions = searched(agent, 10_000)
-    expected, expected_actions = plainly_searched(plain, 400)
+    found, actions = searched(agent, numbers[0])
+    expected, expected_actions = plainly_searched(plain, numbers[1])
     assert_same_law(found, expected, COLUMNS)
     assert_same_frequencies(actions, expected_actions)
 
@@ -332,8 +337,7 @@ ROWS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("prior", ROWS)
+@pytest.mark.parametrize("prior", thinned(ROWS, usual=["GC"]))
 def test_published_rows(prior: str) -> None:
     simulations, depth, number, published = ROWS[prior]
     experiment = Experiment(prior, prior.removeprefix("uniform:"), number, horizon=250)

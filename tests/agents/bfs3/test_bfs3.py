@@ -8,10 +8,10 @@ import pytest
 from benchmarks.plain_planners import PlainBfs3
 
 from brlbench.agents import make_agent
-from brlbench.agents.arrays.model import copy
 from brlbench.agents.base import Task
 from brlbench.agents.bfs3 import Bfs3
 from brlbench.agents.bfs3.belief import ALL_AT_ONCE
+from brlbench.builders.model import copy
 from brlbench.errors import AgentError, InvalidInput
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
@@ -21,6 +21,7 @@ from helpers.laws import assert_same_frequencies, assert_same_law
 from helpers.made_bfs3 import LONG, trained
 from helpers.made_planners import show
 from helpers.planner_cases import CHAIN, OBSERVED, PRIORS, UNIFORM
+from helpers.sizes import sizes, thinned
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "one roll-out": {"simulations": 1, "branching": 3, "depth": 4},
@@ -33,22 +34,26 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("numbers", sizes((3_000, 120), (10_000, 400)))
 @pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize(("name", "learned"), [("uniform", False), *((n, True) for n in PRIORS)])
-def test_searches_are_those_of_the_pseudo_code(name: str, settings: str, learned: bool) -> None:
-    prior = PRIORS[name]
+@pytest.mark.parametrize(("case", "learned"), [("uniform", False), *((n, True) for n in PRIORS)])
+def test_searches_are_those_of_the_pseudo_code(
+    case: str, settings: str, learned: bool, numbers: tuple[int, int]
+) -> None:
+    """Compared by so many searches of the agent, and of a plain one."""
+    prior = PRIORS[case]
     agent = trained(prior, deadline=LONG, **SETTINGS[settings])
     plain = PlainBfs3(prior, 0.8, **SETTINGS[settings])
     if learned:
-        show(agent, prior, OBSERVED[name])
-        for transition in OBSERVED[name]:
+        show(agent, prior, OBSERVED[case])
+        for transition in OBSERVED[case]:
             plain.observe(*transition)
     plain.rollouts = min(plain.rollouts, 12)  # as many complete the search of depth 2
     found, actions, expected, expected_actions = [], [], [], []
-    for _ in range(10_000):
+    for _ in range(numbers[0]):
         actions.append(agent.act(0))
         found.append(agent.arrays.q.copy())
-    for seed in range(400):
+    for seed in range(numbers[1]):
         plain.reseed(seed)
         expected_actions.append(plain.search(0))
         expected.append(plain.q)
@@ -232,8 +237,7 @@ ROWS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("prior", ROWS)
+@pytest.mark.parametrize("prior", thinned(ROWS, usual=["GDL"]))
 def test_published_rows(prior: str) -> None:
     simulations, branching, depth, number, published = ROWS[prior]
     experiment = Experiment(prior, prior.removeprefix("uniform:"), number, horizon=250)

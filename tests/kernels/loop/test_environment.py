@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from brlbench.agents.arrays.model import build_environment
+from brlbench.builders.model import build_environment
 from brlbench.kernels.loop.environment import Environment, first_state_once, step_once
 from brlbench.mdps.mdp import MDP
 from brlbench.mdps.sparse import Floats, Integers

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brlbench.agents.arrays.planning import build_alias
+from brlbench.builders.planning import build_alias
 from brlbench.kernels.random.alias import WHOLE, Alias
 from brlbench.mdps.sparse import Floats
 from helpers.compiled import draw_words, new_rng

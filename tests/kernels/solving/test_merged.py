@@ -8,15 +8,17 @@ from benchmarks.plain_sampling import Rows, draw_rows, value_iteration
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brlbench.agents.arrays.merged import MAX_MATRIX_STATES, build_merged
-from brlbench.agents.arrays.model import copy
 from brlbench.agents.base import Task
+from brlbench.builders.merged import build_merged
+from brlbench.builders.model import copy
+from brlbench.builders.sampled import MAX_MATRIX_STATES
 from brlbench.kernels.choice import TIE
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.random import gamma
 from brlbench.kernels.solving import merged as kernels
 from brlbench.kernels.solving.merged_rows import MANY_DRAWS, draw_outside
-from brlbench.kernels.solving.merged_state import Initial, Merged, entries_of, regions_of
+from brlbench.kernels.solving.merged_state import Merged, regions_of
+from brlbench.kernels.solving.sampled import Initial, entries_of, learn
 from brlbench.kernels.types import Words
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats, Integers
@@ -41,7 +43,7 @@ def reset(merged: Merged, initial: Initial) -> None:
 @kernel
 def draw_rest(merged: Merged, pair: int, rng: Words, rows: Floats) -> None:
     """Fill some room with rows of a pair that are outside of its regions."""
-    shapes = merged.posterior.entry_count[entries_of(merged.sample, pair)]
+    shapes = merged.mdp.posterior.entry_count[entries_of(merged.mdp.rows, pair)]
     regions = merged.regions.region[regions_of(merged, pair, merged.regions.number[pair])]
     draw_outside(rng, shapes, regions, rows)
 
@@ -49,8 +51,8 @@ def draw_rest(merged: Merged, pair: int, rng: Words, rows: Floats) -> None:
 @kernel
 def learn_all(merged: Merged, observed: Integers) -> None:
     for i in range(len(observed)):
-        pair = observed[i, 0] * merged.posterior.num_actions + observed[i, 1]
-        kernels.learn(merged, pair, observed[i, 2])
+        pair = observed[i, 0] * merged.mdp.posterior.num_actions + observed[i, 1]
+        learn(merged.mdp, pair, observed[i, 2])
 
 
 @kernel
@@ -80,7 +82,7 @@ def keyed_stream(key: Words) -> Words:
 
 def all_rows(merged: Merged, rng: Words) -> Rows:
     """Every row that a sampling from this generator draws, none of them left out."""
-    posterior = merged.posterior
+    posterior = merged.mdp.posterior
     states, actions = posterior.num_states, posterior.num_actions
     rows: Rows = [[np.zeros((0, states))] * actions for _ in range(states)]
     for pair in range(states * actions):
@@ -104,26 +106,28 @@ def all_rows(merged: Merged, rng: Words) -> Rows:
 def completed_rows(merged: Merged, rng: Words) -> Rows:
     """The rows that a sampling has kept, and others that stand for those left out."""
     sample = merged.sample
-    states, actions = merged.posterior.num_states, merged.posterior.num_actions
+    states, actions = merged.mdp.posterior.num_states, merged.mdp.posterior.num_actions
     rows: Rows = [[np.zeros((0, states))] * actions for _ in range(states)]
     for pair in range(states * actions):
-        first, length = sample.first_entry[pair], sample.length[pair]
-        place, number = int(sample.first_row[pair]), int(sample.kept[pair])
+        first, length = merged.mdp.rows.first_entry[pair], merged.mdp.rows.length[pair]
+        place, number = int(sample.first_row[pair]), int(sample.number[pair])
         left = np.zeros(sample.left[pair] * length)
         stream = keyed_stream(sample.key[pair]) if sample.redrawn[pair] else rng
         draw_rest(merged, pair, stream, left)
-        drawn = np.append(sample.rows[place : place + number * length], left)
+        drawn = np.append(merged.mdp.rows.probability[place : place + number * length], left)
         dense = np.zeros((len(drawn) // length, states))
-        dense[:, merged.posterior.entry_next[first : first + length]] = drawn.reshape(-1, length)
+        dense[:, merged.mdp.posterior.entry_next[first : first + length]] = drawn.reshape(
+            -1, length
+        )
         rows[pair // actions][pair % actions] = dense
     return rows
 
 
 def assert_solved(merged: Merged, rows: Rows, prior: FlatDirichlet, tolerance: float) -> None:
     """The values are exact, and so are the actions' ones, except of those that are not best."""
-    q = value_iteration(rows, prior.rewards.mean.to_dense(), merged.discount)
+    q = value_iteration(rows, prior.rewards.mean.to_dense(), merged.mdp.discount)
     scale, value = np.abs(q).max(), q.max(axis=1)
-    solution, found = merged.solution, merged.solution.q.reshape(q.shape)
+    solution, found = merged.mdp.optimum, merged.mdp.optimum.q.reshape(q.shape)
     np.testing.assert_allclose(solution.value, value, atol=tolerance * scale, rtol=0)
     assert solution.scale[0] == pytest.approx(np.abs(solution.value).max())
     exact = (merged.sample.left == 0).reshape(q.shape) | (q > value[:, None] - TIE * scale)
@@ -158,7 +162,7 @@ def test_the_posterior_is_that_of_the_prior_and_the_transitions(
         reset(merged, initial)
         observed = data.draw(transitions(prior))
         learn_all(merged, np.array(observed, np.int64).reshape(-1, 3))
-        expected, counts = prior.posterior(observed), merged.posterior
+        expected, counts = prior.posterior(observed), merged.mdp.posterior
         rewards = expected.rewards.mean.to_dense().reshape(-1, prior.num_states)
         dense = np.zeros((prior.counts.num_pairs, prior.num_states))
         for pair, (first, length) in enumerate(
@@ -167,7 +171,7 @@ def test_the_posterior_is_that_of_the_prior_and_the_transitions(
             entries = slice(first, first + length)
             dense[pair, counts.entry_next[entries]] = counts.entry_count[entries]
             known = rewards[pair, counts.entry_next[entries]]
-            np.testing.assert_array_equal(merged.entry_reward[entries], known)
+            np.testing.assert_array_equal(merged.mdp.entry_reward[entries], known)
         np.testing.assert_allclose(dense, expected.counts.to_dense().reshape(dense.shape))
 
 
@@ -198,7 +202,7 @@ def test_values_have_the_law_of_plain_draws(number: int) -> None:
     lazy, plain = np.zeros((2, 2000, 3))
     for i in range(len(lazy)):
         resample(merged, words)
-        lazy[i] = merged.solution.value
+        lazy[i] = merged.mdp.optimum.value
         rows = [[draw_rows(row, number, rng) for row in state] for state in counts]
         plain[i] = value_iteration(rows, rewards, 0.8, 1e-9).max(axis=1)
     assert_same_law(lazy, plain, ["value 0", "value 1", "value 2"])
@@ -216,7 +220,9 @@ def test_drawn_and_computed_extremes_have_one_law() -> None:
         for i in range(len(drawn)):
             resample(merged, rng)
             sample = merged.sample
-            drawn[i] = [sample.rows[place : place + 4 : 2] for place in sample.first_row]
+            drawn[i] = [
+                merged.mdp.rows.probability[place : place + 4 : 2] for place in sample.first_row
+            ]
         extremes[number] = drawn
     one, other = extremes.values()
     error = np.sqrt((one.var(axis=0) + other.var(axis=0)) / len(one))
@@ -232,12 +238,13 @@ def test_sweeps_come_close_to_elimination(name: str, discount: float) -> None:
     exact, initial = build(prior, discount, 4)
     reset(exact, initial)
     swept = copy(exact)
-    swept = swept._replace(solution=swept.solution._replace(matrix=np.zeros((0, 0))))
+    optimum = swept.mdp.optimum._replace(matrix=np.zeros((0, 0)))
+    swept = swept._replace(mdp=swept.mdp._replace(optimum=optimum))
     for seed in range(5):
         resample(exact, new_rng(seed))
         resample(swept, new_rng(seed))
-        atol = 1e-8 * exact.solution.scale[0]
-        np.testing.assert_allclose(swept.solution.q, exact.solution.q, atol=atol, rtol=0)
+        atol = 1e-8 * exact.mdp.optimum.scale[0]
+        np.testing.assert_allclose(swept.mdp.optimum.q, exact.mdp.optimum.q, atol=atol, rtol=0)
 
 
 def test_many_states() -> None:
@@ -247,7 +254,7 @@ def test_many_states() -> None:
     counts[:, :, 0] += 1
     prior = FlatDirichlet(counts, np.arange(states) / states)
     merged, initial = build(prior, 0.9, 3)
-    assert merged.solution.matrix.size == 0
+    assert merged.mdp.optimum.matrix.size == 0
     reset(merged, initial)
     resample(merged, new_rng(0))
     assert_solved(merged, all_rows(merged, new_rng(0)), prior, 1e-8)
@@ -273,8 +280,9 @@ def test_some_rows_find_room_and_the_others_are_drawn_again() -> None:
     scarce = copy(ample)
     resample(ample, new_rng(6))
     rows = np.zeros(ample.sample.end[0] + 150 * prior.num_states)
-    scarce = scarce._replace(sample=scarce.sample._replace(rows=rows))
+    scarce_rows = scarce.mdp.rows._replace(probability=rows)
+    scarce = scarce._replace(mdp=scarce.mdp._replace(rows=scarce_rows))
     resample(scarce, new_rng(6))
     sample, regions = scarce.sample, scarce.regions.number
-    assert (sample.redrawn & (regions > 0) & (sample.kept > 0)).any()
+    assert (sample.redrawn & (regions > 0) & (sample.number > 0)).any()
     assert_solved(scarce, completed_rows(scarce, new_rng(7)), prior, 1e-9)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import brlbench.agents.arrays.model as builders
-from brlbench.agents.arrays.model import build_model, copy, solved_model
+import brlbench.builders.model as builders
 from brlbench.agents.base import Task
+from brlbench.builders.model import build_model, copy, solved_model
 from brlbench.kernels.solving.model import Model, solve
 from brlbench.kernels.solving.tolerances import SWEEP_TOLERANCE
 from brlbench.mdps.dirichlet import FlatDirichlet

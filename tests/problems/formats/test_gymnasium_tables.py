@@ -203,9 +203,9 @@ def test_in_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (f"{LAKE}:terminal=end", "terminal = 'end': must be restart or absorb"),
-        (f"{LAKE}:actions=all", "actions = 'all': must be known or alike"),
-        (f"{LAKE}:counts=0", "counts = 0: must be a positive number"),
+        (f"{LAKE}:terminal=end", 'terminal = \'end\': must be "restart" or "absorb"'),
+        (f"{LAKE}:actions=all", 'actions = \'all\': must be "known" or "alike"'),
+        (f"{LAKE}:counts=0", "counts = 0: must be a number above 0"),
         ("gym:CartPole-v1", "the environment 'CartPole-v1' has no table of transitions"),
         ("gym:Lake-v1", "the environment 'Lake-v1' can't be made: "),
         (f"{LAKE}:depth=3", "the environment 'FrozenLake-v1' can't be made: "),

@@ -1,6 +1,5 @@
 """The leaderboard in a browser: filters, sorting, links, widths and themes."""
 
-import json
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -11,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 
 from brlbench.problems.frozen import HASHES
 from brlbench.report.loading import load
-from helpers.made_boards import Site, board_data, contest, written
+from helpers.made_boards import Site, board_data, content_of, contest, written
 from helpers.processes import wait_for
 from helpers.shared import made_once
 
@@ -54,7 +53,7 @@ def test_the_overview_shows_what_python_found(site: Site) -> None:
     assert site.column("totals", "rank")[-2:] == [NONE, NONE]
     assert site.column("totals", "count")[-2:] == ["3 of 3", "2 of 3"]
     assert site.column("totals", "memory")[0].endswith("MiB")
-    content = json.loads(site.text("#content"))
+    content = content_of((site.folder / "index.html").read_text(encoding="utf-8"))
     view, totals = content["views"][0][0]["best"][0], content["totals"]["best"]
     means = [f"{totals[row[1]]['iqm'][0]:.3f}" for row in view if row[1] is not None]
     shown = [text.replace("\N{MINUS SIGN}", "-") for text in site.column("totals", "iqm")]
@@ -73,7 +72,9 @@ def test_filters(site: Site) -> None:
     site.choose("offline", "1 s")
     assert "opps-ds" not in site.column("totals", "name")
     site.choose("online", "100 µs")
-    assert site.text("#answer").startswith("Within 1 s before and 100 µs per decision, bamcp leads")
+    assert site.text("#answer").startswith(
+        "Within 1 s offline and 100 µs per decision, bamcp leads"
+    )
     [link] = site.all("#matrix tbody tr:first-child td:nth-child(2) a")
     assert str(link.get_attribute("href")).endswith("agents/bamcp-depth-2.html")
     site.choose("prior", "wrong")
@@ -96,7 +97,7 @@ def test_filters(site: Site) -> None:
     site.run("location.hash = ''")
     wait_for(lambda: site.text("#answer").startswith("Without bounds"))
     site.visit(
-        "index.html", "#offline=soon&prior=__proto__&rows=x&totals=constructor%20down&lines=%25"
+        "index.html", "#offline=soon&prior=__proto__&rows=x&totals=constructor%20down&line=%25"
     )
     assert site.text("#answer").startswith("Without bounds")
 

@@ -32,70 +32,96 @@ Where this differs from the original library:
 - Units are tanh(x), not tanh(x / 2). Weights begin uniform and small (Glorot and Bengio, 2010), not
   by Widrow and Nguyen's rule. With advantages, which have no bounds, outputs are linear, and labels
   are scaled to a mean square of 1.
-- The library allows five checks without an improvement, counting the one that found the best.
+- The library allows five checks without an improvement, counting the best one.
 
 Training is compiled: stochastic gradient descent, one sample at a time, with back-propagation. At
 this batch size it is far faster than libraries that train in NumPy, and needs none of them.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from ...arguments import parse_parameters
 from ...errors import InvalidInput, Pointless, did_you_mean
+from ...formulas import FEATURES as MODELS
 from ...mdps.dirichlet import FlatDirichlet
 from ...memory import check_memory
+from ...values import COUNT, INDEX, LAYERS, POSITIVE, text, whole, words
 from ..base import CompiledAgent, Task, new_rng
-from ..formulas import FEATURES as MODELS
-from ..parameters import Sweep, choice, layers, number, text, whole
+from ..parameters import parameter
 from ..policy_search import PolicySearch
 
 FEATURES = (*MODELS, "visits", "time")
-WITH_VALUES = (
-    "optimal", "epsilon-greedy", "soft-max", "vdbe", "beb", "bolt", "vbrb", "mbie-eb", "bonus",
-    "eubrl",
-)  # fmt: skip
+WITH_VALUES = "optimal epsilon-greedy soft-max vdbe beb bolt vbrb mbie-eb bonus eubrl".split()
 """The agents that have Q-values, and can teach advantages."""
 
 _TEACHER = r"([\w-]+)(?:\((.*)\))?"
 _COPIES = 4  # of all samples, while a network is trained
 
 
+def parse_features(text: str) -> tuple[str, ...]:
+    """The features that a text names, in one order."""
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in FEATURES:
+            raise InvalidInput(
+                f"ann: features = {text!r}: unknown feature {name!r}"
+                f"{did_you_mean(name, FEATURES)}: must be some of {', '.join(FEATURES)}, separated "
+                "by commas"
+            )
+    return tuple(feature for feature in FEATURES if feature in names)
+
+
+def make_teacher(text: str) -> CompiledAgent:
+    """The agent that a text names: `bamcp`, or `bamcp(simulations=100, depth=10)`."""
+    from ..registry import built_in, make_agent
+
+    match = re.fullmatch(_TEACHER, text.strip())
+    if not match:
+        raise InvalidInput(
+            f"ann: teacher = {text!r}: must be a built-in agent, with parameters as in "
+            "bamcp(depth=10)"
+        )
+    name, inner = match[1], match[2] or ""
+    try:
+        built_in(name)
+        parameters = parse_parameters(filter(None, re.split(r",\s*(?=\w+\s*=)", inner)))
+        teacher = make_agent(name, **parameters)
+    except InvalidInput as error:
+        raise InvalidInput(f"ann: teacher = {text!r}: {error}") from None
+    assert isinstance(teacher, CompiledAgent)
+    return teacher
+
+
 @dataclass
 class Ann(PolicySearch):
     """Imitates a teacher, by a neural network trained offline on MDPs of the prior."""
 
-    name: ClassVar[str] = "ann"
-    reference: ClassVar[str] = "Castronovo et al., 2017"
-    quick: ClassVar[Mapping[str, Any]] = {"hidden": "3", "patience": 2, "mdps": 8}
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("hidden", ("10", "50", "10-10")),
-        Sweep("rate", (1e-6, 1e-4, 1e-3, 1e-2)),
-        Sweep("mdps", (20, 100, 500, 1000)),
-        Sweep("rounds", (0, 1, 2), {"labels": "advantage"}),
+    name = "ann"
+    reference = "Castronovo et al., 2017"
+    quick = {"hidden": "3", "patience": 2, "mdps": 8}
+    hidden: str = parameter("10", "units of each hidden layer", LAYERS)
+    rate: float = parameter(0.001, "learning rate", POSITIVE)
+    decay: str = parameter(
+        "constant", '"root": divide the rate by the root of the epoch', words("constant", "root")
     )
-    hidden: str = layers("10", "units of each hidden layer")
-    rate: float = number(0.001, "learning rate", above=0)
-    decay: str = choice(
-        "constant", 'whether the rate is divided by the epoch\'s square root: "root"',
-        ("constant", "root"),
-    )  # fmt: skip
-    patience: int = whole(10, "epochs without an improvement that end training", least=1)
-    mdps: int = whole(500, "MDPs to learn from, per round", least=4)
-    teacher: str = text(
-        "optimal", "whom to imitate", "an agent, with parameters as in bamcp(depth=10)",
-        lambda given: make_teacher(given),
-    )  # fmt: skip
-    features: str = text(
-        "Qmean", "what the network sees", f"some of {', '.join(FEATURES)}, separated by commas",
-        lambda given: parse_features(given),
-    )  # fmt: skip
-    labels: str = choice("action", "what the network learns", ("action", "advantage"))
-    rounds: int = whole(0, "further rounds, in states that the agent visits", least=0)
+    patience: int = parameter(10, "epochs without an improvement that end training", COUNT)
+    mdps: int = parameter(500, "MDPs to learn from, per round", whole(4))
+    teacher: str = parameter(
+        "optimal",
+        "whom to imitate",
+        text("an agent, with parameters as in bamcp(depth=10)", make_teacher),
+    )
+    features: str = parameter(
+        "Qmean",
+        "what the network sees",
+        text(f"some of {', '.join(FEATURES)}, separated by commas", parse_features),
+    )
+    labels: str = parameter("action", "what the network learns", words("action", "advantage"))
+    rounds: int = parameter(0, "further rounds, in states that the agent visits", INDEX)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -115,9 +141,10 @@ class Ann(PolicySearch):
         """A quick agent with the same teacher; further rounds need no other code."""
         return replace(super().small(), rounds=0)
 
-    def player(self) -> CompiledAgent:
-        """The agent with the network found."""
-        return Player(self)
+    def build_player(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Build the arrays that play the trained network."""
+        names = ("weights", "center", "gain")
+        return build_agent(self, prior, task, *(self.outcome[name] for name in names))
 
     def search(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> dict[str, Any]:
         """Make samples and train a network on them, once per round."""
@@ -134,10 +161,10 @@ class Ann(PolicySearch):
             fits.append(fit(sizes, parts, self.bounded, self._schedule(), rng))
             self.tell((done + 1) * self.mdps, (self.rounds + 1) * self.mdps)
             guide = build_agent(self, prior, school.task, fits[-1].weights, *fits[-1].standard)
-        return _found(fits)
+        return _outcome(fits)
 
     def _school(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
-        """Whatever it takes to make samples, once the teacher is trained."""
+        """Inputs for sample generation, with the trained teacher."""
         from .fitting import num_weights
         from .samples import School
 
@@ -160,7 +187,7 @@ class Ann(PolicySearch):
         return school
 
     def _teller(self, done: int) -> Any:
-        """What reports the MDPs of a round; its last one counts once the network is trained."""
+        """Callback(MDPs of a round); the last MDP counts once the network is trained."""
         total = (self.rounds + 1) * self.mdps
         return lambda mdps: self.tell(done * self.mdps + min(mdps, self.mdps - 1), total)
 
@@ -171,7 +198,7 @@ class Ann(PolicySearch):
 
     @property
     def bounded(self) -> bool:
-        """Whether the network's outputs are between -1 and 1, as the labels are."""
+        """Whether outputs and labels are between -1 and 1."""
         return self.labels == "action"
 
     def sizes(self, prior: FlatDirichlet) -> Any:
@@ -181,27 +208,11 @@ class Ann(PolicySearch):
         return np.array([inputs, *map(int, self.hidden.split("-")), actions])
 
 
-class Player(CompiledAgent):
-    """Plays the network that an agent found."""
-
-    name: ClassVar[str] = "ann"
-
-    def __init__(self, trained: Ann) -> None:
-        self._trained = trained
-
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
-        """Solve the models that the features need."""
-        found = self._trained.found
-        return build_agent(
-            self._trained, prior, task, found["weights"], found["center"], found["gain"]
-        )
-
-
 def build_agent(
     agent: Ann, prior: FlatDirichlet, task: Task, weights: Any, center: Any, gain: Any
 ) -> Any:
     """The arrays of an agent with this network."""
-    from ..arrays.model import copy
+    from ...builders.model import copy
     from ..formula import build_models
     from . import kernel as kernels
     from .fitting import build_network, num_weights
@@ -232,11 +243,11 @@ def _build_guide(task: Task, prior: FlatDirichlet, mdps: int, rng: np.random.Gen
     from .teaching import Guide
 
     optimal = Optimal().prepare(prior, task, rng)
-    return Guide(rng=new_rng(), optimal=optimal, played=np.zeros(1, np.int64), last=mdps - 1)
+    return Guide(rng=new_rng(), optimal=optimal, num_begun=np.zeros(1, np.int64), last=mdps - 1)
 
 
-def _found(fits: list[Any]) -> dict[str, Any]:
-    """The last network, and how all trainings went."""
+def _outcome(fits: list[Any]) -> dict[str, Any]:
+    """The last network, and the learning curves of all rounds."""
     last = fits[-1]
     return {
         "weights": last.weights,
@@ -250,37 +261,3 @@ def _found(fits: list[Any]) -> dict[str, Any]:
             for name in last.curve._fields
         },
     }
-
-
-def parse_features(given: str) -> tuple[str, ...]:
-    """The features that a text names, in one order."""
-    names = [name.strip() for name in given.split(",")]
-    for name in names:
-        if name not in FEATURES:
-            raise InvalidInput(
-                f"ann: features = {given!r}: unknown feature {name!r}"
-                f"{did_you_mean(name, FEATURES)}: must be some of {', '.join(FEATURES)}, separated "
-                "by commas"
-            )
-    return tuple(feature for feature in FEATURES if feature in names)
-
-
-def make_teacher(given: str) -> CompiledAgent:
-    """The agent that a text names: `bamcp`, or `bamcp(simulations=100, depth=10)`."""
-    from ..registry import built_in, make_agent
-
-    found = re.fullmatch(_TEACHER, given.strip())
-    if not found:
-        raise InvalidInput(
-            f"ann: teacher = {given!r}: must be a built-in agent, with parameters as in "
-            "bamcp(depth=10)"
-        )
-    name, inner = found[1], found[2] or ""
-    try:
-        built_in(name)
-        parameters = parse_parameters(filter(None, re.split(r",\s*(?=\w+\s*=)", inner)))
-        teacher = make_agent(name, **parameters)
-    except InvalidInput as error:
-        raise InvalidInput(f"ann: teacher = {given!r}: {error}") from None
-    assert isinstance(teacher, CompiledAgent)
-    return teacher

@@ -16,7 +16,7 @@ _CUT = 0.1  # factor of the rate after each
 
 
 class Schedule(NamedTuple):
-    """How to train."""
+    """The learning rate and the stopping rule."""
 
     rate: float
     falls: bool  # whether the rate is divided by the square root of the epoch's number
@@ -139,7 +139,7 @@ def _error(outputs: Floats, samples: Samples) -> float:
 
 
 def _loss(outputs: Floats, samples: Samples, bounded: bool) -> float:
-    """How often the chosen action is not the teacher's, or the value that it loses."""
+    """The share of actions that are not the teacher's, or the mean value that they lose."""
     chosen = samples.labels[np.arange(len(outputs)), outputs.argmax(axis=1)]
     return float(np.average((1 - chosen) / 2 if bounded else -chosen, weights=samples.weights))
 

@@ -25,7 +25,7 @@ class Ann(NamedTuple):
     rng: Words
     models: Model  # each array [M, …], except the reward table
     initial: Model  # the same, solved for the prior
-    visits: Integers  # [P]; how often a pair was observed
+    visits: Integers  # [P]; observations of a pair
     steps: Integers  # [1]; decisions made
     horizon: int
     features: Integers  # [F]; their kinds, in the order of the inputs

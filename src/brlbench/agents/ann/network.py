@@ -18,14 +18,14 @@ class Network(NamedTuple):
 
     sizes: Integers  # [L + 1]; number of inputs, then of each layer's units
     weights: Floats  # [W]
-    units: Floats  # [N]; what each unit returned last
+    units: Floats  # [N]; last output of each unit
     errors: Floats  # [N]; work space: derivatives of the error by the units' sums
     bounded: bool
 
 
 @inlined
 def first_output(network: Network) -> int:
-    """Where the units of the last layer begin."""
+    """The index of the last layer's first unit."""
     return len(network.units) - int(network.sizes[len(network.sizes) - 1])
 
 

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...builders.model import build_environment
 from ...kernels.loop import trajectory
 from ...kernels.loop.trajectory import Record
 from ...kernels.types import Floats
 from ...mdps.dirichlet import FlatDirichlet
-from ..arrays.model import build_environment
 from ..base import Task
 from . import teaching
 from .kernel import Ann
@@ -38,7 +38,7 @@ class Parts(NamedTuple):
 
 
 class School(NamedTuple):
-    """Whatever it takes to make samples."""
+    """Inputs for sample generation."""
 
     prior: FlatDirichlet
     task: Task
@@ -103,14 +103,14 @@ def joined(earlier: Parts, last: Parts) -> Parts:
 
 
 class Standard(NamedTuple):
-    """How inputs are standardised; an input that never varies becomes 0."""
+    """Shift and scale of standardised inputs; an input that never varies becomes 0."""
 
     center: Floats  # [I]
     gain: Floats  # [I]
 
 
 def standard_of(samples: Samples) -> Standard:
-    """What gives the inputs mean 0 and variance 1, in these samples with their weights."""
+    """Shift and scale that give the inputs mean 0 and variance 1, with the samples' weights."""
     center = np.average(samples.inputs, axis=0, weights=samples.weights)
     squares = np.average((samples.inputs - center) ** 2, axis=0, weights=samples.weights)
     deviation = np.sqrt(squares)

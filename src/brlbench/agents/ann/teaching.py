@@ -1,4 +1,4 @@
-"""What happens in trajectories, as a teacher and the network see it."""
+"""Samples from trajectories: the network's inputs and the teacher's labels."""
 
 from typing import Any, NamedTuple
 
@@ -17,17 +17,17 @@ class Guide(NamedTuple):
 
     rng: Words
     optimal: Optimal
-    played: Integers  # [1]; number of MDPs begun
+    num_begun: Integers  # [1]; number of MDPs begun
     last: int  # number of the last MDP
 
 
 def _reset_known(agent: Guide, env: Environment, x: int) -> None:
-    agent.played[0] += 1
+    agent.num_begun[0] += 1
     reset_known(agent.optimal, env, x)
 
 
 def _act(agent: Guide, x: int) -> int:
-    if uniform(agent.rng) * agent.last < agent.played[0] - 1:
+    if uniform(agent.rng) * agent.last < agent.num_begun[0] - 1:
         return below(agent.rng, agent.optimal.model.counts.num_actions)
     return act(agent.optimal, x)
 

@@ -22,16 +22,16 @@ of several roots, so this is refused.
 With a deadline, `simulations` is an upper limit: a decision ends with the last one in time.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import FLAG, NOT_NEGATIVE, PROBABILITY, whole, words
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, choice, flag, number, whole
+from ..parameters import parameter
 
 if TYPE_CHECKING:
     from .leaf import Leaf
@@ -59,32 +59,27 @@ _KEPT_NODES = 4
 class Bamcp(CompiledAgent):
     """Plans by Monte-Carlo tree search over histories, on MDPs drawn from the posterior."""
 
-    name: ClassVar[str] = "bamcp"
-    reference: ClassVar[str] = "Guez, Silver and Dayan, 2012"
-    quick: ClassVar[Mapping[str, Any]] = {"simulations": 30, "depth": 5}
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("simulations", (1, 10, 100, 1000)),
-        Sweep("depth", (2, 5, 15, 30), {"simulations": 100}),
-        Sweep("exploration", (0.0, 1.0, 3.0, 10.0), {"simulations": 100}),
-        Sweep("leaf", _LEAVES, {"simulations": 100}),
+    name = "bamcp"
+    reference = "Guez, Silver and Dayan, 2012"
+    quick = {"simulations": 30, "depth": 5}
+    anytime = True
+    simulations: int = parameter(
+        500, "simulations per decision", whole(1, _MAX_NODES // _KEPT_NODES)
     )
-    benchmark_mdps: ClassVar[int] = 2
-    anytime: ClassVar[bool] = True
-    simulations: int = whole(
-        500, "simulations per decision", least=1, most=_MAX_NODES // _KEPT_NODES
+    depth: int = parameter(15, "steps of a simulation, tree and roll-out together", whole(1, 10**6))
+    exploration: float = parameter(
+        3.0, "weight of the upper confidence bound's bonus", NOT_NEGATIVE
     )
-    depth: int = whole(15, "steps of a simulation, tree and roll-out together", least=1, most=10**6)
-    exploration: float = number(3.0, "weight of the upper confidence bound's bonus", least=0)
-    rollout_epsilon: float = number(
-        0.5, "probability of a random action in roll-outs", least=0, most=1
+    rollout_epsilon: float = parameter(
+        0.5, "probability of a random action in roll-outs", PROBABILITY
     )
-    reuse_tree: bool = flag(False, "keep the subtree of the observed transition")
-    leaf: str = choice(
+    reuse_tree: bool = parameter(False, "keep the subtree of the observed transition", FLAG)
+    leaf: str = parameter(
         "rollout",
         "what follows the tree: a roll-out, or the mean MDP's optimal value at the root's counts "
         '("value") or at the leaf\'s ("updated-value")',
-        _LEAVES,
-        added=True,
+        words(*_LEAVES),
+        variant=True,
     )
 
     def __post_init__(self) -> None:
@@ -97,7 +92,7 @@ class Bamcp(CompiledAgent):
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for the tree and the draws."""
-        from ..arrays.planning import build_deadline, simulations_in_time
+        from ...builders.planning import build_deadline, simulations_in_time
         from . import kernel as kernels
 
         nanoseconds = _LEAST.get(self.leaf, _STEP * self.depth)
@@ -111,7 +106,7 @@ class Bamcp(CompiledAgent):
             tree=self._build_tree(prior.num_actions, nodes),
             policy=self._build_policy(prior),
             leaf=self._build_leaf(prior, task),
-            path=kernels.Path(
+            steps=kernels.Steps(
                 edge=np.zeros(self.depth, np.int64),
                 state=np.zeros(self.depth, np.int64),
                 reward=np.zeros(self.depth),
@@ -160,7 +155,7 @@ class Bamcp(CompiledAgent):
         )
 
     def _build_policy(self, prior: FlatDirichlet) -> "RolloutPolicy":
-        from ..arrays.planning import build_alias
+        from ...builders.planning import build_alias
         from .rollout import RolloutPolicy
 
         pairs = prior.counts.num_pairs
@@ -175,7 +170,7 @@ class Bamcp(CompiledAgent):
         )
 
     def _build_leaf(self, prior: FlatDirichlet, task: Task) -> "Leaf":
-        from ..arrays.model import build_saved, copy, solved_model
+        from ...builders.model import build_saved, copy, solved_model
         from .leaf import Leaf
 
         if self.leaf == "rollout":  # no model is needed
@@ -191,8 +186,8 @@ class Bamcp(CompiledAgent):
 
 def build_urn(prior: FlatDirichlet, horizon: int, background: bool, limit: int) -> "Urn":
     """The prior as an urn for at most `limit` draws at a time; its tables are not made yet."""
-    from ..arrays.model import build_counts, copy
-    from ..arrays.planning import build_alias, reward_table
+    from ...builders.model import build_counts, copy
+    from ...builders.planning import build_alias, reward_table
     from .urn import Urn
 
     counts, pairs = build_counts(prior, horizon, background), prior.counts.num_pairs

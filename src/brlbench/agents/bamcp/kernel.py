@@ -32,7 +32,7 @@ from .tree import (
 from .urn import Urn, draw, push, reward, undo
 
 
-class Path(NamedTuple):
+class Steps(NamedTuple):
     """The steps of a simulation inside the tree; at most D, the depth."""
 
     edge: Integers  # [D]
@@ -48,7 +48,7 @@ class Bamcp(NamedTuple):
     tree: Tree
     policy: RolloutPolicy
     leaf: Leaf
-    path: Path  # work space
+    steps: Steps  # work space
     ranking: Floats  # [A]; work space
     deadline: Deadline
     discount: float
@@ -59,31 +59,31 @@ class Bamcp(NamedTuple):
 @inlined
 def simulate(agent: Bamcp, x: int) -> None:
     """One simulation from the root, and its backup."""
-    path, urn = agent.path, agent.urn
-    length, last = descend(agent.tree, urn, path, x, agent.rng)
+    steps, urn = agent.steps, agent.urn
+    length, last = descend(agent.tree, urn, steps, x, agent.rng)
     if agent.leaf.kind == ROLLOUT:
         value = roll_out(agent.policy, urn, agent.discount, last, length, agent.rng)
-        undo(urn, len(path.edge))
+        undo(urn, len(steps.edge))
     else:
-        value = value_of(agent.leaf, last, urn.pair_of, path.state, length)
+        value = value_of(agent.leaf, last, urn.pair_of, steps.state, length)
         undo(urn, length)
     for i in range(length - 1, -1, -1):
-        value = path.reward[i] + agent.discount * value
-        count_return(agent.tree, path.edge[i], value)
+        value = steps.reward[i] + agent.discount * value
+        count_return(agent.tree, steps.edge[i], value)
 
 
 @inlined
-def descend(tree: Tree, urn: Urn, path: Path, x: int, rng: Words) -> tuple[int, int]:
-    """Follow the tree from the root in x until it ends; return the path's length and last state."""
+def descend(tree: Tree, urn: Urn, steps: Steps, x: int, rng: Words) -> tuple[int, int]:
+    """Follow the tree from the root in x to its end; return the number of steps, the last state."""
     node, length = ROOT, 0
-    while length < len(path.edge) and node != NO_NODE:
+    while length < len(steps.edge) and node != NO_NODE:
         u = select(tree, node, rng)
         edge, pair = node * tree.num_actions + u, x * tree.num_actions + u
         x = draw(urn, pair, next_word(rng), next_word(rng))
         push(urn, length, pair, x)
-        path.edge[length] = edge
-        path.state[length] = x
-        path.reward[length] = reward(urn, pair, x)
+        steps.edge[length] = edge
+        steps.state[length] = x
+        steps.reward[length] = reward(urn, pair, x)
         length += 1
         node = next_node(tree, edge, x)
     return length, x

@@ -1,4 +1,4 @@
-"""What BAMCP's simulations count beyond the tree, in place of a roll-out: the mean MDP's values."""
+"""Leaf values of BAMCP's simulations, in place of a roll-out: the mean MDP's values."""
 
 from typing import NamedTuple
 

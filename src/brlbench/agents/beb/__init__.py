@@ -7,37 +7,34 @@ and stop updating counts that are large; like the benchmark's paper, this agent 
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import NOT_NEGATIVE, words
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, choice, number
+from ..parameters import parameter
 
 
 @dataclass
 class Beb(CompiledAgent):
     """Takes the best action of the mean MDP, with a bonus for pairs that are little known."""
 
-    name: ClassVar[str] = "beb"
-    reference: ClassVar[str] = "Kolter and Ng, 2009"
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("beta", (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)),
-        Sweep("bonus", ("pair", "transition")),
-        Sweep("ties", ("first", "random")),
+    name = "beb"
+    reference = "Kolter and Ng, 2009"
+    beta: float = parameter(1.0, "size of the bonus", NOT_NEGATIVE)
+    bonus: str = parameter(
+        "pair", "beta / (1 + c(x,u)) or beta / c(x,u,y)", words("pair", "transition")
     )
-    beta: float = number(1.0, "size of the bonus", least=0)
-    bonus: str = choice(
-        "pair", "per pair, beta / (1 + c(x,u)), or per transition, beta / c(x,u,y)",
-        ("pair", "transition"),
-    )  # fmt: skip
-    ties: str = choice("first", "which of several best actions to take", ("first", "random"))
+    ties: str = parameter(
+        "first", "which of several best actions to take", words("first", "random")
+    )
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Solve the prior's mean MDP with its bonuses."""
+        from ...builders.model import build_model, copy
         from ...kernels.solving.model import solve
-        from ..arrays.model import build_model, copy
         from . import kernel as kernels
 
         model = build_model(prior, task)

@@ -23,17 +23,17 @@ is an upper limit: each (action, next state) gets an equal share of the time tha
 turn comes, and at least one roll-out.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...errors import InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats, Integers
+from ...values import FLAG, whole
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, flag, whole
+from ..parameters import parameter
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ...kernels.types import Booleans
@@ -54,7 +54,7 @@ _MAX_IN_TIME = 1 << 24  # the same with a deadline: roll-outs that do not fit ar
 
 
 class _Sizes(NamedTuple):
-    """How much room the search needs."""
+    """Sizes of the search's arrays."""
 
     rollouts: int  # from each root
     most_outcomes: int  # of all arms of a node
@@ -66,26 +66,20 @@ class _Sizes(NamedTuple):
 class Bfs3(CompiledAgent):
     """Plans by forward search with sparse sampling over histories, guided by value bounds."""
 
-    name: ClassVar[str] = "bfs3"
-    reference: ClassVar[str] = "Asmuth and Littman, 2011"
-    quick: ClassVar[Mapping[str, Any]] = {"simulations": 5, "branching": 2, "depth": 4}
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("simulations", (1, 10, 30, 100)),
-        Sweep("branching", (1, 2, 5, 15), {"simulations": 15}),
-        Sweep("depth", (2, 5, 15, 30), {"simulations": 15}),
+    name = "bfs3"
+    reference = "Asmuth and Littman, 2011"
+    quick = {"simulations": 5, "branching": 2, "depth": 4}
+    anytime = True
+    simulations: int = parameter(
+        100, "roll-outs per action (K), shared by its branches", whole(1, 10**12)
     )
-    benchmark_mdps: ClassVar[int] = 1
-    anytime: ClassVar[bool] = True
-    simulations: int = whole(
-        100, "roll-outs per action (K), shared by its branches", least=1, most=10**12
-    )
-    branching: int = whole(5, "next states drawn for each action (C)", least=1, most=10**6)
-    depth: int = whole(15, "depth of the search", least=1, most=10**6)
-    skip_complete: bool = flag(True, "pass over next states below which all is known")
+    branching: int = parameter(5, "next states drawn for each action (C)", whole(1, 10**6))
+    depth: int = parameter(15, "depth of the search", whole(1, 10**6))
+    skip_complete: bool = parameter(True, "pass over next states below which all is known", FLAG)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for the trees."""
-        from ..arrays.planning import build_deadline
+        from ...builders.planning import build_deadline
         from . import kernel as kernels
 
         sizes = self._sizes(prior, task)
@@ -104,7 +98,7 @@ class Bfs3(CompiledAgent):
 
     def _sizes(self, prior: FlatDirichlet, task: Task) -> _Sizes:
         """Room for one root's tree in any case, and for all roots' if they are small enough."""
-        from ..arrays.planning import simulations_in_time
+        from ...builders.planning import simulations_in_time
 
         actions = prior.num_actions
         rollouts = max(1, self.simulations // self.branching)
@@ -135,7 +129,7 @@ class Bfs3(CompiledAgent):
         return sizes
 
     def _build_constants(self, prior: FlatDirichlet, task: Task) -> "Constants":
-        """What all searches have in common."""
+        """The constants of all searches."""
         from .bounds import Constants
 
         rewards = prior.rewards.mean.at(prior.counts)
@@ -205,8 +199,8 @@ def _build_path(depth: int) -> "Path":
 
 def _build_belief(prior: FlatDirichlet, task: Task, steps: int, branching: int) -> "PathBelief":
     """The prior, with room for what is learned, for paths of some steps, and for drawing."""
-    from ..arrays.model import build_counts, copy
-    from ..arrays.planning import reward_table
+    from ...builders.model import build_counts, copy
+    from ...builders.planning import reward_table
     from .belief import ENTRY, PAIR, STATE, LooseDraws, PathBelief
 
     common, special, num_special = _special(prior)

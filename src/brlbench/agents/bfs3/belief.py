@@ -54,7 +54,7 @@ class LooseDraws(NamedTuple):
     """Work space: draws of an arm that are not counted by next state yet."""
 
     next_state: Integers  # [C]
-    tally: Integers  # [S]; how many there are of each next state; zero between arms
+    tally: Integers  # [S]; number of each next state; zero between arms
 
 
 class PathBelief(NamedTuple):
@@ -77,24 +77,24 @@ class PathBelief(NamedTuple):
 @inlined
 def count(belief: PathBelief, pair: int, y: int, entry: int) -> None:
     """Count a transition on the path."""
-    kept = belief.pair[at(pair)]
-    kept.extra += 1
+    record = belief.pair[at(pair)]
+    record.extra += 1
     if entry != NO_ENTRY:
         belief.entry[at(entry)].extra += 1
     else:
-        belief.unlisted[at(pair * belief.path_length + kept.unlisted)] = y
-        kept.unlisted += 1
+        belief.unlisted[at(pair * belief.path_length + record.unlisted)] = y
+        record.unlisted += 1
 
 
 @inlined
 def take_back(belief: PathBelief, pair: int, entry: int) -> None:
     """Remove the last transition from the path."""
-    kept = belief.pair[at(pair)]
-    kept.extra -= 1
+    record = belief.pair[at(pair)]
+    record.extra -= 1
     if entry != NO_ENTRY:
         belief.entry[at(entry)].extra -= 1
     else:
-        kept.unlisted -= 1
+        record.unlisted -= 1
 
 
 @cold
@@ -125,13 +125,13 @@ def learn(belief: PathBelief, x: int, u: int, y: int) -> None:
 @cold
 def refresh_pair(belief: PathBelief, pair: int) -> None:
     """Update the search's copy of a pair's row."""
-    counts, kept = belief.counts, belief.pair[pair]
-    kept.total = counts.total[pair]
-    kept.row = counts.row_start[pair]
-    kept.length = counts.row_length[pair]
-    kept.all_at_once = belief.num_special[pair] == ALL_AT_ONCE
-    kept.num_special = 0 if kept.all_at_once else belief.num_special[pair]
-    for e in range(kept.row, kept.row + kept.length):
+    counts, record = belief.counts, belief.pair[pair]
+    record.total = counts.total[pair]
+    record.row = counts.row_start[pair]
+    record.length = counts.row_length[pair]
+    record.all_at_once = belief.num_special[pair] == ALL_AT_ONCE
+    record.num_special = 0 if record.all_at_once else belief.num_special[pair]
+    for e in range(record.row, record.row + record.length):
         entry = belief.entry[e]
         entry.count, entry.next_state = counts.entry_count[e], counts.entry_next[e]
         entry.reward = known_reward(belief.counts, belief.rewards, pair, entry.next_state)

@@ -18,7 +18,7 @@ from .tree import IS_SKETCH, NO_EDGE, NO_OUTCOME, NOT_FOLLOWED, Tree, arm_of
 
 
 class Constants(NamedTuple):
-    """What all searches have in common; D is the depth and C the branching."""
+    """Constants of all searches; D is the depth and C the branching."""
 
     depth: int
     branching: int

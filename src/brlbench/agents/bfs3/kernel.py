@@ -50,7 +50,7 @@ class Roots(NamedTuple):
 
     root: Records  # [A, C] of ROOT
     turn: Integers  # [A]; which root of an action is searched next
-    left: Integers  # [A]; how many roots of an action are not final
+    left: Integers  # [A]; number of roots that are not final
     tree_size: Integers  # [NUM_SIZES]; the tree's size before any root has a tree
     rollouts: int  # from each root
     least: int  # roll-outs at a time, at least
@@ -158,9 +158,8 @@ def forget(roots: Roots, tree: Tree) -> None:
 @inlined
 def search_on(agent: Bfs3, u: int, key: np.uint64) -> None:
     """Make some roll-outs, a quarter more than there were, from the next root of an action."""
-    rng, belief, constants, tree, roots = (
-        agent.rng, agent.belief, agent.constants, agent.tree, agent.roots
-    )  # fmt: skip
+    rng, belief, constants = agent.rng, agent.belief, agent.constants
+    tree, roots = agent.tree, agent.roots
     i = next_root(roots, constants.branching, u)
     root = roots.root[u, i]
     in_tree = root.made if root.node != NO_NODE else 0

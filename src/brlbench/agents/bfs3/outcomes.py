@@ -31,7 +31,7 @@ class Added(NamedTuple):
 
 
 class Left(NamedTuple):
-    """What is left of an arm's draws."""
+    """The remaining draws of an arm."""
 
     number: int
     weight: float  # of the next states that they fall on
@@ -207,10 +207,10 @@ def draw_background(belief: PathBelief, pair: Any, number: int, rng: Words) -> N
 @inlined
 def is_special(belief: PathBelief, pair: Any, y: int) -> bool:
     """Whether a next state is among a pair's special ones."""
-    found = False
+    is_listed = False
     for i in range(pair.row, pair.row + pair.num_special):
-        found |= belief.entry[at(i)].next_state == y
-    return found
+        is_listed |= belief.entry[at(i)].next_state == y
+    return is_listed
 
 
 @inlined

@@ -24,7 +24,7 @@ NO_OUTCOME = -1
 NODES, EDGES, OUTCOMES, SKETCHES = 0, 1, 2, 3
 NUM_SIZES = 4
 
-# What an outcome's `child` is.
+# Kinds of an outcome's `child`.
 NOT_FOLLOWED, IS_NODE, IS_SKETCH = 0, 1, 2
 
 NODE = np.dtype(
@@ -89,7 +89,7 @@ class Tree(NamedTuple):
     size: Integers  # [NUM_SIZES]; records in use: NODES, EDGES, OUTCOMES and SKETCHES
     node: Records  # of NODE
     arm: Records  # of ARM; at `node * A + action`
-    special_times: ShortIntegers  # [arms * H]; how often each special next state was drawn
+    special_times: ShortIntegers  # [arms * H]; draws of each special next state
     edge: Records  # of EDGE
     outcome: Records  # of OUTCOME
     sketch: Records  # of SKETCH
@@ -119,12 +119,12 @@ def set_child(outcome: Any, kind: int, index: int) -> None:
 
 
 @inlined
-def keep_words(kept: Any, rng: Words) -> None:
+def keep_words(record: Any, rng: Words) -> None:
     """Keep the random numbers' state in a sketch or a root."""
-    kept.word0, kept.word1, kept.word2, kept.word3 = load(rng)
+    record.word0, record.word1, record.word2, record.word3 = load(rng)
 
 
 @inlined
-def use_words(kept: Any, rng: Words) -> None:
+def use_words(record: Any, rng: Words) -> None:
     """Continue from the random numbers' state of a sketch or a root."""
-    store(rng, (kept.word0, kept.word1, kept.word2, kept.word3))
+    store(rng, (record.word0, record.word1, record.word2, record.word3))

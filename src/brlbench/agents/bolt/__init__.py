@@ -11,29 +11,27 @@ are broken at random.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import NOT_NEGATIVE
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, number
+from ..parameters import parameter
 
 
 @dataclass
 class Bolt(CompiledAgent):
     """Takes the best action of the mean MDP with artificial counts for the best next states."""
 
-    name: ClassVar[str] = "bolt"
-    reference: ClassVar[str] = "Araya-López et al., 2012"
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("eta", (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)),
-    )
-    eta: float = number(1.0, "artificial counts per pair", least=0)
+    name = "bolt"
+    reference = "Araya-López et al., 2012"
+    eta: float = parameter(1.0, "artificial counts per pair", NOT_NEGATIVE)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Solve the prior's optimistic MDP."""
-        from ..arrays.model import build_model, copy, entry_rewards
+        from ...builders.model import build_model, copy, entry_rewards
         from . import kernel as kernels
 
         model = build_model(prior, task, background=False)

@@ -12,7 +12,7 @@ from ...kernels.jit import cold, inlined, kernel
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
-from ...kernels.solving.model_agent import act
+from ...kernels.solving.model_agent import act, worth
 from ...kernels.solving.tolerances import SWEEP_TOLERANCE, SWITCH
 from ...kernels.types import Floats, Integers, Words
 
@@ -87,13 +87,6 @@ def best_target(agent: Bolt, pair: int, margin: float) -> int:
         if value > highest:
             best, highest = place, value
     return best
-
-
-@inlined
-def worth(agent: Bolt, entry: int) -> float:
-    """The reward of an entry's transition and the discounted value of its next state."""
-    y = agent.model.counts.entry_next[at(entry)]
-    return agent.entry_reward[at(entry)] + agent.model.discount * agent.model.value[at(y)]
 
 
 @cold

@@ -6,36 +6,32 @@ Members are BEB (spread 0, decay 1, shift 1), VBRB (spread 1/2, decay 1/2, shift
 (spread 0, decay 1/2, shift 0). The family is this library's own; OPPS-CS can search it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import NOT_NEGATIVE
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, number
+from ..parameters import parameter
 
 
 @dataclass
 class Bonus(CompiledAgent):
     """Takes the best action of the mean MDP, with a bonus whose exponents can be chosen."""
 
-    name: ClassVar[str] = "bonus"
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("beta", (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)),
-        Sweep("spread", (0.0, 0.25, 0.5, 1.0, 2.0)),
-        Sweep("decay", (0.0, 0.25, 0.5, 1.0, 2.0)),
-        Sweep("shift", (0.0, 0.5, 1.0, 2.0, 4.0)),
-    )
-    beta: float = number(1.0, "size of the bonus", least=0)
-    spread: float = number(0.5, "exponent of the spread of the next states", least=0)
-    decay: float = number(1.0, "exponent of the count, by which the bonus shrinks", least=0)
-    shift: float = number(1.0, "added to the count", least=0)
+    name = "bonus"
+    beta: float = parameter(1.0, "size of the bonus", NOT_NEGATIVE)
+    spread: float = parameter(0.5, "exponent of the spread of the next states", NOT_NEGATIVE)
+    decay: float = parameter(1.0, "exponent of the count, by which the bonus shrinks", NOT_NEGATIVE)
+    shift: float = parameter(1.0, "added to the count", NOT_NEGATIVE)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Solve the prior's mean MDP with its bonuses."""
+        from ...builders.model import build_model, copy
         from ...kernels.solving.model import solve
-        from ..arrays.model import build_model, copy
         from . import kernel as kernels
 
         model = build_model(prior, task)
@@ -51,3 +47,19 @@ class Bonus(CompiledAgent):
         kernels.set_all_bonuses(agent)
         solve(model)
         return agent._replace(model=copy(model))
+
+
+@dataclass
+class BonusMember(CompiledAgent):
+    """The base of agents whose bonus is a member of the family, with fixed exponents."""
+
+    exponents: ClassVar[Mapping[str, float]]
+    beta: float = parameter(1.0, "size of the bonus", NOT_NEGATIVE)
+
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Solve the prior's mean MDP with its bonuses."""
+        return Bonus(self.beta, **self.exponents).prepare(prior, task, rng)
+
+    def code(self) -> object:
+        """The family's code."""
+        return Bonus

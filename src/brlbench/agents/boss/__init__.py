@@ -9,35 +9,31 @@ Under this benchmark's prior the rows of a model are independent, so K models ar
 Deviation: the merged MDP is solved exactly. Of several best actions the lowest-numbered is taken.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import COUNT
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, whole
+from ..parameters import parameter
 
 
 @dataclass
 class Boss(CompiledAgent):
     """Follows the optimal policy of a merger of sampled MDPs, which has the best of each."""
 
-    name: ClassVar[str] = "boss"
-    reference: ClassVar[str] = "Asmuth et al., 2009"
-    quick: ClassVar[Mapping[str, Any]] = {"samples": 2}
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("samples", (1, 2, 5, 10, 20)),
-        Sweep("visits", (1, 3, 10, 30, 100)),
-    )
-    benchmark_mdps: ClassVar[int] = 10
-    samples: int = whole(5, "models drawn from the posterior (K)", least=1)
-    visits: int = whole(10, "visits to a pair after which models are drawn anew (B)", least=1)
+    name = "boss"
+    reference = "Asmuth et al., 2009"
+    quick = {"samples": 2}
+    samples: int = parameter(5, "models drawn from the posterior (K)", COUNT)
+    visits: int = parameter(10, "visits to a pair after which models are drawn anew (B)", COUNT)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for the merged MDP."""
-        from ..arrays.merged import build_merged, check_size
+        from ...builders.merged import build_merged
+        from ...builders.sampled import check_size
         from . import kernel as kernels
 
         pairs = prior.counts.num_pairs

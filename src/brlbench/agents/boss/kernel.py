@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from ...kernels.loop.trajectory import register
-from ...kernels.solving import merged as sampled
-from ...kernels.solving.merged_state import Initial, Merged
+from ...kernels.solving import merged as merging
+from ...kernels.solving.merged_state import Merged
+from ...kernels.solving.sampled import Initial, first_best_action, learn
 from ...kernels.types import Booleans, Integers, Words
 
 
@@ -21,7 +22,7 @@ class Boss(NamedTuple):
 
 def reset(agent: Boss, x: int) -> None:
     """Back to the prior; the first act samples."""
-    sampled.reset(agent.merged, agent.initial)
+    merging.reset(agent.merged, agent.initial)
     agent.visits[:] = 0
     agent.due[0] = True
 
@@ -29,15 +30,15 @@ def reset(agent: Boss, x: int) -> None:
 def act(agent: Boss, x: int) -> int:
     """Sample if it is due, and take the first best action of the merged MDP."""
     if agent.due[0]:
-        sampled.resample(agent.merged, agent.rng)
+        merging.resample(agent.merged, agent.rng)
         agent.due[0] = False
-    return sampled.first_best_action(agent.merged, x)
+    return first_best_action(agent.merged.mdp, x)
 
 
 def observe(agent: Boss, x: int, u: int, y: int, r: float) -> None:
     """Count the transition and the visit."""
-    pair = x * agent.merged.posterior.num_actions + u
-    sampled.learn(agent.merged, pair, y)
+    pair = x * agent.merged.mdp.posterior.num_actions + u
+    learn(agent.merged.mdp, pair, y)
     agent.visits[pair] += 1
     if agent.visits[pair] == agent.known:
         agent.due[0] = True

@@ -6,26 +6,26 @@ catch up later.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import PROBABILITY
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, number
+from ..parameters import parameter
 
 
 @dataclass
 class EpsilonGreedy(CompiledAgent):
     """Takes the best action of the mean MDP, or with probability epsilon a random one."""
 
-    name: ClassVar[str] = "epsilon-greedy"
-    sweeps: ClassVar[tuple[Sweep, ...]] = (Sweep("epsilon", (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)),)
-    epsilon: float = number(0.1, "probability of a random action", least=0, most=1)
+    name = "epsilon-greedy"
+    epsilon: float = parameter(0.1, "probability of a random action", PROBABILITY)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Solve the prior's mean MDP."""
-        from ..arrays.model import copy, solved_model
+        from ...builders.model import copy, solved_model
         from . import kernel as kernels
 
         model = solved_model(prior, task)

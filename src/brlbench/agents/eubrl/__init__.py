@@ -3,8 +3,8 @@
 The uncertainty E(x, u) of a pair is the square root of the summed posterior variances of its
 transition probabilities. A pair counts as unknown with probability P(x, u) = E(x, u) / E_max, where
 E_max is the largest uncertainty of any pair since the trajectory began. The agent is greedy in the
-mean MDP with rewards (1 - P) * reward + P * eta * E: what is unknown is explored for its own sake,
-whatever it seems to pay.
+mean MDP with rewards (1 - P) * reward + P * eta * E: unknown pairs are explored for their own sake,
+not for their rewards.
 
 The definition is that of the authors' published code, in its default form ("one-hot"). Deviations:
 rewards are known here, so they add no uncertainty. The code plans every tenth step; here the model
@@ -12,30 +12,28 @@ is solved exactly after every transition. Ties are broken at random, as there.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import NOT_NEGATIVE
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, number
+from ..parameters import parameter
 
 
 @dataclass
 class Eubrl(CompiledAgent):
     """Takes the best action of the mean MDP, where uncertainty takes the place of rewards."""
 
-    name: ClassVar[str] = "eubrl"
-    reference: ClassVar[str] = "Ma and Lee, 2025"
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("eta", (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)),
-    )
-    eta: float = number(1.0, "reward of uncertainty", least=0)
+    name = "eubrl"
+    reference = "Ma and Lee, 2025"
+    eta: float = parameter(1.0, "reward of uncertainty", NOT_NEGATIVE)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Solve the prior's mean MDP with its rewards of uncertainty."""
+        from ...builders.model import build_model, copy
         from ...kernels.solving.model import solve
-        from ..arrays.model import build_model, copy
         from . import kernel as kernels
 
         model = build_model(prior, task)

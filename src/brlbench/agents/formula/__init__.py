@@ -17,17 +17,18 @@ with an undefined index ranks below all others. Ties are broken at random.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...formulas import Formula, opcodes, parse
+from ...formulas.formula import BINARY, UNARY, operator
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats, Integers, SparseTable
+from ...values import text
 from ..base import CompiledAgent, Task, new_rng
-from ..formulas import Formula, opcodes, parse
-from ..formulas.formula import BINARY, UNARY, operator
-from ..parameters import Sweep, text
+from ..parameters import parameter
 
 if TYPE_CHECKING:
     from ...kernels.solving.model import Model
@@ -40,13 +41,10 @@ _SHARED = ("reward_start", "reward_next", "reward")  # the reward table, the sam
 class FormulaAgent(CompiledAgent):
     """Takes the action with the largest index, a formula of the Q-values of up to three models."""
 
-    name: ClassVar[str] = "formula"
-    reference: ClassVar[str] = "Castronovo et al., 2012"
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("formula", ("Qmean", "Quniform", "Qself", "Qmean + Quniform", "Qmean / Quniform")),
-    )
-    formula: str = text(
-        "Qmean", "the index of an action", "a formula of Qmean, Qself and Quniform", parse
+    name = "formula"
+    reference = "Castronovo et al., 2012"
+    formula: str = parameter(
+        "Qmean", "the index of an action", text("a formula of Qmean, Qself and Quniform", parse)
     )
 
     def __post_init__(self) -> None:
@@ -64,7 +62,7 @@ def build_models(
     prior: FlatDirichlet, task: Task, features: tuple[str, ...]
 ) -> tuple["Model", dict[str, int]]:
     """The models of some features, solved and stacked, and each feature's place among them."""
-    from ..arrays.model import solved_model
+    from ...builders.model import solved_model
 
     priors: list[FlatDirichlet] = []
     slots = {}
@@ -83,9 +81,9 @@ def _starting_point(prior: FlatDirichlet, feature: str) -> FlatDirichlet:
     if feature == "Quniform":
         return prior.uniform()
     states, actions = prior.num_states, prior.num_actions
-    own = np.repeat(np.arange(states), actions)
+    same_state = np.repeat(np.arange(states), actions)
     counts = SparseTable(
-        states, actions, np.arange(states * actions + 1), own, np.ones(states * actions)
+        states, actions, np.arange(states * actions + 1), same_state, np.ones(states * actions)
     )
     return FlatDirichlet(counts, prior.rewards, prior.start)
 
@@ -114,7 +112,7 @@ def _padded(arrays: list[Any]) -> list[Any]:
 
 def build_agent(models: "Model", slots: Mapping[str, int], formula: Formula) -> "kernels.Formula":
     """The arrays of an agent, with room for any formula of at most this many instructions."""
-    from ..arrays.model import copy
+    from ...builders.model import copy
     from . import kernel as kernels
 
     codes, numbers = instructions(formula, slots)
@@ -146,21 +144,21 @@ def instructions(formula: Formula, slots: Mapping[str, int]) -> tuple[Integers, 
         symbol, count = operator(token)
         operands, stack = stack[len(stack) - count :], stack[: len(stack) - count]
         if isinstance(token, float):
-            made = [(opcodes.NUMBER, token)]
+            program = [(opcodes.NUMBER, token)]
         elif count < 2:
-            made = [*(operands[0] if operands else ()), (codes[token], 0.0)]
+            program = [*(operands[0] if operands else ()), (codes[token], 0.0)]
         else:
-            made = operands[0]
+            program = operands[0]
             for operand in operands[1:]:
-                made = [*made, *operand, (codes[symbol], 0.0)]
+                program = [*program, *operand, (codes[symbol], 0.0)]
             if symbol == "avg":
-                made += [(opcodes.NUMBER, float(count)), (opcodes.DIVIDE, 0.0)]
-        stack.append(made)
+                program += [(opcodes.NUMBER, float(count)), (opcodes.DIVIDE, 0.0)]
+        stack.append(program)
     return np.array([code for code, _ in stack[0]]), np.array([number for _, number in stack[0]])
 
 
 def uses(formula: Formula, slots: Mapping[str, int], num_models: int) -> NDArray[np.bool_]:
-    """Which models [num_models] a formula needs."""
+    """Flags [num_models] of the models that a formula needs."""
     used = np.zeros(num_models, np.bool_)
     used[[slots[feature] for feature in formula.features]] = True
     return used

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...formulas import opcodes
 from ...kernels.choice import TIE
 from ...kernels.counts import Counts
 from ...kernels.jit import inlined, kernel
@@ -22,7 +23,6 @@ from ...kernels.random.rng import below
 from ...kernels.solving import model as models
 from ...kernels.solving.model import SCALE, Model
 from ...kernels.types import Booleans, Floats, Integers, Words
-from ..formulas import opcodes
 
 VALUE, TOLERANCE = 0, 1  # columns of `stack` and `indices`
 NO_ACTION = -1

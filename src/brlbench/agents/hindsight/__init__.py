@@ -11,32 +11,30 @@ future is deterministic; here they stay random. MDPs are drawn anew for each dec
 broken at random.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import whole
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, whole
+from ..parameters import parameter
 
 
 @dataclass
 class Hindsight(CompiledAgent):
     """Takes the action with the best mean of optimal values over MDPs drawn from the posterior."""
 
-    name: ClassVar[str] = "hindsight"
-    reference: ClassVar[str] = "Chong, Givan and Chang, 2000"
-    quick: ClassVar[Mapping[str, Any]] = {"samples": 3}
-    sweeps: ClassVar[tuple[Sweep, ...]] = (Sweep("samples", (1, 3, 10, 30)),)
-    benchmark_mdps: ClassVar[int] = 10
-    samples: int = whole(10, "MDPs drawn for each decision", least=1, most=10**6)
+    name = "hindsight"
+    reference = "Chong, Givan and Chang, 2000"
+    quick = {"samples": 3}
+    samples: int = parameter(10, "MDPs drawn for each decision", whole(1, 10**6))
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for the draws."""
-        from ..arrays.merged import build_draws
+        from ...builders.sampled import build_samples
         from . import kernel as kernels
 
-        what = f"hindsight: samples = {self.samples}"
-        return kernels.Hindsight(rng=new_rng(), draws=build_draws(prior, task, self.samples, what))
+        samples = build_samples(prior, task, self.samples, self.name)
+        return kernels.Hindsight(rng=new_rng(), samples=samples)

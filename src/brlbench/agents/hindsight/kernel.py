@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ...kernels.choice import greedy
 from ...kernels.loop.trajectory import register
-from ...kernels.solving.draws import Draws, draw, observe, reset
+from ...kernels.solving.sampled_values import SampledValues, observe, reset, sample
 from ...kernels.types import Words
 
 
@@ -12,13 +12,13 @@ class Hindsight(NamedTuple):
     """The agent's state."""
 
     rng: Words
-    draws: Draws
+    samples: SampledValues
 
 
 def act(agent: Hindsight, x: int) -> int:
-    """Draw MDPs and choose an action by its mean value; ties are broken at random."""
-    scale = draw(agent.draws, x, agent.rng)
-    return greedy(agent.draws.mean, 0, len(agent.draws.mean), scale, agent.rng)
+    """Sample MDPs and choose an action by its mean value; ties are broken at random."""
+    scale = sample(agent.samples, x, agent.rng)
+    return greedy(agent.samples.mean, 0, len(agent.samples.mean), scale, agent.rng)
 
 
 register(Hindsight, reset=reset, act=act, observe=observe)

@@ -12,20 +12,20 @@ only the first is looked at. Transitions that are certain teach nothing and chan
 Values are discounted without end, whatever the horizon. Ties are broken at random.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import whole
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, whole
+from ..parameters import parameter
 
 if TYPE_CHECKING:
     from ...kernels.types import Floats, Integers
-    from .path import Path
+    from .levels import Levels
 
 _MAX_BELIEFS = 10**7  # per decision; they take up to a few seconds
 _MAX_DEPTH = 20
@@ -35,20 +35,18 @@ _MAX_DEPTH = 20
 class Lookahead(CompiledAgent):
     """Looks at all that can happen within a few steps, and at the mean MDP's values beyond."""
 
-    name: ClassVar[str] = "lookahead"
-    reference: ClassVar[str] = "Duff, 2002"
-    quick: ClassVar[Mapping[str, Any]] = {"depth": 2}
-    sweeps: ClassVar[tuple[Sweep, ...]] = (Sweep("depth", (0, 1, 2, 3)),)
-    benchmark_mdps: ClassVar[int] = 2
-    depth: int = whole(2, "steps whose outcomes are all looked at", least=0, most=_MAX_DEPTH)
+    name = "lookahead"
+    reference = "Duff, 2002"
+    quick = {"depth": 2}
+    depth: int = parameter(2, "steps whose outcomes are all looked at", whole(0, _MAX_DEPTH))
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
-        """Solve the prior's mean MDP, and make room for the beliefs on a path."""
-        from ..arrays.model import build_saved, copy, solved_model
-        from ..arrays.planning import reward_table
+        """Solve the prior's mean MDP, and make room for the beliefs of a search."""
+        from ...builders.model import build_saved, copy, solved_model
+        from ...builders.planning import reward_table
         from . import kernel as kernels
         from .leaf import Leaf
-        from .path import Rewards
+        from .levels import Rewards
 
         self._check_size(prior)
         longer = replace(task, horizon=task.horizon + self.depth)
@@ -58,7 +56,7 @@ class Lookahead(CompiledAgent):
             model=copy(initial),
             initial=initial,
             rewards=Rewards(table=reward_table(prior), alike=_alike_rewards(prior)),
-            path=self._build_path(prior),
+            levels=self._build_levels(prior),
             leaf=Leaf(reach=np.zeros(prior.counts.num_pairs), limits=np.zeros(2)),
             saved=build_saved(initial, solutions=self.depth, transitions=self.depth),
             depth=self.depth,
@@ -78,11 +76,11 @@ class Lookahead(CompiledAgent):
                 f"of this prior, at most {_MAX_BELIEFS:.0e} are allowed: lower depth"
             )
 
-    def _build_path(self, prior: FlatDirichlet) -> "Path":
-        from .path import Path
+    def _build_levels(self, prior: FlatDirichlet) -> "Levels":
+        from .levels import Levels
 
         levels, states, actions = max(1, self.depth), prior.num_states, prior.num_actions
-        return Path(
+        return Levels(
             state=np.zeros(levels, np.int64),
             action=np.zeros(levels, np.int64),
             place=np.zeros(levels, np.int64),

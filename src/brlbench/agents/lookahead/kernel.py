@@ -14,7 +14,7 @@ from ...kernels.solving.tolerances import SWITCH
 from ...kernels.solving.undo import Saved, count, learn, restore, save, uncount, update_apart
 from ...kernels.types import Words
 from .leaf import Leaf, set_limits, value_after
-from .path import Path, Rewards, begin_action, enter
+from .levels import Levels, Rewards, begin_action, enter
 
 
 class Lookahead(NamedTuple):
@@ -24,65 +24,65 @@ class Lookahead(NamedTuple):
     model: Model
     initial: Model
     rewards: Rewards
-    path: Path  # work space
+    levels: Levels  # work space
     leaf: Leaf  # work space
-    saved: Saved  # work space; solution and transition i belong to level i of the path
+    saved: Saved  # work space; solution and transition i belong to level i
     depth: int
 
 
 @cold
 def search(agent: Lookahead, x: int) -> None:
     """Set the values of all actions at the root, which is in x; the depth is at least 1."""
-    path, last = agent.path, agent.depth - 1
+    levels, last = agent.levels, agent.depth - 1
     level = 0
     if last == 0:
         last_step(agent, 0, x)
         return
-    enter(path, 0, x)
+    enter(levels, 0, x)
     while level >= 0:
         if not find_outcome(agent, level):
             level -= 1
             if level >= 0:
-                back_up(agent, level, best(path, level + 1))
+                back_up(agent, level, best(levels, level + 1))
             continue
-        y = path.following[level, path.place[level]]
+        y = levels.following[level, levels.place[level]]
         count_outcome(agent, level, y)
         if level + 1 == last:
             last_step(agent, last, y)
-            back_up(agent, level, best(path, last))
+            back_up(agent, level, best(levels, last))
         else:
             level += 1
-            enter(path, level, y)
+            enter(levels, level, y)
 
 
 @inlined
-def best(path: Path, level: int) -> float:
+def best(levels: Levels, level: int) -> float:
     """The value of the best action."""
     highest = -np.inf
-    for u in range(path.q.shape[1]):
-        highest = max(highest, path.q[level, u])
+    for u in range(levels.q.shape[1]):
+        highest = max(highest, levels.q[level, u])
     return highest
 
 
 @inlined
 def find_outcome(agent: Lookahead, level: int) -> bool:
     """Go on to the next action until one has an outcome left; return whether there is one."""
-    path, counts = agent.path, agent.model.counts
-    while path.place[level] == path.length[level]:
-        u = path.action[level] + 1
+    levels, counts = agent.levels, agent.model.counts
+    while levels.place[level] == levels.length[level]:
+        u = levels.action[level] + 1
         if u == counts.num_actions:
             return False
-        begin_action(path, level, counts, agent.rewards, u)
+        begin_action(levels, level, counts, agent.rewards, u)
     return True
 
 
 @inlined
 def count_outcome(agent: Lookahead, level: int, y: int) -> None:
     """Let the model learn from a transition to y; one that is certain teaches nothing."""
-    path, model = agent.path, agent.model
-    x, u = path.state[level], path.action[level]
-    path.is_solved[level] = False
-    if path.length[level] == 1:
+    levels, model = agent.levels, agent.model
+    x, u = levels.state[level], levels.action[level]
+    levels.is_solved[level] = False
+    if levels.length[level] == 1:
         return
     pair = x * model.counts.num_actions + u
     count(model.counts, agent.saved, level, pair, y)
@@ -94,41 +94,41 @@ def count_outcome(agent: Lookahead, level: int, y: int) -> None:
             return
     save(model, agent.saved, level)
     update_apart(model, x, u, y)
-    path.is_solved[level] = True
+    levels.is_solved[level] = True
 
 
 @cold
 def back_up(agent: Lookahead, level: int, value: float) -> None:
     """Add the value of an outcome to that of its action, and take the transition back."""
-    path, model, saved = agent.path, agent.model, agent.saved
-    u, i = path.action[level], path.place[level]
-    worth = path.reward[level, i] + model.discount * value
-    path.q[level, u] += path.chance[level, i] * worth
-    path.place[level] += 1
-    if path.length[level] == 1:
+    levels, model, saved = agent.levels, agent.model, agent.saved
+    u, i = levels.action[level], levels.place[level]
+    worth = levels.reward[level, i] + model.discount * value
+    levels.q[level, u] += levels.chance[level, i] * worth
+    levels.place[level] += 1
+    if levels.length[level] == 1:
         return
     uncount(model.counts, saved, level)
-    if path.is_solved[level]:
+    if levels.is_solved[level]:
         restore(model, saved, level)
     else:
-        pair = path.state[level] * model.counts.num_actions + u
+        pair = levels.state[level] * model.counts.num_actions + u
         model.q[pair] = saved.q[level, pair]
 
 
 @cold
 def last_step(agent: Lookahead, level: int, x: int) -> None:
     """Set the values of all actions in x if only one more step is looked at."""
-    path, model = agent.path, agent.model
-    enter(path, level, x)
+    levels, model = agent.levels, agent.model
+    enter(levels, level, x)
     set_limits(agent.leaf, model, x)
     for u in range(model.counts.num_actions):
-        begin_action(path, level, model.counts, agent.rewards, u)
-        for i in range(path.length[level]):
-            y, r = path.following[level, i], path.reward[level, i]
+        begin_action(levels, level, model.counts, agent.rewards, u)
+        for i in range(levels.length[level]):
+            y, r = levels.following[level, i], levels.reward[level, i]
             value = model.value[y]
-            if path.length[level] > 1:
+            if levels.length[level] > 1:
                 value = value_after(agent.leaf, model, agent.saved, level, x, u, y, r)
-            path.q[level, u] += path.chance[level, i] * (r + model.discount * value)
+            levels.q[level, u] += levels.chance[level, i] * (r + model.discount * value)
 
 
 def act(agent: Lookahead, x: int) -> int:
@@ -136,8 +136,8 @@ def act(agent: Lookahead, x: int) -> int:
     if agent.depth == 0:
         return models.best_action(agent.model, x, agent.rng)
     search(agent, x)
-    actions, path = agent.model.counts.num_actions, agent.path
-    return greedy(path.q[0], 0, actions, models.scale(agent.model), agent.rng)
+    actions, levels = agent.model.counts.num_actions, agent.levels
+    return greedy(levels.q[0], 0, actions, models.scale(agent.model), agent.rng)
 
 
 def observe(agent: Lookahead, x: int, u: int, y: int, r: float) -> None:

@@ -28,7 +28,7 @@ LOW, HIGH = 0, 1  # slots of `limits`
 
 
 class Leaf(NamedTuple):
-    """What is known of all transitions from the present state."""
+    """Work space for transitions from the present state."""
 
     reach: Floats  # [P]
     limits: Floats  # [2]; the LOW and the HIGH limit of c

@@ -10,21 +10,22 @@ quick. An undefined index means the same in the search as in play (see `agents.f
 from an urn, and Gaussian rewards count with their means (see `opps_ds`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...errors import InvalidInput, did_you_mean
+from ...formulas import parse
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import COUNT, INTERVALS, number, text, whole
 from ..base import CompiledAgent, Task
 from ..bonus import Bonus
 from ..epsilon_greedy import EpsilonGreedy
 from ..formula import FormulaAgent
-from ..formulas import parse
-from ..parameters import Sweep, intervals, number, text, whole
-from ..policy_search import PolicySearch, build_practice
+from ..parameters import parameter
+from ..policy_search import PolicySearch
 from ..soft_max import SoftMax
 from ..vdbe import Vdbe
 from .stosoo import Settings, stosoo
@@ -34,11 +35,9 @@ Ranges = dict[str, list[float]]
 AGENTS: dict[str, tuple[type[CompiledAgent], Ranges]] = {
     "epsilon-greedy": (EpsilonGreedy, {"epsilon": [0.0, 1.0]}),
     "soft-max": (SoftMax, {"tau": [0.05, 5.0]}),
-    "vdbe": (
-        Vdbe, {"sigma": [0.01, 10.0], "delta": [0.01, 1.0], "initial_epsilon": [0.0, 1.0]},
-    ),
+    "vdbe": (Vdbe, {"sigma": [0.01, 10.0], "delta": [0.01, 1.0], "initial_epsilon": [0.0, 1.0]}),
     "bonus": (Bonus, {"beta": [0.0, 4.0], "spread": [0.0, 1.0], "decay": [0.0, 2.0]}),
-}  # fmt: skip
+}
 _WEIGHT_RANGE = [-1.0, 1.0]
 
 
@@ -55,81 +54,73 @@ def default_ranges(strategy: str) -> Ranges:
     return dict.fromkeys(formula.weights, _WEIGHT_RANGE)
 
 
+_STRATEGY = text(f"{', '.join(AGENTS)}, or a formula with weights", default_ranges)
+
+
 @dataclass
 class OppsCs(PolicySearch):
     """Searches the parameters of a strategy on MDPs of the prior, offline, and plays the best."""
 
-    name: ClassVar[str] = "opps-cs"
-    reference: ClassVar[str] = "Castronovo et al., 2014"
-    quick: ClassVar[Mapping[str, Any]] = {"evaluations": 5, "mdps_per_evaluation": 50}
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("strategy", ("epsilon-greedy", "soft-max", "vdbe", "bonus", "w * Qmean + Qself")),
-        Sweep("evaluations", (3, 10, 30, 100)),
-        Sweep("mdps_per_evaluation", (2, 10, 50, 200)),
+    name = "opps-cs"
+    reference = "Castronovo et al., 2014"
+    quick = {"evaluations": 5, "mdps_per_evaluation": 50}
+    strategy: str = parameter("epsilon-greedy", "whose parameters are searched", _STRATEGY)
+    ranges: Ranges | None = parameter(None, "where to search for each parameter", INTERVALS)  # noqa: RUF009
+    evaluations: int = parameter(100, "number of evaluations", COUNT)
+    mdps_per_evaluation: int = parameter(50, "trajectories per evaluation", COUNT)
+    k: int | None = parameter(
+        None, "evaluations of a box before it is split (default: n / ln(n)^3)", COUNT, variant=True
     )
-    strategy: str = text(
-        "epsilon-greedy", "whose parameters are searched",
-        f"{', '.join(AGENTS)}, or a formula with weights", default_ranges,
-    )  # fmt: skip
-    ranges: Ranges | None = intervals("where to search for each parameter")  # noqa: RUF009
-    evaluations: int = whole(100, "number of evaluations", least=1)
-    mdps_per_evaluation: int = whole(50, "trajectories per evaluation", least=1)
-    k: int | None = whole(
-        None, "evaluations of a box before it is split (default: n / ln(n)^3 of n evaluations)",
-        least=1, optional=True, added=True,
-    )  # fmt: skip
-    branching: int = whole(
-        3, "parts that a box is split in; the middle one of an odd number keeps its evaluations",
-        least=2, most=99, added=True,
-    )  # fmt: skip
-    max_depth: int | None = whole(
-        None, "greatest depth of boxes that are split (default: sqrt(n / k))",
-        least=1, most=200, optional=True, added=True,
-    )  # fmt: skip
-    delta: float | None = number(
-        None, "the smaller, the wider StoSOO's confidence bounds (default: 1 / sqrt(n))",
-        above=0, most=1, optional=True, added=True,
-    )  # fmt: skip
+    branching: int = parameter(
+        3, "parts of a split box; a middle part keeps its evaluations", whole(2, 99), variant=True
+    )
+    max_depth: int | None = parameter(
+        None, "greatest depth of split boxes (default: sqrt(n / k))", whole(1, 200), variant=True
+    )
+    delta: float | None = parameter(
+        None,
+        "error of StoSOO's bounds (default: 1 / sqrt(n))",
+        number(above=0, most=1),
+        variant=True,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         known = default_ranges(self.strategy)
-        for parameter in self.ranges or {}:
-            if parameter not in known:
+        for name in self.ranges or {}:
+            if name not in known:
                 raise InvalidInput(
-                    f"opps-cs: ranges: unknown parameter {parameter!r}"
-                    f"{did_you_mean(parameter, known)}: those of {self.strategy} are "
-                    f"{', '.join(known)}"
+                    f"opps-cs: ranges: unknown parameter {name!r}{did_you_mean(name, known)}: "
+                    f"those of {self.strategy} are {', '.join(known)}"
                 )
         for end in (0, 1):
-            ends = {parameter: limits[end] for parameter, limits in self._all_ranges().items()}
             try:
-                self._agent(ends)
+                self._agent([limits[end] for limits in self._all_ranges().values()])
             except InvalidInput as error:
                 raise InvalidInput(f"opps-cs: ranges: {error}") from None
 
     def _all_ranges(self) -> Ranges:
         return default_ranges(self.strategy) | (self.ranges or {})
 
-    def _agent(self, values: dict[str, float]) -> CompiledAgent:
-        """The agent with these parameters."""
+    def _agent(self, values: Iterable[float]) -> CompiledAgent:
+        """The agent with these values of the parameters, in the order of the ranges."""
+        parameters = dict(zip(self._all_ranges(), map(float, values), strict=True))
         if self.strategy in AGENTS:
-            return AGENTS[self.strategy][0](**values)
-        return FormulaAgent(str(parse(self.strategy, weights=True).with_weights(values)))
+            return AGENTS[self.strategy][0](**parameters)
+        return FormulaAgent(str(parse(self.strategy, weights=True).with_weights(parameters)))
 
     def code(self) -> object:
         """This class and the strategy's."""
         return type(self), AGENTS.get(self.strategy, (FormulaAgent,))[0]
 
-    def player(self) -> CompiledAgent:
-        """The agent with the parameters found."""
-        return self._agent(
-            dict(zip(self._all_ranges(), self.found["values"].tolist(), strict=True))
-        )
+    def build_player(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Build the arrays of the agent with the best parameters."""
+        return self._agent(self.outcome["values"]).prepare(prior, task, rng)
 
     def search(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> dict[str, Any]:
         """Run StoSOO."""
-        from ..policy_search import kernel as kernels
+        from ...builders.planning import build_practice
+        from ...kernels.practice import mean_return
 
         practice = build_practice(prior, task, rng)
         low, high = np.array(list(self._all_ranges().values())).T
@@ -137,20 +128,18 @@ class OppsCs(PolicySearch):
         means: list[float] = []
 
         def evaluate(point: Any) -> float:
-            values = (low + (high - low) * point).tolist()
-            agent = self._agent(dict(zip(self._all_ranges(), values, strict=True)))
-            arrays = agent.prepare(prior, task, rng)
+            arrays = self._agent(low + (high - low) * point).prepare(prior, task, rng)
             first = len(means) * self.mdps_per_evaluation
-            means.append(kernels.mean_return(arrays, practice, first, self.mdps_per_evaluation))
+            means.append(mean_return(arrays, practice, first, self.mdps_per_evaluation))
             self.tell(first + self.mdps_per_evaluation, self.evaluations * self.mdps_per_evaluation)
             return (means[-1] - least) / (most - least)
 
         settings = Settings(self.k, self.branching, self.max_depth, self.delta)
-        found = stosoo(evaluate, len(low), self.evaluations, settings)
+        evaluations = stosoo(evaluate, len(low), self.evaluations, settings)
         return {
             "parameters": ", ".join(self._all_ranges()),
-            "values": low + (high - low) * found.best,
-            "points": low + (high - low) * found.points,
+            "values": low + (high - low) * evaluations.best,
+            "points": low + (high - low) * evaluations.points,
             "means": np.array(means),
         }
 

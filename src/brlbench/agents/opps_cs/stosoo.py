@@ -31,7 +31,7 @@ from ...mdps.sparse import Floats
 
 
 class Settings(NamedTuple):
-    """How to search; None means the default, which depends on the number of evaluations."""
+    """Parameters of StoSOO; None means the default, which depends on the number of evaluations."""
 
     k: int | None = None  # evaluations of a box before it is split
     branching: int = 3  # parts of a box that is split
@@ -39,14 +39,14 @@ class Settings(NamedTuple):
     delta: float | None = None  # the smaller, the wider the confidence bounds
 
     def completed(self, evaluations: int) -> "tuple[int, int, float]":
-        """The numbers k, depth and delta for so many evaluations."""
+        """The numbers k, depth and delta for this many evaluations."""
         usual = math.ceil(evaluations / max(1.0, math.log(evaluations) ** 3))
         k = usual if self.k is None else self.k
         depth = math.ceil(math.sqrt(evaluations / k)) if self.max_depth is None else self.max_depth
         return k, depth, 1 / math.sqrt(evaluations) if self.delta is None else self.delta
 
 
-class Found(NamedTuple):
+class Evaluations(NamedTuple):
     """The best point and all evaluations."""
 
     best: Floats  # [d]
@@ -112,7 +112,7 @@ def stosoo(
     dimensions: int,
     evaluations: int,
     settings: Settings = USUAL,
-) -> Found:
+) -> Evaluations:
     """Maximise a noisy function on [0, 1]^d in at most this many evaluations."""
     k, max_depth, delta = settings.completed(evaluations)
     tree = _Tree(
@@ -142,4 +142,4 @@ def stosoo(
                 tree.split[depth].append(box)
                 for part in box.split(depth % dimensions, settings.branching):
                     tree.add(depth + 1, part)
-    return Found(best=tree.best().centre, points=np.array(points), values=np.array(values))
+    return Evaluations(best=tree.best().centre, points=np.array(points), values=np.array(values))

@@ -10,7 +10,7 @@ Where this differs from the benchmark's paper or adds to it:
 - The paper's pseudo-code has sqrt(2) in place of `exploration`, for returns between 0 and 1. The
   original library's scripts give 660, far more than returns differ on the paper's problems, so all
   formulas are drawn almost equally often. The default here, 10, was chosen by measurement.
-- An MDP is not drawn as a whole: next states come from an urn (see `policy_search.kernel`). Where
+- An MDP is not drawn as a whole: next states come from an urn (see `kernels.practice`). Where
   rewards are Gaussian, returns are summed from their means, which changes no expectation.
 - A formula whose index is undefined for any action, even once, is discarded, as in the original
   library. That draw counts, unlike there, but has no return.
@@ -21,26 +21,27 @@ Where this differs from the benchmark's paper or adds to it:
   batch of 1 is UCB1 proper.
 """
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ...errors import BrlbenchError, InvalidInput, Pointless, encodable, short
+from ...formulas import FEATURES, SETS, Formula, formula_set
+from ...formulas.sets import find_set, locate_set
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats, Integers
-from ..base import CompiledAgent, Task
+from ...values import COUNT, NOT_NEGATIVE, text, whole
+from ..base import Task
 from ..formula import FormulaAgent, build_agent, build_models, instructions, uses
-from ..formulas import FEATURES, SETS, Formula, formula_set
-from ..formulas.sets import find_set, locate_set
-from ..parameters import Sweep, number, text, whole
-from ..policy_search import PolicySearch, build_practice
+from ..parameters import parameter
+from ..policy_search import PolicySearch
 
 if TYPE_CHECKING:
+    from ...kernels.practice import Practice
     from ..formula import kernel as formula
-    from ..policy_search import kernel as opps
+    from . import kernel as opps
 
 _NAMES = " or ".join(f'"{name}"' for name in SETS)
 _DRAWS_PER_ROUND = 500  # between two reports of progress, unless a batch is larger
@@ -50,36 +51,34 @@ _DRAWS_PER_ROUND = 500  # between two reports of progress, unless a batch is lar
 class OppsDs(PolicySearch):
     """Tries formulas on MDPs of the prior, offline, and plays the one that UCB1 finds best."""
 
-    name: ClassVar[str] = "opps-ds"
-    reference: ClassVar[str] = "Castronovo et al., 2012"
-    quick: ClassVar[Mapping[str, Any]] = {"formulas": "F2", "draws": 60}
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("draws", (12, 50, 200, 1000, 5000)),
-        Sweep("formulas", ("F2", "F3", "F4"), {"draws": 2000}),
-        Sweep("exploration", (1.0, 10.0, 100.0, 660.0), {"formulas": "F4", "draws": 5000}),
+    name = "opps-ds"
+    reference = "Castronovo et al., 2012"
+    quick = {"formulas": "F2", "draws": 60}
+    formulas: str = parameter(
+        "F2",
+        "the set of formulas",
+        text(f"{_NAMES}, or a file of formulas", str),
+        locate=locate_set,
     )
-    formulas: str = text(
-        "F2", "the set of formulas", f"{_NAMES}, or a file of formulas", str, locate=locate_set
-    )
-    draws: int = whole(1000, "trajectories to play offline", least=SETS["F2"])
-    exploration: float = number(10.0, "factor of UCB1's confidence bounds", least=0)
-    batch: int = whole(1, "draws chosen at once, for several cores", least=1)
+    draws: int = parameter(1000, "trajectories to play offline", whole(SETS["F2"]))
+    exploration: float = parameter(10.0, "factor of UCB1's confidence bounds", NOT_NEGATIVE)
+    batch: int = parameter(1, "draws chosen at once, for several cores", COUNT)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._own = None
+        self._user_set = None
         if self.formulas in SETS:
             self._check_draws(SETS[self.formulas])
             return
         try:
-            self.formulas, self._own = find_set(self.formulas)
+            self.formulas, self._user_set = find_set(self.formulas)
         except BrlbenchError as error:
             raise InvalidInput(
                 f"opps-ds: formulas = {short(self.formulas)}: must be {_NAMES}, or a file of "
                 f"formulas: {encodable(str(error))}"
             ) from None
-        if self._own is not None:
-            self._check_draws(len(self._own))
+        if self._user_set is not None:
+            self._check_draws(len(self._user_set))
 
     def _check_draws(self, size: int) -> None:
         if self.draws < size:
@@ -92,12 +91,14 @@ class OppsDs(PolicySearch):
         """A short search, in batches, which use all compiled code."""
         return replace(super().small(), batch=2)
 
-    def player(self) -> CompiledAgent:
-        """The agent that plays the formula found."""
-        return FormulaAgent(self.found["formula"])
+    def build_player(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+        """Build the arrays that play the best formula."""
+        return FormulaAgent(self.outcome["formula"]).prepare(prior, task, rng)
 
     def search(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> dict[str, Any]:
         """Run UCB1."""
+        from ...builders.planning import build_practice
+
         formulas = self._set()
         self._check_draws(len(formulas))
         used = {feature for formula in formulas for feature in formula.features}
@@ -122,18 +123,18 @@ class OppsDs(PolicySearch):
         """The formulas to search."""
         if self.formulas in SETS:
             return formula_set(self.formulas)
-        if self._own is None:
+        if self._user_set is None:
             raise InvalidInput(
                 f"formulas = {self.formulas!r}: its file is not here or has changed since: give "
                 "the path of a file of formulas"
             )
-        return self._own
+        return self._user_set
 
     def _ucb1(
-        self, agent: "formula.Formula", practice: "opps.Practice", arms: "opps.Arms"
+        self, agent: "formula.Formula", practice: "Practice", arms: "opps.Arms"
     ) -> list[tuple[int, int]]:
         """Make all draws; return (draws, best arm then) at every doubling of the draws."""
-        from ..policy_search import kernel as kernels
+        from . import kernel as kernels
 
         with _Team(agent, practice, arms, self.cores() if self.batch > 1 else 1) as team:
             done = 0
@@ -151,8 +152,8 @@ class OppsDs(PolicySearch):
         return history
 
     def _round(self, team: "_Team", arms: "opps.Arms", done: int) -> int:
-        """Make some draws after the first `done`; return how many."""
-        from ..policy_search import kernel as kernels
+        """Make some draws after the first `done`; return their number."""
+        from . import kernel as kernels
 
         if self.batch == 1:
             draws = min(_DRAWS_PER_ROUND, self.draws - done)
@@ -170,14 +171,14 @@ class _Team:
     def __init__(
         self,
         agent: "formula.Formula",
-        practice: "opps.Practice",
+        practice: "Practice",
         arms: "opps.Arms",
         workers: int,
     ) -> None:
-        from ..arrays.model import copy
+        from ...builders.model import copy
 
         self._arms = arms
-        self._own = [(copy(agent), copy(practice)) for _ in range(workers)]
+        self._copies = [(copy(agent), copy(practice)) for _ in range(workers)]
         self._threads = ThreadPoolExecutor(workers)
 
     def __enter__(self) -> "_Team":
@@ -188,30 +189,30 @@ class _Team:
 
     def draw(self, done: int, chosen: Integers) -> Floats:
         """The returns of the chosen draws after the first `done`."""
-        from ..policy_search import kernel as kernels
+        from . import kernel as kernels
 
         results = np.empty(len(chosen))
-        edges = np.linspace(0, len(chosen), len(self._own) + 1).astype(int)
+        edges = np.linspace(0, len(chosen), len(self._copies) + 1).astype(int)
 
-        def draw(own: "tuple[formula.Formula, opps.Practice]", a: int, b: int) -> None:
-            kernels.draw(*own, self._arms, done + a, chosen[a:b], results[a:b], 0.0, False)
+        def draw(arrays: "tuple[formula.Formula, Practice]", a: int, b: int) -> None:
+            kernels.draw(*arrays, self._arms, done + a, chosen[a:b], results[a:b], 0.0, False)
 
-        if len(self._own) == 1:
-            draw(self._own[0], 0, len(chosen))
+        if len(self._copies) == 1:
+            draw(self._copies[0], 0, len(chosen))
         else:
-            list(self._threads.map(draw, self._own, edges[:-1], edges[1:]))
+            list(self._threads.map(draw, self._copies, edges[:-1], edges[1:]))
         return results
 
     def draw_properly(self, done: int, draws: int, exploration: float) -> None:
         """UCB1 proper: choose an arm, draw it and learn, after the first `done` draws."""
-        from ..policy_search import kernel as kernels
+        from . import kernel as kernels
 
         chosen, results = np.empty(draws, np.int64), np.empty(draws)
-        kernels.draw(*self._own[0], self._arms, done, chosen, results, exploration, True)
+        kernels.draw(*self._copies[0], self._arms, done, chosen, results, exploration, True)
 
 
 def _build_arms(formulas: tuple[Formula, ...], slots: dict[str, int], models: int) -> "opps.Arms":
-    from ..policy_search import kernel as kernels
+    from . import kernel as kernels
 
     programs = [instructions(formula, slots) for formula in formulas]
     length = np.array([len(codes) for codes, _ in programs])

@@ -1,7 +1,7 @@
 """The agent that is told the MDP, the upper end of every comparison."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from ..base import CompiledAgent, Task, new_rng
 class Optimal(CompiledAgent):
     """Knows the MDP it plays and follows its optimal policy: an upper bound, not a competitor."""
 
-    name: ClassVar[str] = "optimal"
+    name = "optimal"
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for a solution."""
-        from ..arrays.model import build_model
+        from ...builders.model import build_model
         from . import kernel as kernels
 
         return kernels.Optimal(rng=new_rng(), model=build_model(prior, task))
@@ -30,8 +30,4 @@ class Optimal(CompiledAgent):
 
     def start_known(self, mdp: MDP, state: int, rng: np.random.Generator) -> None:
         """A new MDP begins, and here it is."""
-        from ...kernels.loop import trajectory
-        from ..arrays.model import build_environment
-
-        self._seed(rng)
-        trajectory.reset_known_once(self.arrays, build_environment(mdp), state)
+        self._start_known(mdp, state, rng)

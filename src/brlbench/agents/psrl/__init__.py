@@ -7,34 +7,27 @@ There is no other deviation. Of several best actions the lowest-numbered is take
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...errors import InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import COUNT, PROBABILITY
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, number, whole
+from ..parameters import parameter
 
 
 @dataclass
 class Psrl(CompiledAgent):
     """Follows the optimal policy of an MDP drawn from the posterior; draws anew now and then."""
 
-    name: ClassVar[str] = "psrl"
-    reference: ClassVar[str] = "Strens, 2000"
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("resample", (0.01, 0.05, 0.2, 0.5, 1.0)),
-        Sweep("every", (1, 3, 10, 30, 100)),
+    name = "psrl"
+    reference = "Strens, 2000"
+    resample: float | None = parameter(
+        None, "probability of a new draw at each step (default: 1 - discount)", PROBABILITY
     )
-    benchmark_mdps: ClassVar[int] = 50
-    resample: float | None = number(
-        None, "probability of a new draw at each step (default: 1 - discount)",
-        least=0, most=1, optional=True,
-    )  # fmt: skip
-    every: int | None = whole(
-        None, "instead of `resample`: steps between draws", least=1, optional=True
-    )
+    every: int | None = parameter(None, "instead of `resample`: steps between draws", COUNT)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,15 +39,14 @@ class Psrl(CompiledAgent):
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for a sampled MDP."""
-        from ..arrays.merged import build_merged
+        from ...builders.sampled import build_sampled
         from . import kernel as kernels
 
-        one = np.ones(prior.counts.num_pairs, np.int64)
-        merged, initial = build_merged(prior, task, one, one.astype(np.float64))
+        mdp, initial = build_sampled(prior, task)
         chance = 1 - task.discount if self.resample is None else self.resample
         return kernels.Psrl(
             rng=new_rng(),
-            merged=merged,
+            mdp=mdp,
             initial=initial,
             chance=chance,
             every=self.every or kernels.BY_CHANCE,

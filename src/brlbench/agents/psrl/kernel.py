@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import uniform
-from ...kernels.solving import merged as sampled
-from ...kernels.solving.merged_state import Initial, Merged
+from ...kernels.solving import sampled
+from ...kernels.solving.sampled import Initial, Sampled
 from ...kernels.types import Integers, Words
 
 NOT_SAMPLED = -1  # instead of an age
@@ -16,7 +16,7 @@ class Psrl(NamedTuple):
     """The agent's state."""
 
     rng: Words
-    merged: Merged  # has one row per pair: the sampled MDP
+    mdp: Sampled
     initial: Initial
     chance: float  # probability of resampling at a step
     every: int  # steps from one sampling to the next, or BY_CHANCE
@@ -25,7 +25,7 @@ class Psrl(NamedTuple):
 
 def reset(agent: Psrl, x: int) -> None:
     """Back to the prior; the first act samples."""
-    sampled.reset(agent.merged, agent.initial)
+    sampled.reset(agent.mdp, agent.initial)
     agent.age[0] = NOT_SAMPLED
 
 
@@ -34,15 +34,15 @@ def act(agent: Psrl, x: int) -> int:
     age = agent.age[0]
     due = age == agent.every if agent.every != BY_CHANCE else uniform(agent.rng) < agent.chance
     if age == NOT_SAMPLED or due:
-        sampled.resample(agent.merged, agent.rng)
+        sampled.resample(agent.mdp, agent.rng)
         agent.age[0] = 0
     agent.age[0] += 1
-    return sampled.first_best_action(agent.merged, x)
+    return sampled.first_best_action(agent.mdp, x)
 
 
 def observe(agent: Psrl, x: int, u: int, y: int, r: float) -> None:
     """Count the transition."""
-    sampled.learn(agent.merged, x * agent.merged.posterior.num_actions + u, y)
+    sampled.learn(agent.mdp, x * agent.mdp.posterior.num_actions + u, y)
 
 
 register(Psrl, reset=reset, act=act, observe=observe)

@@ -1,7 +1,7 @@
 """The uniformly random agent, the lower end of every comparison."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..base import CompiledAgent, Task, new_rng
 class Random(CompiledAgent):
     """Draws every action uniformly at random."""
 
-    name: ClassVar[str] = "random"
+    name = "random"
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Nothing to learn."""

@@ -14,16 +14,15 @@ that with epsilon = 0 the base's decisions are unchanged.
 from collections.abc import Mapping
 from copy import copy as shallow_copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from ...errors import InvalidInput, did_you_mean, short
 from ...mdps.dirichlet import FlatDirichlet
-from ...mdps.mdp import MDP
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Rule, Sweep, defaults, given, number, rules, text
-from ..policy_search import OnProgress
+from ...values import PROBABILITY, text
+from ..base import CompiledAgent, OnProgress, Task, new_rng
+from ..parameters import Declaration, declarations, described, parameter
 
 _OWN = ("base", "epsilon")
 _BASE = "base_"  # before parameters of the base that have one of these names
@@ -48,7 +47,7 @@ def _check_base(name: str) -> None:
 
 
 def _outer(name: str) -> str:
-    """What a parameter of the base is called here."""
+    """The name of a parameter of the base here."""
     return f"{_BASE}{name}" if name in _OWN else name
 
 
@@ -56,16 +55,13 @@ def _outer(name: str) -> str:
 class RandomMix(CompiledAgent):
     """Plays as another agent, or with probability epsilon takes a random action."""
 
-    name: ClassVar[str] = "random-mix"
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("epsilon", (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)),
-        Sweep("base", ("optimal", "beb", "bolt", "psrl")),
+    name = "random-mix"
+    base: str = parameter(
+        "psrl",
+        "the agent that plays otherwise; its parameters are given beside this one",
+        text("the name of a built-in agent", _check_base),
     )
-    base: str = text(
-        "psrl", "the agent that plays otherwise; its parameters are given beside this one",
-        "the name of a built-in agent", _check_base,
-    )  # fmt: skip
-    epsilon: float = number(0.1, "probability of a random action", least=0, most=1)
+    epsilon: float = parameter(0.1, "probability of a random action", PROBABILITY)
 
     def __init__(self, base: str = "psrl", epsilon: float = 0.1, **parameters: Any) -> None:
         self.base, self.epsilon = base, epsilon
@@ -75,7 +71,7 @@ class RandomMix(CompiledAgent):
 
     def _made(self, kind: type[CompiledAgent], parameters: dict[str, Any]) -> CompiledAgent:
         """The base with its parameters."""
-        names = {_outer(name): name for name in rules(kind)}
+        names = {_outer(name): name for name in declarations(kind)}
         try:
             return kind(**{names.get(outer, outer): value for outer, value in parameters.items()})
         except InvalidInput as error:
@@ -86,31 +82,19 @@ class RandomMix(CompiledAgent):
         return f"RandomMix({listed})"
 
     @classmethod
-    def rules_with(cls, parameters: Mapping[str, Any]) -> dict[str, Rule]:
-        """Its own rules and those of the base."""
-        name = parameters.get("base", cls.base)
-        if isinstance(name, str):
-            _check_base(name)  # the base's parameters would be unknown, too
-        kind = cls._base_of(parameters)
-        inner = {} if kind is None else kind.rules_with({})
-        return {**rules(cls), **{_outer(name): rule for name, rule in inner.items()}}
-
-    @classmethod
-    def defaults_with(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Its own defaults and those of the base."""
-        kind = cls._base_of(parameters)
-        inner = {} if kind is None else kind.defaults_with({})
-        return {**defaults(cls), **{_outer(name): value for name, value in inner.items()}}
-
-    @classmethod
-    def _base_of(cls, parameters: Mapping[str, Any]) -> type[CompiledAgent] | None:
-        name = parameters.get("base", cls.base)
-        return _bases().get(name) if isinstance(name, str) else None
+    def declarations_with(cls, parameters: Mapping[str, Any]) -> dict[str, Declaration]:
+        """Its own parameters and those of the base; InvalidInput if there is no such base."""
+        base = parameters.get("base", cls.base)
+        if not isinstance(base, str):
+            return declarations(cls)
+        _check_base(base)
+        inner = declarations(_bases()[base])
+        return declarations(cls) | {_outer(name): each for name, each in inner.items()}
 
     def described(self) -> dict[str, Any]:
         """Its own parameters and those of the base."""
         inner = self.inner.described()
-        return {**given(self), **{_outer(name): value for name, value in inner.items()}}
+        return described(self) | {_outer(name): value for name, value in inner.items()}
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Train the base."""
@@ -134,15 +118,7 @@ class RandomMix(CompiledAgent):
     def start_known(self) -> Any:
         """For a base that is told the MDP: a new one begins, and here it is."""
         self._of_inner("start_known")
-
-        def start_known(mdp: MDP, state: int, rng: np.random.Generator) -> None:
-            from ...kernels.loop import trajectory
-            from ..arrays.model import build_environment
-
-            self._seed(rng)
-            trajectory.reset_known_once(self.arrays, build_environment(mdp), state)
-
-        return start_known
+        return self._start_known
 
     @property
     def save(self) -> Any:
@@ -172,6 +148,10 @@ class RandomMix(CompiledAgent):
         other = shallow_copy(self)
         other.inner = self._of_inner("with_progress")(on_progress)
         return other
+
+    def trained_for(self) -> tuple[FlatDirichlet, Task] | None:
+        """The prior and the task of the base's search."""
+        return self.inner.trained_for()
 
     def code(self) -> object:
         """This class and the base's code."""

@@ -21,7 +21,7 @@ class RandomMix(NamedTuple):
 
 @inlined
 def part_streams(agent: RandomMix) -> None:
-    """Give the base the seed of the trajectory; what is drawn here gets another."""
+    """Give the base the seed of the trajectory; random actions get another."""
     for i in range(len(agent.rng)):
         agent.base.rng[i] = agent.rng[i]
         agent.rng[i] = keyed_word(agent.rng[i], i, 0)

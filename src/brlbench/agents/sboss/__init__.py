@@ -17,40 +17,36 @@ Deviation: the merged MDP is solved exactly, not by value iteration to a toleran
 the lowest-numbered of several best actions; `ties` offers a random one.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import NOT_NEGATIVE, POSITIVE, words
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, choice, number
+from ..parameters import parameter
 
 
 @dataclass
 class Sboss(CompiledAgent):
     """Follows the best of sampled transition rows, with more rows where the posterior is wide."""
 
-    name: ClassVar[str] = "sboss"
-    reference: ClassVar[str] = "Castro and Precup, 2010"
-    quick: ClassVar[Mapping[str, Any]] = {"epsilon": 0.01}
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("epsilon", (1.0, 0.1, 0.01, 0.001)),
-        Sweep("delta", (0.01, 0.1, 1.0, 3.0, 9.0)),
+    name = "sboss"
+    reference = "Castro and Precup, 2010"
+    quick = {"epsilon": 0.01}
+    epsilon: float = parameter(0.01, "posterior variance per sampled row", POSITIVE)
+    delta: float = parameter(
+        1.0, "move of the mean that redraws rows, in standard deviations", NOT_NEGATIVE
     )
-    benchmark_mdps: ClassVar[int] = 2
-    epsilon: float = number(0.01, "posterior variance per sampled row", above=0)
-    delta: float = number(
-        1.0,
-        "move of the posterior's mean, in standard deviations, after which rows are drawn anew",
-        least=0,
+    ties: str = parameter(
+        "first", "which of several best actions to take", words("first", "random")
     )
-    ties: str = choice("first", "which of several best actions to take", ("first", "random"))
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for the merged MDP."""
-        from ..arrays.merged import build_merged, check_size
+        from ...builders.merged import build_merged
+        from ...builders.sampled import check_size
         from . import kernel as kernels
 
         # A variance is at most 1/4 of 1 / (n + 1), and n only grows.
@@ -65,7 +61,7 @@ class Sboss(CompiledAgent):
             merged=merged,
             initial=initial,
             initial_rows=merged.num_rows.copy(),
-            last_count=np.zeros(len(merged.entry_reward)),
+            last_count=np.zeros(len(merged.mdp.entry_reward)),
             last_total=np.zeros(len(totals)),
             epsilon=self.epsilon,
             delta=self.delta,

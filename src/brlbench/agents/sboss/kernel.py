@@ -11,8 +11,9 @@ from ...kernels.arrays import copy_start, copy_vector
 from ...kernels.counts import Counts
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
-from ...kernels.solving import merged as sampled
-from ...kernels.solving.merged_state import Initial, Merged
+from ...kernels.solving import merged as merging
+from ...kernels.solving.merged_state import Merged
+from ...kernels.solving.sampled import Initial, best_action, first_best_action, learn
 from ...kernels.types import Booleans, Floats, Integers, Words
 
 
@@ -22,7 +23,7 @@ class Sboss(NamedTuple):
     rng: Words
     merged: Merged
     initial: Initial
-    initial_rows: Integers  # [P]; how many rows to sample under the prior
+    initial_rows: Integers  # [P]; number of rows to sample under the prior
     last_count: Floats  # [pool]; the posterior's counts at the last sampling
     last_total: Floats  # [P]
     epsilon: float
@@ -33,7 +34,7 @@ class Sboss(NamedTuple):
 
 @inlined
 def rows_of(counts: Counts, pair: int, epsilon: float) -> int:
-    """How many rows to sample: the largest variance over epsilon, rounded up, and at least one."""
+    """The number of rows to sample: the largest variance over epsilon, rounded up; at least 1."""
     n = counts.total[pair]
     first = counts.row_start[pair]
     largest = 0.0
@@ -56,11 +57,11 @@ def moved(merged: Merged, pair: int, last_count: Floats, last_total: Floats, del
     The move is the sum over y of |P(y) - P_last(y)| / sigma_last(y). Outcomes that were certain or
     impossible have no variance and do not count.
     """
-    sample, posterior = merged.sample, merged.posterior
+    rows, posterior = merged.mdp.rows, merged.mdp.posterior
     n, n_now = last_total[pair], posterior.total[pair]
-    last, now = sample.first_entry[pair], posterior.row_start[pair]
+    last, now = rows.first_entry[pair], posterior.row_start[pair]
     total = 0.0
-    for i in range(sample.length[pair]):
+    for i in range(rows.length[pair]):
         mean = last_count[last + i] / n
         variance = mean * (1 - mean) / (n + 1)
         if variance > 0:
@@ -72,30 +73,30 @@ def moved(merged: Merged, pair: int, last_count: Floats, last_total: Floats, del
 
 def reset(agent: Sboss, x: int) -> None:
     """Back to the prior; the first act samples."""
-    sampled.reset(agent.merged, agent.initial)
+    merging.reset(agent.merged, agent.initial)
     copy_vector(agent.merged.num_rows, agent.initial_rows)
     agent.due[0] = True
 
 
 def act(agent: Sboss, x: int) -> int:
     """Sample if it is due, and take a best action of the merged MDP."""
-    merged, posterior = agent.merged, agent.merged.posterior
+    merged, posterior = agent.merged, agent.merged.mdp.posterior
     if agent.due[0]:
-        sampled.resample(merged, agent.rng)
+        merging.resample(merged, agent.rng)
         copy_start(agent.last_count, posterior.entry_count, posterior.pool_end[0])
         copy_vector(agent.last_total, posterior.total)
         agent.due[0] = False
     if agent.random_ties:
-        return sampled.best_action(merged, x, agent.rng)
-    return sampled.first_best_action(merged, x)
+        return best_action(merged.mdp, x, agent.rng)
+    return first_best_action(merged.mdp, x)
 
 
 def observe(agent: Sboss, x: int, u: int, y: int, r: float) -> None:
     """Count the transition; only the observed pair can have moved."""
     merged = agent.merged
-    pair = x * merged.posterior.num_actions + u
-    sampled.learn(merged, pair, y)
-    merged.num_rows[pair] = rows_of(merged.posterior, pair, agent.epsilon)
+    pair = x * merged.mdp.posterior.num_actions + u
+    learn(merged.mdp, pair, y)
+    merged.num_rows[pair] = rows_of(merged.mdp.posterior, pair, agent.epsilon)
     if moved(merged, pair, agent.last_count, agent.last_total, agent.delta):
         agent.due[0] = True
 

@@ -5,26 +5,26 @@ published figures did not normalise them: its scores are those of always taking 
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import POSITIVE
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, number
+from ..parameters import parameter
 
 
 @dataclass
 class SoftMax(CompiledAgent):
     """Takes each action with probability proportional to exp(Q / tau), Q of the mean MDP."""
 
-    name: ClassVar[str] = "soft-max"
-    sweeps: ClassVar[tuple[Sweep, ...]] = (Sweep("tau", (0.01, 0.05, 0.2, 0.5, 1.0, 5.0, 25.0)),)
-    tau: float = number(0.5, "temperature: small is greedy, large is random", above=0)
+    name = "soft-max"
+    tau: float = parameter(0.5, "temperature: small is greedy, large is random", POSITIVE)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Solve the prior's mean MDP."""
-        from ..arrays.model import copy, solved_model
+        from ...builders.model import copy, solved_model
         from . import kernel as kernels
 
         model = solved_model(prior, task)

@@ -28,38 +28,36 @@ distribution. The numbering of states is never used.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from ...kernels.types import Integers
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import NOT_NEGATIVE, number
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, number
+from ..parameters import parameter
 
 
 @dataclass
 class SparsePrior(CompiledAgent):
     """Plays as `spread`, but learns which next states are possible where the prior says nothing."""
 
-    name: ClassVar[str] = "sparse-prior"
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("kappa", (0.0, 0.2, 0.45, 0.7, 1.0)),
-        Sweep("odds", (0.0, 0.01, 0.03, 0.1, 1.0)),
+    name = "sparse-prior"
+    kappa: float = parameter(
+        0.45, "size of the bonus, in posterior standard deviations", NOT_NEGATIVE
     )
-    kappa: float = number(0.45, "size of the bonus, in posterior standard deviations", least=0)
-    odds: float = number(
-        0.03, "prior odds that each action has habits of its own", least=0, most=1e6
+    odds: float = parameter(
+        0.03, "prior odds that each action has habits of its own", number(least=0, most=1e6)
     )
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Model the rows about which the prior says nothing, and solve the mean MDP."""
-        from ..arrays.model import build_model, copy, entry_rewards
+        from ...builders.model import build_model, copy, entry_rewards, has_equal_counts
         from . import kernel as kernels
 
         model = build_model(prior, task, background=False)
         pairs, pool, states = len(model.q), len(model.counts.entry_next), prior.num_states
-        rows = _uninformative(prior)
+        rows = np.flatnonzero(has_equal_counts(prior))
         shares = 1 / np.arange(1.0, states + 1)
         agent = kernels.SparsePrior(
             rng=new_rng(),
@@ -87,11 +85,3 @@ class SparsePrior(CompiledAgent):
         return agent._replace(
             model=copy(model), size=agent.size.copy(), initial_size=agent.size.copy()
         )
-
-
-def _uninformative(prior: FlatDirichlet) -> Integers:
-    """The pairs for which every next state is possible, all with the same count."""
-    table = prior.counts
-    first = table.row_start[:-1]
-    alike = np.minimum.reduceat(table.values, first) == np.maximum.reduceat(table.values, first)
-    return np.flatnonzero(alike & (np.diff(table.row_start) == prior.num_states))

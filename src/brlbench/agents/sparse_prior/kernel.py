@@ -13,7 +13,7 @@ from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
 from ...kernels.solving.model_agent import act
 from ...kernels.types import Booleans, Floats, Integers, Words
-from ..spread.kernel import learn, set_size, settle
+from ..spread.kernel import learn, set_size, solve_with_bonuses
 from . import novelty as novelties
 from .novelty import GROUPS, Novelty, build_novelty
 
@@ -23,13 +23,13 @@ _CERTAIN = 1e-12  # a row with less variance is certain
 
 
 class Supports(NamedTuple):
-    """What is known about the number of possible next states."""
+    """The belief about the number of possible next states."""
 
     rows: Integers  # [R]; the pairs that are modelled
     is_modelled: Booleans  # [P]
-    seen: Floats  # [pool]; how often a pair led to each state
+    seen: Floats  # [pool]; transitions of a pair to each state
     tries: Floats  # [P]
-    distinct: Floats  # [P]; how many different states a pair led to
+    distinct: Floats  # [P]; number of different states that a pair led to
     likelihood: Floats  # [pool]; of each k, relative to the others
     share: Floats  # [S]; P(k), the share of rows with k = 1, ..., S possible next states
     initial_share: Floats  # [S]
@@ -59,7 +59,7 @@ def solve(agent: SparsePrior) -> None:
         set_size(agent, pair)
     set_rows(agent)
     models.solve(agent.model)
-    settle(agent)
+    solve_with_bonuses(agent)
 
 
 @inlined
@@ -203,7 +203,7 @@ def observe(agent: SparsePrior, x: int, u: int, y: int, r: float) -> None:
     see(agent, x, u, y)
     update_shares(agent)
     set_rows(agent)
-    settle(agent)
+    solve_with_bonuses(agent)
 
 
 register(SparsePrior, reset=reset, act=act, observe=observe)

@@ -1,4 +1,4 @@
-"""Where a pair's unseen next states are, learned from the novelties of all pairs.
+"""The probabilities of a pair's unseen next states, learned from the novelties of all pairs.
 
 Every unseen state of a pair is in one of some groups, by its relation to the pair's state. When a
 pair leads to a state that it never led to before, one of the states on offer is taken. A group's
@@ -15,20 +15,20 @@ from ...kernels.jit import inlined
 from ...kernels.types import Floats, Integers
 
 OTHER, SIBLING, BACK, BOTH, SELF, GROUPS = 0, 1, 2, 3, 4, 5
-_OWN_WEIGHT = 0.3  # of the shared rates in an action's own, in novelties
+_SHARED_WEIGHT = 0.3  # of the shared rates in those by action, in novelties
 _MOST_ODDS = 1e6
 
 
 class Novelty(NamedTuple):
-    """What is known about novelties; row u of `taken` is for action u, the last one for all."""
+    """Counts of novelties; row u of `taken` is for action u, the last one for all."""
 
-    group: Integers  # [S, S]; how y relates to x
+    group: Integers  # [S, S]; the relation of y to x
     taken: Floats  # [A + 1, GROUPS]
     offered: Floats  # [A + 1, GROUPS]
     on_offer: Floats  # [GROUPS]; work space: unseen states of a pair
     shared: Floats  # [GROUPS]; work space: the probability of each unseen state of a group
-    own: Floats  # [GROUPS]; work space: the same by the habits of the action
-    odds: Floats  # [1]; that each action has habits of its own
+    by_action: Floats  # [GROUPS]; work space: the same by the rates of the action
+    odds: Floats  # [1]; that rates differ by action
     initial_odds: Floats  # [1]
 
 
@@ -40,7 +40,7 @@ def build_novelty(states: int, actions: int, odds: float) -> Novelty:
         offered=np.zeros((actions + 1, GROUPS)),
         on_offer=np.zeros(GROUPS),
         shared=np.zeros(GROUPS),
-        own=np.zeros(GROUPS),
+        by_action=np.zeros(GROUPS),
         odds=np.array([odds]),
         initial_odds=np.array([odds]),
     )
@@ -61,25 +61,27 @@ def reset(novelty: Novelty) -> None:
 def set_probabilities(novelty: Novelty, u: int) -> None:
     """Set the probabilities of unseen states, given how many of each group are on offer."""
     states, everyone = len(novelty.group), len(novelty.taken) - 1
-    all_shared, all_own = 0.0, 0.0
+    all_shared, all_by_action = 0.0, 0.0
     for group in range(GROUPS):
         rate = (1 + novelty.taken[everyone, group]) / (states + novelty.offered[everyone, group])
-        weight = _OWN_WEIGHT * states
-        own = (novelty.taken[u, group] + weight * rate) / (novelty.offered[u, group] + weight)
-        novelty.shared[group], novelty.own[group] = rate, own
+        weight = _SHARED_WEIGHT * states
+        action_rate = (novelty.taken[u, group] + weight * rate) / (
+            novelty.offered[u, group] + weight
+        )
+        novelty.shared[group], novelty.by_action[group] = rate, action_rate
         all_shared += novelty.on_offer[group] * rate
-        all_own += novelty.on_offer[group] * own
+        all_by_action += novelty.on_offer[group] * action_rate
     if all_shared > 0:
         for group in range(GROUPS):
             novelty.shared[group] /= all_shared
-            novelty.own[group] /= all_own
+            novelty.by_action[group] /= all_by_action
 
 
 @inlined
 def probability(novelty: Novelty, group: int) -> float:
     """The probability of each unseen state of a group, by both hypotheses together."""
     weight = novelty.odds[0] / (1 + novelty.odds[0])
-    chance: float = weight * novelty.own[group] + (1 - weight) * novelty.shared[group]
+    chance: float = weight * novelty.by_action[group] + (1 - weight) * novelty.shared[group]
     return chance
 
 
@@ -87,7 +89,7 @@ def probability(novelty: Novelty, group: int) -> float:
 def learn(novelty: Novelty, x: int, u: int, y: int) -> None:
     """Learn that (x, u) led to y for the first time; the probabilities of its row are set."""
     group, everyone = novelty.group[x, y], len(novelty.taken) - 1
-    odds = novelty.odds[0] * novelty.own[group] / novelty.shared[group]
+    odds = novelty.odds[0] * novelty.by_action[group] / novelty.shared[group]
     novelty.odds[0] = min(odds, _MOST_ODDS)
     for i in range(GROUPS):
         novelty.offered[u, i] += novelty.on_offer[i]

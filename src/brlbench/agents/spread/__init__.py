@@ -10,11 +10,11 @@ are all worth the same gets no bonus, however seldom it was taken. The bonus is 
 replacing p by q can add if the chi-square distance, the sum of (q - p)^2 / p, is at most
 kappa^2 / (n + 1).
 
-What is guaranteed: for a decay of 1/2 or more, if no positive count is below kappa^2, a larger V(y)
+Guarantee: for a decay of 1/2 or more, if no positive count is below kappa^2, a larger V(y)
 never makes a pair worth less. Adding a constant to all values adds discount times as much to every
 pair. So the equation is a contraction, and values and bonuses have exactly one solution. It is
-found by policy iteration, and if this does not arrive, by sweeps, which then do. For other
-parameters the sweeps end after a fixed number of rounds, and what they have found is used.
+computed by policy iteration and, if that does not converge, by sweeps, which then do. For other
+parameters the sweeps end after a fixed number of rounds, and their last values are used.
 
 Tried and left out: a factor, the relative expected improvement, for actions far below the best. It
 made scores on GC no higher.
@@ -24,30 +24,29 @@ uncertainty Bellman equation (O'Donoghue et al., 2018), which adds variances alo
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import NOT_NEGATIVE
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, number
+from ..parameters import parameter
 
 
 @dataclass
 class Spread(CompiledAgent):
     """Takes the best action of the mean MDP, with a bonus where outcomes differ in value."""
 
-    name: ClassVar[str] = "spread"
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("kappa", (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0, 1.5)),
-        Sweep("decay", (0.25, 0.5, 0.75, 1.0)),
+    name = "spread"
+    kappa: float = parameter(
+        0.6, "size of the bonus, in posterior standard deviations", NOT_NEGATIVE
     )
-    kappa: float = number(0.6, "size of the bonus, in posterior standard deviations", least=0)
-    decay: float = number(0.5, "exponent of the count, by which the bonus shrinks", least=0)
+    decay: float = parameter(0.5, "exponent of the count, by which the bonus shrinks", NOT_NEGATIVE)
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Solve the prior's mean MDP with its bonuses."""
-        from ..arrays.model import build_model, copy, entry_rewards
+        from ...builders.model import build_model, copy, entry_rewards
         from . import kernel as kernels
 
         model = build_model(prior, task, background=False)

@@ -1,4 +1,4 @@
-"""The mean model with a bonus per pair that depends on the values, kept solved.
+"""The mean model with a bonus per pair that depends on the values; always solved.
 
 A pair's value with its bonus is the highest mean over rows that are tilted towards good outcomes,
 as far as the bonus allows. So the agent solves an MDP in which it also chooses the tilts, by policy
@@ -15,10 +15,10 @@ from ...kernels.jit import cold, inlined, kernel
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model, invert_in_place
-from ...kernels.solving.model_agent import act
+from ...kernels.solving.model_agent import act, worth
 from ...kernels.types import Floats, Words
 
-SETTLED = 1e-11  # greatest residual of settled values, relative to their scale
+CONVERGED = 1e-11  # greatest residual of values, relative to their scale
 _ROUNDS = 50  # of policy iteration
 _MAX_SWEEPS = 10_000
 
@@ -46,7 +46,7 @@ def solve(agent: Spread) -> None:
     for pair in range(len(agent.size)):
         set_size(agent, pair)
     models.solve(agent.model)
-    settle(agent)
+    solve_with_bonuses(agent)
 
 
 @inlined
@@ -56,7 +56,7 @@ def set_size(agent: WithBonus, pair: int) -> None:
 
 
 @cold
-def settle(agent: WithBonus) -> None:
+def solve_with_bonuses(agent: WithBonus) -> None:
     """Make values and bonuses agree, from values that nearly do.
 
     Sweep if the model has no inverse, or if policy iteration does not arrive.
@@ -66,8 +66,8 @@ def settle(agent: WithBonus) -> None:
     for _ in range(rounds):
         models.measure(model)
         set_bonuses(agent)
-        residual, better = models.look(model)
-        if not better and residual <= SETTLED * models.scale(model):
+        residual, better = models.find_better_actions(model)
+        if not better and residual <= CONVERGED * models.scale(model):
             return
         copy_vector(model.policy, model.pending)
         set_tilted_matrix(agent)
@@ -124,13 +124,6 @@ def moments(agent: WithBonus, pair: int) -> tuple[float, float]:
     return mean, math.sqrt(squares / counts.total[row])
 
 
-@inlined
-def worth(agent: WithBonus, entry: int) -> float:
-    """The reward of an entry's transition and the discounted value of its next state."""
-    y = agent.model.counts.entry_next[at(entry)]
-    return agent.entry_reward[at(entry)] + agent.model.discount * agent.model.value[at(y)]
-
-
 @cold
 def sweep(agent: WithBonus) -> None:
     """Gauss-Seidel sweeps over all states, until none changes much."""
@@ -141,14 +134,14 @@ def sweep(agent: WithBonus) -> None:
         set_bonuses(agent)
         change = 0.0
         for x in range(len(model.policy)):
-            kept, best = model.value[x], x * actions
+            before, best = model.value[x], x * actions
             for pair in range(x * actions, (x + 1) * actions):
                 model.q[pair] = models.q_value(model, pair)
                 if model.q[pair] > model.q[best]:
                     best = pair
             model.policy[x], model.value[x] = best - x * actions, model.q[best]
-            change = max(change, abs(model.q[best] - kept))
-        if change <= SETTLED * (1 - model.discount) * models.scale(model):
+            change = max(change, abs(model.q[best] - before))
+        if change <= CONVERGED * (1 - model.discount) * models.scale(model):
             return
 
 
@@ -165,7 +158,7 @@ def learn(agent: WithBonus, x: int, u: int, y: int) -> None:
     pair = x * model.counts.num_actions + u
     add_rewarded(model.counts, agent.entry_reward, pair, y)
     set_size(agent, pair)
-    settle(agent)
+    solve_with_bonuses(agent)
 
 
 def observe(agent: Spread, x: int, u: int, y: int, r: float) -> None:

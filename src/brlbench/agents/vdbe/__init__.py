@@ -10,40 +10,34 @@ number. So it has one epsilon for all of them: `scope = "all"`. The default is T
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import POSITIVE, PROBABILITY, number, words
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, choice, number
+from ..parameters import parameter
 
 
 @dataclass
 class Vdbe(CompiledAgent):
     """Epsilon-greedy with an epsilon per state, which follows how much the Q-values change."""
 
-    name: ClassVar[str] = "vdbe"
-    reference: ClassVar[str] = "Tokic, 2010"
-    sweeps: ClassVar[tuple[Sweep, ...]] = (
-        Sweep("sigma", (0.01, 0.1, 1.0, 10.0, 100.0)),
-        Sweep("delta", (0.01, 0.03, 0.1, 0.3, 1.0)),
-        Sweep("initial_epsilon", (0.0, 0.25, 0.5, 0.75, 1.0)),
-        Sweep("scope", ("state", "all")),
+    name = "vdbe"
+    reference = "Tokic, 2010"
+    sigma: float = parameter(1.0, "change of Q that counts as large", POSITIVE)
+    delta: float | None = parameter(
+        None, "rate of change of epsilon (default: 1 / actions)", number(above=0, most=1)
     )
-    sigma: float = number(1.0, "change of Q that counts as large", above=0)
-    delta: float | None = number(
-        None, "rate of change of epsilon (default: 1 / actions)", above=0, most=1, optional=True
+    initial_epsilon: float = parameter(1.0, "epsilon of every state at first", PROBABILITY)
+    scope: str = parameter(
+        "state", "states whose epsilon moves", words("state", "all"), variant=True
     )
-    initial_epsilon: float = number(1.0, "epsilon of every state at first", least=0, most=1)
-    scope: str = choice(
-        "state", "whose epsilon moves: the visited state's or that of all states",
-        ("state", "all"), added=True,
-    )  # fmt: skip
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Solve the prior's mean MDP."""
-        from ..arrays.model import copy, solved_model
+        from ...builders.model import copy, solved_model
         from . import kernel as kernels
 
         model = solved_model(prior, task)

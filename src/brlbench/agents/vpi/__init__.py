@@ -13,35 +13,33 @@ a kernel; MDPs are solved exactly, where it stops prioritised sweeping early. Ti
 random.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...mdps.dirichlet import FlatDirichlet
+from ...values import whole
 from ..base import CompiledAgent, Task, new_rng
-from ..parameters import Sweep, whole
+from ..parameters import parameter
 
 
 @dataclass
 class Vpi(CompiledAgent):
     """Takes the action with the best mean value plus the value of learning its true value."""
 
-    name: ClassVar[str] = "vpi"
-    reference: ClassVar[str] = "Dearden, Friedman and Andre, 1999"
-    quick: ClassVar[Mapping[str, Any]] = {"samples": 3}
-    sweeps: ClassVar[tuple[Sweep, ...]] = (Sweep("samples", (1, 3, 10, 30)),)
-    benchmark_mdps: ClassVar[int] = 10
-    samples: int = whole(10, "MDPs drawn for each decision", least=1, most=10**6)
+    name = "vpi"
+    reference = "Dearden, Friedman and Andre, 1999"
+    quick = {"samples": 3}
+    samples: int = parameter(10, "MDPs drawn for each decision", whole(1, 10**6))
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
         """Make room for the draws."""
-        from ..arrays.merged import build_draws
+        from ...builders.sampled import build_samples
         from . import kernel as kernels
 
         return kernels.Vpi(
             rng=new_rng(),
-            draws=build_draws(prior, task, self.samples, f"vpi: samples = {self.samples}"),
+            samples=build_samples(prior, task, self.samples, self.name),
             ranking=np.zeros(prior.num_actions),
         )

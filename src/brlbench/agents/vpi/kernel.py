@@ -7,7 +7,7 @@ import numpy as np
 from ...kernels.choice import greedy
 from ...kernels.jit import inlined
 from ...kernels.loop.trajectory import register
-from ...kernels.solving.draws import Draws, draw, observe, reset
+from ...kernels.solving.sampled_values import SampledValues, observe, reset, sample
 from ...kernels.types import Floats, Words
 
 
@@ -15,7 +15,7 @@ class Vpi(NamedTuple):
     """The agent's state."""
 
     rng: Words
-    draws: Draws
+    samples: SampledValues
     ranking: Floats  # [A]; mean values plus mean gains
 
 
@@ -37,10 +37,10 @@ def set_ranking(mean: Floats, q: Floats, ranking: Floats) -> None:
 
 
 def act(agent: Vpi, x: int) -> int:
-    """Draw MDPs and choose an action; ties are broken at random."""
-    draws = agent.draws
-    scale = draw(draws, x, agent.rng)
-    set_ranking(draws.mean, draws.q, agent.ranking)
+    """Sample MDPs and choose an action; ties are broken at random."""
+    samples = agent.samples
+    scale = sample(samples, x, agent.rng)
+    set_ranking(samples.mean, samples.q, agent.ranking)
     return greedy(agent.ranking, 0, len(agent.ranking), scale, agent.rng)
 
 

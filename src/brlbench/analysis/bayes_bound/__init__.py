@@ -2,9 +2,9 @@
 
 An agent that knows the MDP has the expected value E[V*]. Any other agent loses against it. Under
 the belief b, the action u in the state x loses c(x, b, u) = E[V*(x) - Q*(x, u)] on average, and an
-agent's value is E[V*] minus the expected discounted sum of what its actions lose. The least
-possible sum is found by a search over beliefs, where what lies beyond the search costs nothing.
-So the search never finds too much, and E[V*] minus what it finds is an upper bound.
+agent's value is E[V*] minus the expected discounted sum of its actions' losses. The least
+possible sum comes from a search over beliefs; decisions beyond the search cost nothing. So the sum
+is never too large, and E[V*] minus it is an upper bound.
 
 Losses are estimated from MDPs drawn from the prior. A minimum of estimates is too low on average,
 so the bound stays above the Bayes-optimal value on average. The least loss is a mean over the MDPs,
@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ... import memory, streams
-from ...arguments import positive, whole
 from ...errors import InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.mdp import check_discount
 from ...mdps.sparse import Floats
+from ...values import COUNT, INDEX, POSITIVE, Flag, Index, Number, check, whole
 
 if TYPE_CHECKING:  # importing kernels takes long
     from .search import Search
@@ -42,24 +42,24 @@ _MOST_STATES = 100  # solving an MDP takes a millisecond then
 class BayesOptimalBound(NamedTuple):
     """An upper bound on the expected discounted return of every agent."""
 
-    upper: float
+    upper: Number
     """The bound: the one-sided 95% limit of `estimate`."""
-    estimate: float
+    estimate: Number
     """The estimated bound."""
-    standard_error: float
+    standard_error: Number
     """The standard error of `estimate`."""
-    clairvoyant: float
+    clairvoyant: Number
     """The expected value of an agent that knows the MDP, E[V*]."""
-    depth: int
-    """How many decisions ahead the search has looked at most."""
-    beliefs: int
-    """How many beliefs the search has looked at."""
-    is_complete: bool
-    """Whether the search has seen all that matters to the given depth."""
+    depth: Index
+    """The most decisions that the search looked ahead."""
+    beliefs: Index
+    """The number of beliefs in the search."""
+    is_complete: Flag
+    """Whether the search has seen all beliefs that matter, up to its depth."""
 
 
 class Growth(NamedTuple):
-    """How far a search is."""
+    """The progress of a search."""
 
     seconds: float
     beliefs: int
@@ -90,9 +90,9 @@ def bayes_optimal_bound(
     Args:
         prior: the distribution that MDPs are drawn from.
         discount: the discount factor.
-        seconds: how long to search; 60 unless `depth` or `beliefs` is given.
-        depth: how many decisions ahead to look at most.
-        beliefs: how many beliefs to look at; unlike seconds, this is reproducible.
+        seconds: the time limit of the search; 60 unless `depth` or `beliefs` is given.
+        depth: the most decisions to look ahead.
+        beliefs: the number of beliefs to search; unlike seconds, it is reproducible.
         repetitions: independent repetitions, at least 4; each has 128 MDPs.
         horizon: decisions per trajectory, for priors with negative rewards. Without it, the bound
             is that of infinitely many decisions, which is also one of finitely many if no reward is
@@ -103,19 +103,19 @@ def bayes_optimal_bound(
     gamma, begin = check_discount(discount), time.monotonic()
     if seconds is None and depth is None and beliefs is None:
         seconds = SECONDS
-    end = math.inf if seconds is None else positive(seconds, "seconds")
+    end = math.inf if seconds is None else check(seconds, "seconds", POSITIVE)
     deepest = _deepest(gamma, depth)
-    most = math.inf if beliefs is None else whole(beliefs, "beliefs", least=1)
-    whole(repetitions, "repetitions", least=4)
+    most = math.inf if beliefs is None else check(beliefs, "beliefs", COUNT)
+    check(repetitions, "repetitions", whole(4))
     if horizon is not None:
-        whole(horizon, "horizon", least=1)
-    told = prior.as_prior()
-    rng = streams.generator("Bayes-optimal bound", told.digest, gamma, whole(seed, "seed", least=0))
+        check(horizon, "horizon", COUNT)
+    prior = prior.as_prior()
+    rng = streams.generator("Bayes-optimal bound", prior.digest, gamma, check(seed, "seed", INDEX))
     from .search import Search, mean_values
 
-    _check_size(told, repetitions)
-    values = mean_values(told, gamma, _BLOCKS_OF_VALUES, rng)
-    search = Search(told, gamma, repetitions, deepest, rng)
+    _check_size(prior, repetitions)
+    values = mean_values(prior, gamma, _BLOCKS_OF_VALUES, rng)
+    search = Search(prior, gamma, repetitions, deepest, rng)
     is_complete = False
     while search.num_beliefs < most and not is_complete:
         spent = time.monotonic() - begin
@@ -125,23 +125,23 @@ def bayes_optimal_bound(
         if on_growth is not None:
             estimate = float(values.mean()) - search.loss
             on_growth(Growth(spent, search.num_beliefs, search.depth, estimate))
-    return _limit(values, search, is_complete, _beyond(told, gamma, horizon))
+    return _limit(values, search, is_complete, _beyond(prior, gamma, horizon))
 
 
 def _deepest(discount: float, depth: int | None) -> int:
-    """How many decisions ahead to look: not beyond those that matter."""
+    """The number of decisions to look ahead: no more than matter."""
     far = min(_FARTHEST, math.ceil(math.log(_NEGLIGIBLE) / math.log(discount)))
-    return far if depth is None else min(far, whole(depth, "depth", least=1))
+    return far if depth is None else min(far, check(depth, "depth", COUNT))
 
 
 def _limit(values: Floats, search: "Search", is_complete: bool, beyond: float) -> BayesOptimalBound:
     """The one-sided limit, by Student's t over the repetitions."""
     from scipy.stats import t
 
-    losses, own = search.losses(), search.values
+    losses, sampled = search.losses(), search.values
     clairvoyant = float(values.mean())
-    slopes = _slopes(losses, own)
-    corrected = losses - slopes * (own - clairvoyant)
+    slopes = _slopes(losses, sampled)
+    corrected = losses - slopes * (sampled - clairvoyant)
     estimate = clairvoyant - float(corrected.mean()) + beyond
     of_values = (1 - float(slopes.mean())) * _standard_error(values)
     error = math.hypot(of_values, _standard_error(corrected))
@@ -157,17 +157,17 @@ def _limit(values: Floats, search: "Search", is_complete: bool, beyond: float) -
 
 
 def _slopes(losses: Floats, values: Floats) -> Floats:
-    """How losses [R] grow with values [R]; each slope is that of all other repetitions.
+    """The slopes [R] of losses [R] by values [R]; each is that of all other repetitions.
 
     So it does not depend on the repetition that it corrects, and the correction has mean zero.
     """
-    found = np.zeros(len(losses))
+    slopes = np.zeros(len(losses))
     for r in range(len(losses)):
         others = np.delete(values, r) - np.delete(values, r).mean()
         spread = float(others @ others)
         if spread > 0:
-            found[r] = others @ np.delete(losses, r) / spread
-    return found
+            slopes[r] = others @ np.delete(losses, r) / spread
+    return slopes
 
 
 def _standard_error(sample: Floats) -> float:

@@ -1,11 +1,11 @@
-"""What a belief can know about one state, numbered: see `kernels.beliefs.pool`."""
+"""Facets, a belief's knowledge of one state, numbered: see `kernels.beliefs.facets`."""
 
 import itertools
 from collections.abc import Iterator
 
 import numpy as np
 
-from ...kernels.beliefs.pool import UNKNOWN, Facets, Orders
+from ...kernels.beliefs.facets import UNKNOWN, Facets, Orders
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Integers
 
@@ -17,10 +17,10 @@ Rows = tuple[tuple[int, ...], ...]
 
 
 class FacetBook:
-    """All facets found so far. Their weights are computed elsewhere."""
+    """All facets so far. Their weights are computed elsewhere."""
 
     def __init__(self, prior: FlatDirichlet, num_mdps: int) -> None:
-        """Enter the facets of states of which nothing is known."""
+        """Enter the facets of states that nothing is known about."""
         self._prior = prior
         self._alike = [_alike_actions(prior, x) for x in range(prior.num_states)]
         self.orders = _orders(self._alike, prior.num_actions)
@@ -117,14 +117,14 @@ def _alike_actions(prior: FlatDirichlet, state: int) -> list[list[int]]:
 
 def _orders(alike: list[list[list[int]]], num_actions: int) -> Orders:
     """The orders of each state's actions that only exchange alike ones."""
-    found = [
+    orders = [
         list(itertools.islice(_exchanges(groups, num_actions), _MOST_ORDERS)) for groups in alike
     ]
-    most = max(map(len, found))
-    order = np.zeros((len(found), most, num_actions), np.int64)
-    for state, orders in enumerate(found):
-        order[state, : len(orders)] = orders
-    return Orders(order=order, number=np.array(list(map(len, found))))
+    most = max(map(len, orders))
+    order = np.zeros((len(orders), most, num_actions), np.int64)
+    for state, rows in enumerate(orders):
+        order[state, : len(rows)] = rows
+    return Orders(order=order, number=np.array(list(map(len, orders))))
 
 
 def _exchanges(groups: list[list[int]], num_actions: int) -> Iterator[Integers]:

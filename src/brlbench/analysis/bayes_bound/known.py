@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from ...errors import InvalidInput
 from ...files import PARSED_BYTES, atomic_write, check_free, parse_json, read_bytes
 from ...mdps.dirichlet import FlatDirichlet
-from ...storage.checks import Rule, check, is_flag, is_number, is_table, is_text, reading, whole
-from ...storage.tables import FORMAT, check_kind
+from ...results.sealed import FORMAT, check_kind, reading
+from ...schemas import parse_table
+from ...values import Count, Discount, Text
 from . import BayesOptimalBound, least_reward
 from .shipped import shipped_bound
 
@@ -23,11 +24,11 @@ SUFFIX = ".bound.json"
 class KnownBound(NamedTuple):
     """A bound, and what it bounds."""
 
-    test: str
-    test_digest: str
-    discount: float
-    horizon: int
-    """It holds for trajectories of at least so many decisions."""
+    test: Text
+    test_digest: Text
+    discount: Discount
+    horizon: Count
+    """It holds for trajectories of at least this many decisions."""
     bound: BayesOptimalBound
 
     def holds_for(self, settings: Mapping[str, Any]) -> bool:
@@ -47,12 +48,12 @@ def known_bound(
     Of several, it is the one with the most beliefs. Taking the lowest would favour those that are
     too low by chance.
     """
-    found = [known.bound for known in more if known.holds_for(settings)]
+    bounds = [known.bound for known in more if known.holds_for(settings)]
     names = (settings.get("test_digest", ""), settings.get("discount", 0.0))
     shipped = shipped_bound(*names, settings.get("horizon", 0))
     if shipped is not None:
-        found.append(shipped)
-    return max(found, key=lambda bound: bound.beliefs, default=None)
+        bounds.append(shipped)
+    return max(bounds, key=lambda bound: bound.beliefs, default=None)
 
 
 def check_bound_file(
@@ -79,7 +80,7 @@ def write_bound(
     horizon: int | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Write the bound of a distribution, found with the same discount and horizon."""
+    """Write the bound of a distribution for a discount and a horizon."""
     check_bound_file(path, prior, horizon, overwrite)
     has_negative = least_reward(prior.as_prior()) < 0
     content = {
@@ -101,20 +102,4 @@ def read_bound(path: Path) -> KnownBound:
     with reading(path):
         content = parse_json(data)
         check_kind(path, content, "bound")
-        check(content, _CONTENT)
-        check(content["bound"], _BOUND)
-        given = {name: content[name] for name in KnownBound._fields}
-        return KnownBound(**{**given, "bound": BayesOptimalBound(**content["bound"])})
-
-
-_CONTENT: dict[str, Rule] = {
-    **dict.fromkeys(("test", "test_digest"), is_text),
-    "discount": is_number,
-    "horizon": whole(1),
-    "bound": is_table,
-}
-_BOUND: dict[str, Rule] = {
-    **dict.fromkeys(("upper", "estimate", "standard_error", "clairvoyant"), is_number),
-    **dict.fromkeys(("depth", "beliefs"), whole(0)),
-    "is_complete": is_flag,
-}
+        return parse_table(KnownBound, {name: content[name] for name in KnownBound._fields})

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from ... import memory
+from ...kernels.beliefs import facets as costs
 from ...kernels.beliefs import graph as graphs
-from ...kernels.beliefs import pool as pools
+from ...kernels.beliefs.facets import BLOCK, Facets, Problem, Scratch, SolvedMdps
 from ...kernels.beliefs.graph import DEEPEST, NODES, NOTHING, UNPRICED, Graph, Walk
-from ...kernels.beliefs.pool import BLOCK, Facets, Pool, Problem, Scratch
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats
 from .drawing import draw_stratified
@@ -19,7 +19,7 @@ _TRIALS = 2000  # between two looks at the clock
 
 
 class Search:
-    """The least that any agent loses against one that knows the MDP, by a pool of MDPs."""
+    """The least that any agent loses against one that knows the MDP, by MDPs of the prior."""
 
     def __init__(
         self,
@@ -32,8 +32,8 @@ class Search:
         """Draw and solve the MDPs; the search begins with the prior alone."""
         self._problem = problem_of(prior, discount)
         number = repetitions * BLOCK
-        self._pool = _pool(self._problem, number)
-        self._values = _solve(prior, self._problem, number, self._pool, rng)
+        self._mdps = _room_for_mdps(self._problem, number)
+        self._values = _solve(prior, self._problem, number, self._mdps, rng)
         self._facets = FacetBook(prior, number)
         self._num_weighed = 0
         self._scratch = Scratch(
@@ -66,7 +66,7 @@ class Search:
 
     @property
     def num_beliefs(self) -> int:
-        """How many beliefs the graph has."""
+        """The number of beliefs in the graph."""
         return int(self._graph.size[NODES])
 
     @property
@@ -76,7 +76,7 @@ class Search:
 
     @property
     def facets(self) -> Facets:
-        """What the beliefs know about single states."""
+        """The beliefs' knowledge of single states."""
         return Facets._make(array[: len(self._facets)] for array in self._facets.arrays)
 
     @property
@@ -97,7 +97,7 @@ class Search:
         graph, number = self._graph, self.num_beliefs
         order = np.argsort(-graph.depth[:number], kind="stable")
         best, loss = np.empty(number, np.int32), np.zeros(len(self._values))
-        graphs.settle(graph, self._problem, self._facets.arrays, order, best)
+        graphs.finish(graph, self._problem, self._facets.arrays, order, best)
         reach = np.zeros(number)
         reach[: len(self._walk.roots)] = self._walk.roots
         graphs.divide_loss(
@@ -114,7 +114,7 @@ class Search:
             arrays.state
         ):
             return False
-        held = sum(array.nbytes for array in (*graph, *arrays, *self._pool))
+        held = sum(array.nbytes for array in (*graph, *arrays, *self._mdps))
         return 3 * held > memory.SHARE * memory.usable_bytes()
 
     def grow(self, trials: int = _TRIALS) -> bool:
@@ -130,11 +130,9 @@ class Search:
         return bool(why != graphs.SOLVED)
 
     def _weigh(self) -> None:
-        arrays, end = self._facets.arrays, len(self._facets)
-        pools.weigh_facets(
-            self._problem, self._pool, arrays, self._facets.orders, self._scratch,
-            self._num_weighed, end,
-        )  # fmt: skip
+        facets, end = self._facets, len(self._facets)
+        mdps, span = (self._problem, self._mdps), (self._num_weighed, end)
+        costs.weigh_facets(*mdps, facets.arrays, facets.orders, self._scratch, *span)
         self._num_weighed = end
 
     def _make_room(self) -> None:
@@ -166,7 +164,7 @@ def mean_values(
     """The mean optimal value at the start, in each of some independent blocks [n] of MDPs."""
     problem, means = problem_of(prior, discount), []
     for _ in range(blocks):
-        means.append(_solve(prior, problem, BLOCK, _pool(problem, 0), rng).mean())
+        means.append(_solve(prior, problem, BLOCK, _room_for_mdps(problem, 0), rng).mean())
     return np.array(means)
 
 
@@ -180,21 +178,20 @@ def bytes_at_start(prior: FlatDirichlet, repetitions: int) -> int:
     return repetitions * BLOCK * (per_mdp + facets) + per_belief * beliefs
 
 
-def _pool(problem: Problem, number: int) -> Pool:
-    return Pool(
+def _room_for_mdps(problem: Problem, number: int) -> SolvedMdps:
+    return SolvedMdps(
         probability=np.empty((len(problem.reward), number), np.float32),
         regret=np.empty((len(problem.row_start) - 1, number), np.float32),
     )
 
 
 def _solve(
-    prior: FlatDirichlet, problem: Problem, number: int, pool: Pool, rng: np.random.Generator
+    prior: FlatDirichlet, problem: Problem, number: int, mdps: SolvedMdps, rng: np.random.Generator
 ) -> Floats:
     states, values = prior.num_states, np.empty(number)
-    pools.solve_pool(
-        problem, draw_stratified(prior, number, BLOCK, rng), pool, values, prior.start,
-        np.empty((states, states + 1)), np.empty(states), np.empty(states, np.int64),
-    )  # fmt: skip
+    probabilities = draw_stratified(prior, number, BLOCK, rng)
+    work_space = np.empty((states, states)), np.empty(states), np.empty(states, np.int64)
+    costs.solve_all(problem, probabilities, mdps, values, prior.start, *work_space)
     return values
 
 

@@ -20,10 +20,10 @@ def shipped_bound(
     It holds for agents that know the distribution, so it holds for all others as well. If there are
     negative rewards, it holds for trajectories of at least the horizon that it was computed for.
     """
-    found = _shipped().get(test_digest)
-    if found is None or found["discount"] != discount or horizon < found.get("horizon", 1):
+    entry = _shipped().get(test_digest)
+    if entry is None or entry["discount"] != discount or horizon < entry.get("horizon", 1):
         return None
-    return BayesOptimalBound(**found["bound"])
+    return BayesOptimalBound(**entry["bound"])
 
 
 @cache

@@ -1,1 +1,1 @@
-"""Beliefs over MDPs as states of a search: what they cost, and the graph that they form."""
+"""Beliefs over MDPs as states of a search: their costs, and the graph that they form."""

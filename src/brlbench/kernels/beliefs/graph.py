@@ -1,8 +1,8 @@
 """The graph of beliefs, grown where an optimistic agent would go.
 
-A node is a state, a number of decisions made, and a belief: one facet per state (see `pool`). Equal
-ones are one node, however they were reached. `low` is the least that an agent must still lose
-against one that knows the MDP: exact if the node is solved, otherwise a lower limit.
+A node is a state, a number of decisions made, and a belief: one facet per state (see `facets`).
+Equal ones are one node, however they were reached. `low` is the least that an agent must still
+lose against one that knows the MDP: exact if the node is solved, otherwise a lower limit.
 
 The graph grows by trials, as in labelled real-time dynamic programming (Bonet and Geffner, 2003): a
 walk takes the action with the lowest limit and draws the next state, until it comes to an action
@@ -17,7 +17,7 @@ import numpy as np
 from ..jit import cold, inlined, kernel
 from ..random.rng import mix, signed, uniform
 from ..types import Booleans, Floats, Integers, ShortIntegers, Singles, Words
-from .pool import UNKNOWN, Facets, Problem, Scratch, add_losses, set_costs
+from .facets import UNKNOWN, Facets, Problem, Scratch, add_losses, set_costs
 
 NODES, EDGES, DEEPEST = 0, 1, 2  # slots of `size`
 NOTHING, UNPRICED = -1, -2  # no node or no edges; no edges, and the node has no costs yet
@@ -35,7 +35,7 @@ class Graph(NamedTuple):
     known: ShortIntegers  # [N, S]; the belief: the facet of each state
     mark: Words  # [N]; a hash of the belief
     first_edge: ShortIntegers  # [N, A]; NOTHING if the action is not expanded
-    cost: Singles  # [N, A]; what each action loses at once
+    cost: Singles  # [N, A]; the immediate loss of each action
     low: Singles  # [N]
     solved: Booleans  # [N]
     child: ShortIntegers  # [edges]
@@ -43,7 +43,7 @@ class Graph(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """How trials are made."""
+    """The settings of trials, and their work space."""
 
     rng: Words
     roots: Floats  # [R]; the probabilities of the first nodes
@@ -60,7 +60,7 @@ def _mark_of(facet: int) -> np.uint64:
 
 @inlined
 def _slot(graph: Graph, mark: np.uint64, x: int, depth: int) -> int:
-    """Where the search for a node begins in the table."""
+    """The slot of the table at which the search for a node begins."""
     word = mix(mark + np.uint64(depth * graph.known.shape[1] + x))
     return signed(word & np.uint64(len(graph.table) - 1))
 
@@ -262,7 +262,7 @@ def _child(graph: Graph, parent: int, facet: int, y: int) -> int:
 
 
 @kernel
-def settle(
+def finish(
     graph: Graph, problem: Problem, facets: Facets, order: Integers, best: ShortIntegers
 ) -> None:
     """Bring all limits up to date, and find the best actions; `order` has deepest nodes first."""

@@ -12,17 +12,17 @@ from ..types import Integers
 from .clock import wall_time
 
 NO_LIMIT = 0
-RESET, OBSERVE, LOOKED, END = 0, 1, 2, 3  # slots of `times`
+RESET, OBSERVE, CHECKED, END = 0, 1, 2, 3  # slots of `times`
 NUM_TIMES = 4
 REST = 150  # nanoseconds of a decision that pass outside of all measured parts
 
 
 class Deadline(NamedTuple):
-    """How long a decision may take, and how much of that has passed."""
+    """The time limit of a decision, and the times read so far."""
 
     limit: int  # nanoseconds, or NO_LIMIT
-    stride: int  # simulations between two looks at the clock
-    times: Integers  # [NUM_TIMES]; how long RESET and OBSERVE took; when it LOOKED; the END
+    stride: int  # simulations between two readings of the clock
+    times: Integers  # [NUM_TIMES]; durations of RESET and OBSERVE; last reading (CHECKED); END
 
 
 @inlined
@@ -42,11 +42,11 @@ def took(deadline: Deadline, part: int, since: int) -> None:
 def begin(deadline: Deadline) -> int:
     """Set and return the time at which the `act` that begins now has to end."""
     times, limit = deadline.times, deadline.limit
-    times[LOOKED] = now(deadline)
+    times[CHECKED] = now(deadline)
     # After an interruption, the duration of `observe` may exceed the limit.
     set_aside = times[RESET] + min(times[OBSERVE], limit // 2) + REST + limit // 128
     times[RESET] = 0
-    times[END] = times[LOOKED] + limit - set_aside
+    times[END] = times[CHECKED] + limit - set_aside
     return times[END]
 
 
@@ -55,8 +55,8 @@ def share(deadline: Deadline, end: int, parts: int) -> None:
     """Give the search that begins now an equal part of the time left."""
     if deadline.limit != NO_LIMIT:
         times = deadline.times
-        times[LOOKED] = wall_time()
-        times[END] = times[LOOKED] + (end - times[LOOKED]) // parts
+        times[CHECKED] = wall_time()
+        times[END] = times[CHECKED] + (end - times[CHECKED]) // parts
 
 
 @inlined
@@ -65,6 +65,6 @@ def is_over(deadline: Deadline, done: int) -> bool:
     if deadline.limit == NO_LIMIT or (done - 1) % deadline.stride != 0:
         return False
     times, time = deadline.times, wall_time()
-    step = time - times[LOOKED]
-    times[LOOKED] = time
+    step = time - times[CHECKED]
+    times[CHECKED] = time
     return time + 2 * step > times[END]

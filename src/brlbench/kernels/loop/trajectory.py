@@ -12,7 +12,7 @@ import numpy as np
 from numba.extending import overload
 
 from ..arrays import copy_vector
-from ..jit import kernel
+from ..jit import HELPER, kernel
 from ..types import Floats, Integers, Words
 from . import environment
 from .clock import cpu_time, wall_time
@@ -30,7 +30,7 @@ _HOOKS: dict[type, _Hooks] = {}
 
 # A real call would write the descriptions of all arrays to the stack, which can take half of a
 # short decision's time.
-_INLINED = {"forceinline": True}
+_INLINED = {"forceinline": True, **HELPER}
 
 
 def register(
@@ -105,15 +105,15 @@ def _compiled_observe(agent: Any, x: Any, u: Any, y: Any, r: Any) -> Any:
 
 
 class Record(NamedTuple):
-    """What happened in n trajectories of T decisions."""
+    """States, actions, rewards and times of n trajectories of T decisions."""
 
     states: Integers  # [n, T + 1]
     actions: Integers  # [n, T]
     rewards: Floats  # [n, T]
     nanoseconds: Integers  # [n, T]; per decision: act and observe; the first includes reset
     cpu_nanoseconds: Integers  # [n]; per trajectory, environment included
-    noise: Floats  # [n, F]; how lucky the steps were, by baseline: see `kernels.luck`
-    start_values: Floats  # [n, F]; how lucky the MDP and the start were; F = 0: not measured
+    noise: Floats  # [n, F]; luck of the steps, by baseline: see `kernels.luck`
+    start_values: Floats  # [n, F]; luck of the MDP and the start; F = 0: not measured
 
     @classmethod
     def empty(cls, trajectories: int, horizon: int, baselines: int) -> "Record":

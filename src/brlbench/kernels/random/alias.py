@@ -1,7 +1,7 @@
 """Alias tables (Walker, 1977): a draw from weighted values in constant time.
 
-A table has one cell per value. A cell holds its own value and one other; a limit says which part of
-the cell belongs to its own value. One random word chooses a cell uniformly, and one of its two
+A table has one cell per value. A cell holds two values; a limit says which part of
+the cell belongs to the first. One random word chooses a cell uniformly, and one of its two
 values. 40 bits of the word are used, so probabilities are exact to about 2**-40.
 """
 
@@ -24,8 +24,8 @@ _LOW = np.int64((1 << 32) - 1)
 class Alias(NamedTuple):
     """The cells of tables that share a pool; values are below 2**31."""
 
-    limit: Words  # [pool]; the part of WHOLE that belongs to the cell's own value
-    values: Integers  # [pool]; own + other * 2**32: packed, so that no branch is random
+    limit: Words  # [pool]; the part of WHOLE that belongs to the cell's first value
+    values: Integers  # [pool]; first + second * 2**32: packed, so that no branch is random
 
 
 @inlined
@@ -38,10 +38,10 @@ def pick(alias: Alias, first: int, cells: int, word: np.uint64) -> int:
 
 
 @inlined
-def set_cell(alias: Alias, cell: int, part: float, own: int, other: int) -> None:
-    """Set a cell: its own value has this part, another value the rest."""
+def set_cell(alias: Alias, cell: int, part: float, first: int, second: int) -> None:
+    """Set a cell: its first value has this part, its second value the rest."""
     alias.limit[cell] = np.uint64(part * WHOLE + 0.5)
-    alias.values[cell] = own | other << 32
+    alias.values[cell] = first | second << 32
 
 
 @cold

@@ -19,7 +19,7 @@ SMALL_SHAPE = 0.1
 
 _LAYERS = 256
 _LAYER_BITS = np.uint64(_LAYERS - 1)
-# Where the tail begins, such that all layers have the same area.
+# The beginning of the tail, such that all layers have the same area.
 _EXPONENTIAL_END = 7.69711747013104972
 _NORMAL_END = 3.6541528853610088
 

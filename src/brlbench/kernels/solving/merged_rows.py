@@ -9,16 +9,8 @@ from ..random.gamma import SMALL_SHAPE, draw_row
 from ..random.rng import next_word
 from ..random.tail import draw_region, find_region, is_in
 from ..types import Floats, Words
-from .merged_state import (
-    MAX_REGIONS,
-    TWO_ROWS,
-    Merged,
-    Sample,
-    entries_of,
-    regions_of,
-    set_best_reward,
-    set_worth,
-)
+from .merged_state import MAX_REGIONS, TWO_ROWS, Merged, regions_of, set_worth
+from .sampled import draw_single, entries_of, place_row
 from .tolerances import SWITCH
 
 # From this many draws on, drawing their extremes is cheaper than drawing them all.
@@ -27,7 +19,7 @@ MANY_DRAWS = 32
 FIRST_PROPOSALS = 16.0
 # Instead of a chance: no region is added, and all remaining rows are drawn.
 EVERYWHERE = 1.0
-# Where the two extreme rows of two outcomes begin.
+# Offsets of the two extreme rows of two outcomes.
 LEAST, GREATEST = 0, 2
 
 
@@ -42,33 +34,32 @@ def draw(merged: Merged, rng: Words) -> None:
 
 @inlined
 def two_rows_of(merged: Merged, pair: int) -> int:
-    """Where in `rows` the two rows of a pair with two outcomes begin."""
-    return len(merged.posterior.entry_count) + len(merged.worth) + TWO_ROWS * pair
+    """The offset of the two rows of a pair with two outcomes."""
+    return len(merged.mdp.posterior.entry_count) + len(merged.worth) + TWO_ROWS * pair
 
 
 @inlined
 def draw_pair(merged: Merged, pair: int, rng: Words) -> None:
     """Draw the pair's rows, or those of high value if there are many."""
-    posterior, sample = merged.posterior, merged.sample
-    first, length = posterior.row_start[pair], posterior.row_length[pair]
-    sample.first_entry[pair], sample.length[pair] = first, length
-    sample.first_row[pair], sample.best[pair] = first, first
+    mdp, sample = merged.mdp, merged.sample
+    place_row(mdp, pair)
+    first, length = mdp.rows.first_entry[pair], mdp.rows.length[pair]
+    sample.first_row[pair] = first
     sample.left[pair], sample.redrawn[pair] = 0, False
     sample.is_single[pair] = length == 1 or merged.num_rows[pair] == 1
-    shapes = posterior.entry_count[first : first + length]
     if sample.is_single[pair]:
-        sample.kept[pair] = 1
-        draw_row(rng, shapes, sample.rows[first : first + length])
-        set_best_reward(merged, pair)
+        sample.number[pair] = 1
+        draw_single(mdp, pair, rng)
     elif length == 2:
         place = two_rows_of(merged, pair)
-        sample.first_row[pair], sample.kept[pair] = place, 2
-        extremes = sample.rows[place : place + TWO_ROWS]
+        sample.first_row[pair], sample.number[pair] = place, 2
+        shapes = mdp.posterior.entry_count[first : first + length]
+        extremes = mdp.rows.probability[place : place + TWO_ROWS]
         draw_two_outcomes(rng, shapes, merged.num_rows[pair], extremes)
     else:
-        sample.first_row[pair], sample.kept[pair] = sample.end[0], 0
+        sample.first_row[pair], sample.number[pair] = sample.end[0], 0
         sample.left[pair], merged.regions.number[pair] = merged.num_rows[pair], 0
-        while sample.kept[pair] == 0 and not sample.redrawn[pair]:
+        while sample.number[pair] == 0 and not sample.redrawn[pair]:
             draw_more(merged, pair, rng)
 
 
@@ -89,20 +80,20 @@ def draw_two_outcomes(rng: Words, shapes: Floats, number: int, extremes: Floats)
 @inlined
 def draw_more(merged: Merged, pair: int, rng: Words) -> None:
     """Draw the remaining rows of high value, or all remaining rows if they are few."""
-    sample, regions = merged.sample, merged.regions
-    length, left = sample.length[pair], sample.left[pair]
-    shapes = merged.posterior.entry_count[entries_of(sample, pair)]
+    sample, regions, rows = merged.sample, merged.regions, merged.mdp.rows
+    length, left = rows.length[pair], sample.left[pair]
+    shapes = merged.mdp.posterior.entry_count[entries_of(rows, pair)]
     chance = add_region(merged, pair, shapes)
     # Far more room than the rows in a region need: their number is random.
     most = left if chance == EVERYWHERE else min(left, int(2 * chance * left) + 100)
-    start = sample.end[0] + sample.kept[pair] * length
-    if start + most * length > len(sample.rows):
+    start = sample.end[0] + sample.number[pair] * length
+    if start + most * length > len(rows.probability):
         if chance != EVERYWHERE:
             regions.number[pair] -= 1
         sample.redrawn[pair], sample.key[pair] = True, next_word(rng)
         return
-    move_to_end(sample, pair)
-    room = sample.rows[start : start + most * length]
+    move_to_end(merged, pair)
+    room = rows.probability[start : start + most * length]
     number = regions.number[pair]
     kept_regions = regions.region[regions_of(merged, pair, number)]
     if chance != EVERYWHERE:
@@ -112,17 +103,18 @@ def draw_more(merged: Merged, pair: int, rng: Words) -> None:
     else:
         drawn = left
         draw_outside(rng, shapes, kept_regions, room)
-    sample.kept[pair] += drawn
+    sample.number[pair] += drawn
     sample.left[pair] = left - drawn
     sample.end[0] = start + drawn * length
 
 
 @inlined
-def move_to_end(sample: Sample, pair: int) -> None:
-    """Copy the pair's kept rows behind all others, where they can grow."""
+def move_to_end(merged: Merged, pair: int) -> None:
+    """Copy the pair's rows behind all others, where they can grow."""
+    rows, sample = merged.mdp.rows, merged.sample
     old, new = sample.first_row[pair], sample.end[0]
-    for i in range(sample.kept[pair] * sample.length[pair]):
-        sample.rows[new + i] = sample.rows[old + i]
+    for i in range(sample.number[pair] * rows.length[pair]):
+        rows.probability[new + i] = rows.probability[old + i]
     sample.first_row[pair] = new
 
 
@@ -130,7 +122,8 @@ def move_to_end(sample: Sample, pair: int) -> None:
 def add_region(merged: Merged, pair: int, shapes: Floats) -> float:
     """Add a region of high values; return the chance of all, or EVERYWHERE if none is added."""
     sample, regions = merged.sample, merged.regions
-    length, left, number = sample.length[pair], sample.left[pair], regions.number[pair]
+    left, number = sample.left[pair], regions.number[pair]
+    length = merged.mdp.rows.length[pair]
     proposals = FIRST_PROPOSALS * 2.0**number
     if number == MAX_REGIONS or 2 * proposals > left:
         return EVERYWHERE
@@ -201,12 +194,12 @@ def is_certain(merged: Merged, pair: int) -> bool:
     Notation: c is the region, w the worth, q the value to exceed. If for some m >= 0 no outcome has
     w - q > m c, then c.p <= 0 implies w.p <= q.
     """
-    solution, length = merged.solution, merged.sample.length[pair]
-    scale = solution.scale[0]
+    optimum, length = merged.mdp.optimum, merged.mdp.rows.length[pair]
+    scale = optimum.scale[0]
     worth = merged.worth[:length]
     set_worth(merged, pair, worth)
-    not_tied = solution.value[pair // merged.posterior.num_actions] - 2 * TIE * scale
-    q = max(solution.q[pair] + SWITCH * scale, not_tied)
+    not_tied = optimum.value[pair // merged.mdp.posterior.num_actions] - 2 * TIE * scale
+    q = max(optimum.q[pair] + SWITCH * scale, not_tied)
     kept_regions = regions_of(merged, pair, merged.regions.number[pair])
     region = merged.regions.region[kept_regions][-length:]
     least, most = 0.0, np.inf

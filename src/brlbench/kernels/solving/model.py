@@ -2,11 +2,11 @@
 
 One transition changes one row of the model. With N = (I - discount * P_policy)^-1 at hand, a change
 of one row of P_policy, by learning or by a switch of policy, is a Sherman-Morrison update of N and
-of the values: O(S^2), and exact. Then one look at every entry checks that no action has become
+of the values: O(S^2), and exact. Then one pass over all entries checks that no action has become
 better. Every Q-value is computed by the one formula in `q_value`, so that values which are equal by
 symmetry stay equal.
 
-The same look finds the residual of the values. If rounding has raised it above RESIDUAL of their
+The same pass finds the residual of the values. If rounding has raised it above RESIDUAL of their
 scale, a fresh inverse is made; when this happens depends on the trajectory alone.
 
 With too many states for an inverse (`inverse` is then empty), Gauss-Seidel sweeps start from the
@@ -179,7 +179,7 @@ def improve(model: Model) -> None:
     fresh = False
     for _ in range(_MAX_ROUNDS):
         measure(model)
-        residual, better = look(model)
+        residual, better = find_better_actions(model)
         if residual > RESIDUAL * scale(model) and not fresh:
             invert(model)
             fresh = True
@@ -194,7 +194,7 @@ def improve(model: Model) -> None:
 
 
 @inlined
-def look(model: Model) -> tuple[float, bool]:
+def find_better_actions(model: Model) -> tuple[float, bool]:
     """Compute all Q-values, and set `pending` to the best actions.
 
     Return the largest residual of the values, and whether `pending` is better than the policy.
@@ -205,13 +205,13 @@ def look(model: Model) -> tuple[float, bool]:
     residual, better = 0.0, False
     for x in range(len(model.policy)):
         first = x * actions
-        kept = q[at(first + model.policy[x])]
-        highest = kept
+        present = q[at(first + model.policy[x])]
+        highest = present
         for pair in range(first, first + actions):
             highest = max(highest, q[at(pair)])
-        residual = max(residual, abs(kept - model.value[x]))
+        residual = max(residual, abs(present - model.value[x]))
         model.pending[x] = model.policy[x]
-        if highest > kept + margin:
+        if highest > present + margin:
             better = True
             model.pending[x] = 0
             while q[at(first + model.pending[x])] < highest:
@@ -356,22 +356,22 @@ def sweep(model: Model) -> None:
         measure(model)
         change = 0.0
         for x in range(len(model.policy)):
-            best, kept = -np.inf, model.value[x]
+            best, before = -np.inf, model.value[x]
             for u in range(actions):
                 q = q_value(model, x * actions + u)
                 if q > best:
                     best = q
                     model.policy[x] = u
-            change = max(change, abs(best - kept))
+            change = max(change, abs(best - before))
             model.value[x] = best
-            model.norms[SUM] += best - kept
+            model.norms[SUM] += best - before
         if change <= SWEEP_TOLERANCE * (1 - model.discount) * scale(model):
             break
         for _ in range(_POLICY_SWEEPS):
             for x in range(len(model.policy)):
-                kept = model.value[x]
+                before = model.value[x]
                 model.value[x] = q_value(model, x * actions + model.policy[x])
-                model.norms[SUM] += model.value[x] - kept
+                model.norms[SUM] += model.value[x] - before
     measure(model)
     for pair in range(len(model.q)):
         model.q[pair] = q_value(model, pair)

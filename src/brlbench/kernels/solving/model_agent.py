@@ -1,7 +1,9 @@
-"""Hooks of agents that keep one solved model, in the fields `model` and `initial`."""
+"""Functions of agents that keep one solved model, in the fields `model` and `initial`."""
 
 from typing import Any
 
+from ..arrays import at
+from ..jit import inlined
 from . import model as models
 
 
@@ -18,3 +20,10 @@ def learn(agent: Any, x: int, u: int, y: int, r: float) -> None:
 def act(agent: Any, x: int) -> int:
     """Choose a best action; ties are broken at random."""
     return models.best_action(agent.model, x, agent.rng)
+
+
+@inlined
+def worth(agent: Any, entry: int) -> float:
+    """The reward of an entry, agent.entry_reward [pool], plus the discounted next value."""
+    y = agent.model.counts.entry_next[at(entry)]
+    return agent.entry_reward[at(entry)] + agent.model.discount * agent.model.value[at(y)]

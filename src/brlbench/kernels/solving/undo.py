@@ -1,4 +1,4 @@
-"""What-if transitions of a solved model: count them, and take them back exactly.
+"""Hypothetical transitions of a solved model: count them, and take them back exactly.
 
 Solutions are saved and restored as a whole, counts one transition at a time. Saved numbers are put
 back as they were, because adding and subtracting one can change the last digits.
@@ -6,6 +6,7 @@ back as they were, because adding and subtracting one can change the last digits
 
 from typing import NamedTuple
 
+from ..arrays import copy_matrix, copy_vector
 from ..counts import Counts, add
 from ..jit import cold, inlined
 from ..types import Floats, Integers
@@ -18,7 +19,7 @@ NO_ENTRY = -1
 
 
 class Saved(NamedTuple):
-    """K saved solutions, and what L counted transitions replaced."""
+    """K saved solutions, and the numbers that L counted transitions replaced."""
 
     policy: Integers  # [K, S]
     inverse: Floats  # [K, S, S], or [K, 0, 0]
@@ -32,31 +33,21 @@ class Saved(NamedTuple):
 @cold
 def save(model: Model, saved: Saved, k: int) -> None:
     """Save the model's solution as number k."""
-    for x in range(len(model.policy)):
-        saved.policy[k, x] = model.policy[x]
-        saved.value[k, x] = model.value[x]
-    for i in range(model.inverse.shape[0]):
-        for j in range(model.inverse.shape[1]):
-            saved.inverse[k, i, j] = model.inverse[i, j]
-    for pair in range(len(model.q)):
-        saved.q[k, pair] = model.q[pair]
-    for i in range(len(model.norms)):
-        saved.norms[k, i] = model.norms[i]
+    copy_vector(saved.policy[k], model.policy)
+    copy_matrix(saved.inverse[k], model.inverse)
+    copy_vector(saved.value[k], model.value)
+    copy_vector(saved.q[k], model.q)
+    copy_vector(saved.norms[k], model.norms)
 
 
 @cold
 def restore(model: Model, saved: Saved, k: int) -> None:
     """Back to the solution number k."""
-    for x in range(len(model.policy)):
-        model.policy[x] = saved.policy[k, x]
-        model.value[x] = saved.value[k, x]
-    for i in range(model.inverse.shape[0]):
-        for j in range(model.inverse.shape[1]):
-            model.inverse[i, j] = saved.inverse[k, i, j]
-    for pair in range(len(model.q)):
-        model.q[pair] = saved.q[k, pair]
-    for i in range(len(model.norms)):
-        model.norms[i] = saved.norms[k, i]
+    copy_vector(model.policy, saved.policy[k])
+    copy_matrix(model.inverse, saved.inverse[k])
+    copy_vector(model.value, saved.value[k])
+    copy_vector(model.q, saved.q[k])
+    copy_vector(model.norms, saved.norms[k])
 
 
 @cold
@@ -93,7 +84,7 @@ def count(counts: Counts, saved: Saved, i: int, pair: int, y: int) -> None:
 
 @inlined
 def uncount(counts: Counts, saved: Saved, i: int) -> None:
-    """Take transition i back. A row that moved is still at its old place too."""
+    """Take transition i back. The old copy of a moved row is still valid."""
     row, number = saved.row, saved.number
     pair = row[i, PAIR]
     counts.row_start[pair] = row[i, START]

@@ -20,7 +20,7 @@ A `.toml` or `.json` file has these keys:
       ["*", "*", 1, 0.5],
     ]
 
-States and actions are numbered from 0; "*" stands for all of them. What is not listed is 0; if
+States and actions are numbered from 0; "*" stands for all of them. Transitions not listed are 0; if
 several lines name one transition, the last one counts. With `transitions`, every draw is that one
 MDP, and the counts are the prior that agents are told. A `.dat` file has the original library's
 format; `.dat.zz`, as that library names it, and `.dat.z` are the same, compressed.
@@ -41,6 +41,7 @@ from ...files import PARSED_BYTES, atomic_write, decode, expanded, parse_json, r
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.single import SingleMDP
 from ...mdps.sparse import Floats, SparseTable, check_entries, check_size
+from ...values import COUNT, TEXT, check
 from . import original
 
 _COMPRESSED = (".dat.z", ".dat.zz")
@@ -112,15 +113,12 @@ def _from_document(document: Any, default_name: str) -> FlatDirichlet:
     _check_keys(document)
     if document["format"] != _FORMAT:
         raise InvalidInput(f"format = {short(document['format'])}: must be {_FORMAT}")
-    for key in ("num_states", "num_actions"):
-        if type(document[key]) is not int or document[key] < 1:
-            raise InvalidInput(
-                f"{key} = {short(document[key])}: must be a whole number, at least 1"
-            )
-    for key in ("name", "description"):
-        if not isinstance(document.get(key, ""), str):
-            raise InvalidInput(f"{key} = {short(document[key])}: must be a text in quotes")
-    shape = (document["num_states"], document["num_actions"])
+    num_states, num_actions = (check(document[k], k, COUNT) for k in ("num_states", "num_actions"))
+    shape = (num_states, num_actions)
+    name, description = (
+        check(document.get(key, default), key, TEXT)
+        for key, default in (("name", default_name), ("description", ""))
+    )
     check_size(*shape)
     (counts,) = _tables(document["counts"], shape, "counts", ("count",))
     means, variances = _tables(document["rewards"], shape, "rewards", ("mean", "variance"))
@@ -129,8 +127,8 @@ def _from_document(document: Any, default_name: str) -> FlatDirichlet:
         means,
         document.get("start", 0),
         variances,
-        document.get("name", default_name),
-        document.get("description", ""),
+        name,
+        description,
     )
     if "transitions" not in document:
         return distribution

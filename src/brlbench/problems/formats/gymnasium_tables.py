@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ...arguments import parse_parameters, positive, require
+from ...arguments import parse_parameters, require
 from ...errors import InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.single import SingleMDP, alike_actions
 from ...mdps.sparse import SparseTable
+from ...values import POSITIVE, check, words
 
 Table = list[list[list[tuple[float, int, float, bool]]]]
 """By state and action, the outcomes: probability, next state, reward, whether the episode ends."""
@@ -18,7 +19,7 @@ Table = list[list[list[tuple[float, int, float, bool]]]]
 Place = tuple[int, int, int]
 """State, action, next state."""
 
-_CHOICES = {"terminal": ("restart", "absorb"), "actions": ("known", "alike")}
+_TERMINAL, _ACTIONS = words("restart", "absorb"), words("known", "alike")
 
 
 def from_source(text: str) -> SingleMDP:
@@ -50,10 +51,9 @@ def from_gym(
     A transition that may pay different rewards pays their mean. Priors may allow a transition that
     only other actions can make; it pays the mean of theirs.
     """
-    for name, value in (("terminal", terminal), ("actions", actions)):
-        if value not in _CHOICES[name]:
-            raise InvalidInput(f"{name} = {value!r}: must be {' or '.join(_CHOICES[name])}")
-    positive(counts, "counts")
+    check(terminal, "terminal", _TERMINAL)
+    check(actions, "actions", _ACTIONS)
+    check(counts, "counts", POSITIVE)
     label, table, start = _read(environment, settings)
     steps = _restarting(table, start) if terminal == "restart" else _absorbing(table, start, label)
     probabilities: dict[Place, float] = defaultdict(float)
@@ -64,9 +64,9 @@ def from_gym(
     shape = (len(table), len(table[0]))
     transitions = SparseTable.from_dict(*shape, probabilities, "transitions")
     known = transitions.replace(np.full(len(transitions.values), float(counts)))
-    given = {"terminal": terminal, "counts": counts, "actions": actions, **settings}
+    arguments = {"terminal": terminal, "counts": counts, "actions": actions, **settings}
     defaults = {"terminal": "restart", "counts": 1.0, "actions": "known"}
-    chosen = [f"{key}={value}" for key, value in given.items() if value != defaults.get(key)]
+    chosen = [f"{key}={value}" for key, value in arguments.items() if value != defaults.get(key)]
     prior = FlatDirichlet(
         known if actions == "known" else alike_actions(transitions, counts),
         SparseTable.from_dict(*shape, _rewards(probabilities, paid, shape[1]), "rewards"),

@@ -11,13 +11,13 @@ from ...errors import InvalidInput
 from ...files import atomic_write, check_free, make_folder
 from ..compare import Given, gather
 from ..data import ReportData
+from .aggregation import FEW_RESAMPLES, RESAMPLES, Aggregation
 from .field import Field, field_of
 from .pages import agent_page, overview_page, problem_page
-from .standings import standings_in
-from .totals import FEW_RESAMPLES, RESAMPLES, Totals
+from .positions import positions_in
 
 Show = Callable[[str, int, int], None]
-"""Is told the page that is made next, how many are made, and how many there will be."""
+"""Progress callback(page, done, total)."""
 
 
 def leaderboard(
@@ -58,12 +58,12 @@ def build(
 
 def _pages(field: Field) -> Iterator[tuple[str, Callable[[], str]]]:
     """The names of the pages, each with the function that makes it."""
-    single = Totals(field.contests, FEW_RESAMPLES)
-    standings = {each.number: standings_in(field, single, each) for each in field.contests}
-    yield "index.html", partial(overview_page, field, Totals(field.contests, RESAMPLES), single)
+    best, single = (Aggregation(field.contests, number) for number in (RESAMPLES, FEW_RESAMPLES))
+    positions = {each.number: positions_in(field, single, each) for each in field.contests}
+    yield "index.html", partial(overview_page, field, best, single)
     drawings: dict[str, str | None] = {}
     for contest in field.contests:
-        page = partial(problem_page, field, contest, standings[contest.number], drawings)
+        page = partial(problem_page, field, contest, positions[contest.number], drawings)
         yield f"problems/{contest.page}.html", page
     for agent in field.agents:
-        yield f"agents/{agent.page}.html", partial(agent_page, field, agent, standings)
+        yield f"agents/{agent.page}.html", partial(agent_page, field, agent, positions)

@@ -1,21 +1,20 @@
-// The page of an agent: its learning curves, and tables that sort.
+// The page of an agent: its learning curves, and a table that sorts.
 
 markLabels();
-for (const table of document.querySelectorAll(".sortable")) new SortableTable(table);
+const table = new Table(find("scores"));
+addEventListener("hashchange", () => table.restore());
 
 // Agents of one algorithm share its colour, so labels tell them apart in the legend.
-function drawCurves() {
+function draw() {
   const plots = [...document.querySelectorAll("svg.curves")];
   const areas = plots.map(areaOf);
-  content.curves.forEach(({ lines, bound, boundText }, k) => {
-    const algorithms = lines.map((line) => ({ ...content.algorithms[line.algorithm], name: line.label }));
-    const view = { algorithms, experiment: { algorithms: lines.map((_, i) => i) }, score: scoreFormat(lines.flatMap((line) => line.mean)) };
-    const drawn = lines.map(({ decisions, mean, ci95 }, agent) => ({
-      agent,
-      points: decisions.map((decision, p) => ({ decision, mean: mean[p], ci95: ci95[p] ?? 0 })),
-    }));
-    new LearningPlot(plots[k], "discounted reward so far").draw(view, areas[k], drawn, [0], scoreLines({ bound, boundText }, []));
+  content.curves.forEach(({ learning, labels, algorithms: numbers, ...bound }, k) => {
+    const lines = labels.map((label, i) =>
+      ({ label, algorithm: algorithms[numbers[i]], points: pointsOf(learning, i), isThick: i === 0 }));
+    const score = scoreFormat(lines.flatMap(({ points }) => points.map(({ mean }) => mean)));
+    new LearningPlot(plots[k], "discounted reward so far").draw(areas[k], lines, scoreLines(bound, []), score);
   });
 }
 
-drawAlways(drawCurves);
+draw();
+onResize(draw);

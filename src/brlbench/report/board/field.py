@@ -2,18 +2,17 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from ...analysis.bounds import Comparison
-from ...analysis.scores import normalised, returns_of
-from ...analysis.times import ONLINE
+from ...analysis.scores import returns_of
 from ...files import slugs
 from ...mdps.sparse import Floats
 from ...problems.frozen import HASHES
-from ...protocol.score import Score
-from ...protocol.summary import REFERENCE, Summary
+from ...results.score import Score
+from ...results.summary import REFERENCE, Summary
 from ...storage.entries import Entry
 from ...storage.frozen import why_not_frozen
 from ..data import ExperimentData, ReportData
@@ -30,13 +29,13 @@ class Contest:
 
     @property
     def problem(self) -> str:
-        """What the MDPs were drawn from."""
+        """The problem that MDPs were drawn from."""
         name = frozen_name(self.data)
         return name.partition("/")[0] if name else str(self.data.settings["test"] or "unnamed")
 
     @property
     def case(self) -> str:
-        """What the agents were told."""
+        """Whether the prior is accurate, in words."""
         prior = self.data.settings["prior"] or "unnamed"
         return "accurate prior" if self.data.accurate else f"wrong prior, {prior}"
 
@@ -54,16 +53,12 @@ class Contest:
     @property
     def has_scale(self) -> bool:
         """Whether scores can be normalised, so that the experiment counts in aggregates."""
-        scale = self.data.scale
-        return scale is not None and scale[0] < scale[1]
+        return self.data.rising_scale is not None
 
-    def normalised_score(self, i: int) -> Score | None:
-        """An agent's score and its interval on the scale; both ends of the scale count as exact."""
-        scale = self.data.scale
-        if scale is None or not self.has_scale:
-            return None
-        mean, ci95 = self.entrants[i].score
-        return Score(normalised(mean, *scale), ci95 / (scale[1] - scale[0]))
+    def normalised_score(self, summary: Summary) -> Score | None:
+        """An agent's score and its interval on the scale; None if there is none."""
+        scale = self.data.rising_scale
+        return None if scale is None else scale.with_interval(summary.score)
 
     def returns(self, i: int, adjusted: bool = False) -> Floats:
         """An agent's returns [N], as played or without their luck; normalised if possible."""
@@ -84,7 +79,7 @@ class BoardAgent:
     label: str
     algorithm: str
     places: Mapping[int, int]  # by the number of a contest: its index among the entrants
-    entry: Entry | None  # what its authors say about it
+    entry: Entry | None  # the text of its authors
 
     @property
     def is_reference(self) -> bool:
@@ -94,7 +89,7 @@ class BoardAgent:
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """Everything that a board is about."""
+    """All experiments and agents of a board."""
 
     data: ReportData
     contests: list[Contest]
@@ -109,12 +104,6 @@ class Field:
         """The agent that is one of a contest's entrants."""
         return self.agents[self._numbers[contest.number, i]]
 
-    def summaries(self, agent: BoardAgent) -> Iterable[tuple[Contest, int, Summary]]:
-        """Where an agent plays: the contest, its index there, and its summary."""
-        for number, i in agent.places.items():
-            contest = self.contests[number]
-            yield contest, i, contest.entrants[i]
-
 
 def field_of(data: ReportData) -> Field:
     """Gather the experiments that have agents, and the agents with all their places."""
@@ -122,20 +111,20 @@ def field_of(data: ReportData) -> Field:
     names = _names(experiments)
     pages = slugs(names, "problem")
     contests = [Contest(n, each, names[n], pages[n]) for n, each in enumerate(experiments)]
-    found: dict[str, dict[int, int]] = {}
+    places: dict[str, dict[int, int]] = {}
     labels: dict[str, tuple[str, str]] = {}  # algorithm and label, by the full label
     for contest in contests:
         for i, summary in enumerate(contest.entrants):
-            found.setdefault(summary.full_label, {})[contest.number] = i
+            places.setdefault(summary.full_label, {})[contest.number] = i
             labels.setdefault(summary.full_label, (summary.algorithm, summary.label))
-    keys = sorted(found, key=lambda key: (*map(_natural, labels[key]), key))
+    keys = sorted(places, key=lambda key: (*map(_natural, labels[key]), key))
     pages = slugs([labels[key][1] for key in keys], "agent")
     agents = [
-        BoardAgent(n, pages[n], labels[key][1], labels[key][0], found[key], data.entries.get(key))
+        BoardAgent(n, pages[n], labels[key][1], labels[key][0], places[key], data.entries.get(key))
         for n, key in enumerate(keys)
     ]
-    found_algorithms = {each.algorithm for each in agents}
-    algorithms = sorted(found_algorithms, key=lambda name: (name == REFERENCE, name))
+    names_used = {each.algorithm for each in agents}
+    algorithms = sorted(names_used, key=lambda name: (name == REFERENCE, name))
     return Field(data, contests, agents, algorithms)
 
 
@@ -146,7 +135,7 @@ def frozen_name(data: ExperimentData) -> str:
 
 
 def _place(data: ExperimentData) -> int:
-    """What orders experiments: frozen sets as they are listed, then others as they came."""
+    """Sort key: frozen sets as they are listed, then others as they came."""
     return [*HASHES, ""].index(frozen_name(data))
 
 
@@ -160,11 +149,6 @@ def _names(experiments: Sequence[ExperimentData]) -> list[str]:
 
 
 def _natural(text: str) -> list[tuple[float, str]]:
-    """What orders texts so that numbers in them increase."""
+    """Natural sort key."""
     parts = re.split(r"(\d+(?:\.\d+)?(?:e-?\d+)?)", text)
     return [(float(part), "") if k % 2 else (-math.inf, part) for k, part in enumerate(parts)]
-
-
-def online_seconds(summary: Summary) -> float:
-    """The mean time of a decision."""
-    return summary.seconds[ONLINE]

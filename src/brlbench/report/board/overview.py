@@ -1,17 +1,20 @@
-"""What the overview shows: all experiments side by side, and aggregates over them.
+"""The data of the overview: all experiments side by side, and aggregates over them.
 
 Everything that depends on bounds on time or on the prior is computed here, for all choices that the
 page offers, so that there is one implementation of it.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...analysis.aggregates import Estimate
-from ..looks import looks_of
-from .field import BoardAgent, Contest, Field, online_seconds
-from .totals import Choice, Totals, rounded
+from ..quantities import QUANTITIES
+from ..web.content import algorithms_content
+from .aggregation import Aggregation, Choice, rounded
+from .field import Contest, Field
 
 OFFLINE_LIMITS = (math.inf, 60.0, 1.0)
 ONLINE_LIMITS = (math.inf, 1e-2, 1e-3, 1e-4, 1e-5)
@@ -22,71 +25,61 @@ PRIORS: dict[str, Callable[[Contest], bool]] = {
 }
 
 
-_Priors = dict[str, tuple[list[Contest], list[Contest]]]
-"""By name, the experiments with such a prior, and those of them that count in aggregates."""
+class _Prior(NamedTuple):
+    """The experiments with a kind of prior."""
+
+    name: str
+    contests: list[Contest]
+
+    @property
+    def counted(self) -> list[Contest]:
+        """Those that count in aggregates: they have a scale."""
+        return [each for each in self.contests if each.has_scale]
 
 
-class _Limits(NamedTuple):
-    """The longest times that are allowed, in seconds."""
-
-    offline: float
-    online: float
-
-
-def overview_content(field: Field, totals: Totals, single: Totals) -> dict[str, Any]:
-    """The data of the overview, ready for JSON; of algorithms and of single agents."""
-    priors = {
-        name: chosen for name, is_in in PRIORS.items() if (chosen := _among(field.contests, is_in))
-    }
+def overview_content(field: Field, best: Aggregation, single: Aggregation) -> dict[str, Any]:
+    """The data of the overview: of the best agents of algorithms, and of single agents."""
+    priors = [
+        _Prior(name, chosen)
+        for name, is_in in PRIORS.items()
+        if (chosen := [each for each in field.contests if is_in(each)])
+    ]
     views = [
-        [
-            _view(field, (totals, single), _Limits(offline, online), priors)
-            for online in ONLINE_LIMITS
-        ]
+        [_view(field, best, single, priors, (offline, online)) for online in ONLINE_LIMITS]
         for offline in OFFLINE_LIMITS
     ]
     return {
-        "algorithms": looks_content(field),
+        "algorithms": algorithms_content(field.algorithms),
         "agents": [
             [each.label, field.algorithms.index(each.algorithm), each.page] for each in field.agents
         ],
+        "quantities": [quantity.texts for quantity in QUANTITIES],
         "contests": [_contest(field, contest) for contest in field.contests],
         "priors": [
-            {"name": name, "contests": [each.number for each in chosen], "counted": len(counted)}
-            for name, (chosen, counted) in priors.items()
+            {
+                "name": prior.name,
+                "contests": [each.number for each in prior.contests],
+                "counted": len(prior.counted),
+            }
+            for prior in priors
         ],
-        "offline": list(map(finite, OFFLINE_LIMITS)),
-        "online": list(map(finite, ONLINE_LIMITS)),
-        "thresholds": rounded(totals.thresholds.tolist()),
-        "totals": {"best": totals.found, "single": single.found},
+        "offline": list(map(_finite, OFFLINE_LIMITS)),
+        "online": list(map(_finite, ONLINE_LIMITS)),
+        "thresholds": rounded(best.thresholds.tolist()),
+        "totals": {"best": best.totals, "single": single.totals},
         "views": views,
     }
 
 
-def looks_content(field: Field) -> list[dict[str, Any]]:
-    """The names and the looks of all algorithms."""
-    looks = looks_of(field.algorithms)
-    return [{"name": name, **look._asdict()} for name, look in looks.items()]
-
-
-def finite(number: float | None) -> float | None:
-    """A number for JSON, which has none that are not finite."""
-    return number if number is not None and math.isfinite(number) else None
-
-
-def _among(
-    contests: Sequence[Contest], is_in: Callable[[Contest], bool]
-) -> tuple[list[Contest], list[Contest]] | None:
-    """Some of the contests, and those of them that count in aggregates: they have a scale."""
-    chosen = [each for each in contests if is_in(each)]
-    return (chosen, [each for each in chosen if each.has_scale]) if chosen else None
+def _finite(limit: float) -> float | None:
+    """A limit for JSON, which has no infinity."""
+    return limit if math.isfinite(limit) else None
 
 
 def _contest(field: Field, contest: Contest) -> dict[str, Any]:
-    """An experiment and all its agents, whatever the bounds on time."""
-    indices = range(len(contest.entrants))
-    scaled = [contest.normalised_score(i) for i in indices]
+    """An experiment and all its agents, without bounds on time."""
     summaries = contest.entrants
+    scaled = [each for each in map(contest.normalised_score, summaries) if each is not None]
     references = range(len(contest.comparison.summaries), len(summaries))
     return {
         "name": contest.name,
@@ -94,63 +87,61 @@ def _contest(field: Field, contest: Contest) -> dict[str, Any]:
         "case": contest.case,
         "page": contest.page,
         "mdps": contest.data.num_mdps,
-        "agents": [field.agent(contest, i).number for i in indices],
+        "agents": [field.agent(contest, i).number for i in range(len(summaries))],
         "played": [len(each.returns) for each in summaries],
-        "scores": [list(map(finite, each.score)) for each in summaries],
-        "normalised": [each and [finite(round(number, 6)) for number in each] for each in scaled],
-        "offline": [each.seconds["offline"] for each in summaries],
-        "online": [online_seconds(each) for each in summaries],
-        "memory": [each.peak_bytes for each in summaries],
+        "scores": list(np.array([each.score for each in summaries]).T.copy()),
+        "normalised": list(np.array(scaled).T.copy()) if scaled else None,
+        "costs": [quantity.values(summaries) for quantity in QUANTITIES],
         "reference": max(references, key=lambda i: summaries[i].score.mean, default=None),
     }
 
 
 def _view(
-    field: Field, both: tuple[Totals, Totals], limits: _Limits, priors: _Priors
+    field: Field,
+    best: Aggregation,
+    single: Aggregation,
+    priors: Sequence[_Prior],
+    limits: tuple[float, float],
 ) -> dict[str, Any]:
-    """What is shown within bounds on time: ranks in each experiment, and a table per prior."""
-    totals, single = both
-    allowed = {each.number: each.comparison.allowed(*limits) for each in field.contests}
-    best = {each.number: each.comparison.within(*limits) for each in field.contests}
-    represented: dict[int, dict[str, int]] = {
-        each.number: {
-            each.entrants[i].algorithm: i for i in (found.best_of_algorithm if found else [])
-        }
-        for each in field.contests
-        for found in [best[each.number]]
-    }
-    of_algorithms = _Rows(field, totals, [
-        {number: of[name] for number, of in represented.items() if name in of}
-        for name in field.algorithms
-    ])  # fmt: skip
-    within = {number: set(agents) for number, agents in allowed.items()}
-    of_agents = _Rows(field, single, [
+    """Ranks in each experiment within bounds on time, and a table per prior."""
+    allowed = [each.comparison.allowed(*limits) for each in field.contests]
+    answers = [each.comparison.within(*limits) for each in field.contests]
+    chosen = [answer.best_of_algorithm if answer else [] for answer in answers]
+    by_algorithm: dict[str, dict[int, int]] = {name: {} for name in field.algorithms}
+    for contest, agents in zip(field.contests, chosen, strict=True):
+        for i in agents:
+            by_algorithm[contest.entrants[i].algorithm][contest.number] = i
+    within = [set(agents) for agents in allowed]
+    by_agent = [
         {number: i for number, i in each.places.items() if i in within[number]}
         for each in field.agents
-    ])  # fmt: skip
+    ]
+    algorithms = [_table(field, best, list(by_algorithm.values()), each) for each in priors]
     return {
         "contests": [
             {
-                "best": _ranked(totals, each, list(represented[each.number].values())),
-                "winners": found.winners if (found := best[each.number]) else [],
-                "agents": _ranked(single, each, allowed[each.number]),
+                "best": _ranked(best, each, chosen[number]),
+                "winners": answer.winners if (answer := answers[number]) else [],
+                "agents": _ranked(single, each, allowed[number]),
             }
-            for each in field.contests
+            for number, each in enumerate(field.contests)
         ],
-        "best": [of_algorithms.table(counted, compared=True) for _, counted in priors.values()],
-        "single": [of_agents.table(counted, compared=False) for _, counted in priors.values()],
+        "best": [_compared(best, rows) for rows in algorithms],
+        "single": [
+            [row.content for row in _table(field, single, by_agent, each)] for each in priors
+        ],
     }
 
 
-def _ranked(totals: Totals, contest: Contest, agents: Sequence[int]) -> list[list[float | None]]:
+def _ranked(
+    aggregation: Aggregation, contest: Contest, agents: Sequence[int]
+) -> list[list[float | None]]:
     """Agents of an experiment, best first: index, rank, and the interval of the rank.
 
     Those that did not play all MDPs have no rank.
     """
-    complete = [i for i in agents if contest.is_complete(i)]
-    ranks = totals.ranks(tuple(((contest.number, i),) for i in complete))
-    known = {i: _short(rank) for i, rank in zip(complete, ranks, strict=True)}
-    return [[i, *known.get(i, [None] * 3)] for i in agents]
+    ranks = aggregation.ranks_in(contest, agents)
+    return [[i, *(_short(ranks[i]) if i in ranks else [None] * 3)] for i in agents]
 
 
 def _short(rank: Estimate) -> list[float]:
@@ -158,70 +149,68 @@ def _short(rank: Estimate) -> list[float]:
     return [int(number) if number.is_integer() else number for number in rank]
 
 
-class _Rows:
-    """The rows of a table: algorithms or single agents, with the agents that stand for them."""
+class _TableRow(NamedTuple):
+    """An algorithm or an agent, and the agents that stand for it in the experiments."""
 
-    def __init__(self, field: Field, totals: Totals, chosen: Sequence[dict[int, int]]) -> None:
-        self._field, self._totals, self._chosen = field, totals, chosen
+    number: int
+    agents: Choice
+    total: int | None  # the index of its aggregates; None if it lacks an experiment
+    rank: Estimate | None
+    costs: list[float | None]  # of each quantity the largest; None if it is not known
 
-    def table(self, counted: Sequence[Contest], compared: bool) -> list[list[Any]]:
-        """The rows that are in any of the experiments, the highest interquartile mean first.
-
-        A row has its number, the number of its aggregates, in how many experiments it is, its rank
-        with an interval, its longest times and its largest memory. If `compared`, it ends with the
-        probability that it improves on the first. Rows that lack an experiment have None instead.
-        """
-        choices = {row: self._choice(chosen, counted) for row, chosen in enumerate(self._chosen)}
-        choices = {row: chosen for row, chosen in choices.items() if chosen}
-        complete = [row for row, chosen in choices.items() if self._is_complete(chosen, counted)]
-        found, totals = self._totals.found, self._totals
-        numbers = {row: totals.number(choices[row]) for row in complete}
-        complete.sort(key=lambda row: -found[numbers[row]]["iqm"][0])
-        ranks = dict(
-            zip(complete, totals.ranks(tuple(choices[row] for row in complete)), strict=True)
-        )
-        others = sorted(choices.keys() - set(complete), key=lambda row: (-len(choices[row]), row))
-        table = []
-        for row in [*complete, *others]:
-            rank = _short(ranks[row]) if row in ranks else None
-            made: list[Any] = [
-                row,
-                numbers.get(row),
-                len(choices[row]),
-                rank,
-                *self._costs(choices[row]),
-            ]
-            if compared:
-                made.append(self._compared(choices[row], choices[complete[0]]) if rank else None)
-            table.append(made)
-        return table
-
-    def _compared(self, chosen: Choice, first: Choice) -> list[float] | None:
-        self._totals.add_profile(chosen)
-        return None if chosen == first else rounded(self._totals.improvement(chosen, first))
-
-    def _choice(self, chosen: dict[int, int], counted: Sequence[Contest]) -> Choice:
-        return tuple((each.number, chosen[each.number]) for each in counted
-                     if each.number in chosen)  # fmt: skip
-
-    def _is_complete(self, chosen: Choice, counted: Sequence[Contest]) -> bool:
-        contests = self._field.contests
-        return len(chosen) == len(counted) and all(contests[k].is_complete(i) for k, i in chosen)
-
-    def _costs(self, chosen: Choice) -> list[float | None]:
-        """The longest training and mean decision, and the largest memory if it is known."""
-        summaries = [self._field.contests[k].entrants[i] for k, i in chosen]
-        memory = [each.peak_bytes for each in summaries]
-        return [
-            max(each.seconds["offline"] for each in summaries),
-            max(map(online_seconds, summaries)),
-            None if None in memory else max(filter(None, memory), default=0),
-        ]
+    @property
+    def content(self) -> list[Any]:
+        """The row as JSON, with the number of its experiments."""
+        rank = None if self.rank is None else _short(self.rank)
+        return [self.number, self.total, len(self.agents), rank, self.costs]
 
 
-def by_algorithm(agents: Iterable[BoardAgent]) -> dict[str, list[BoardAgent]]:
-    """The agents of each algorithm."""
-    found: dict[str, list[BoardAgent]] = {}
-    for each in agents:
-        found.setdefault(each.algorithm, []).append(each)
-    return found
+def _table(
+    field: Field, aggregation: Aggregation, places: Sequence[dict[int, int]], prior: _Prior
+) -> list[_TableRow]:
+    """The rows that are in any of the experiments that count, highest interquartile mean first.
+
+    `places` has, by row and number of the experiment, the index of the agent that stands for it.
+    """
+    numbers = [each.number for each in prior.counted]
+    choices = {
+        row: tuple((number, chosen[number]) for number in numbers if number in chosen)
+        for row, chosen in enumerate(places)
+    }
+    choices = {row: agents for row, agents in choices.items() if agents}
+
+    def is_complete(agents: Choice) -> bool:
+        played = (field.contests[number].is_complete(i) for number, i in agents)
+        return len(agents) == len(numbers) and all(played)
+
+    totals = {
+        row: aggregation.number(agents) for row, agents in choices.items() if is_complete(agents)
+    }
+    complete = sorted(totals, key=lambda row: -aggregation.totals[totals[row]]["iqm"][0])
+    ranks = aggregation.ranks(tuple(choices[row] for row in complete))
+    rank_of = dict(zip(complete, ranks, strict=True))
+    others = sorted(choices.keys() - totals.keys(), key=lambda row: (-len(choices[row]), row))
+    return [
+        _TableRow(row, choices[row], totals.get(row), rank_of.get(row), _costs(field, choices[row]))
+        for row in [*complete, *others]
+    ]
+
+
+def _compared(aggregation: Aggregation, rows: Sequence[_TableRow]) -> list[list[Any]]:
+    """Rows as JSON; those with aggregates end with the probability to improve on the first."""
+    content = []
+    for row in rows:
+        improvement = None
+        if row.total is not None:
+            aggregation.add_profile(row.agents)
+            if row.agents != rows[0].agents:
+                improvement = rounded(aggregation.improvement(row.agents, rows[0].agents))
+        content.append([*row.content, improvement])
+    return content
+
+
+def _costs(field: Field, agents: Choice) -> list[float | None]:
+    """The largest of each quantity; None if it is not known everywhere."""
+    summaries = [field.contests[number].entrants[i] for number, i in agents]
+    largest = (float(quantity.values(summaries).max()) for quantity in QUANTITIES)
+    return [None if math.isnan(cost) else cost for cost in largest]

@@ -1,4 +1,4 @@
-"""Where agents and problems come from. Names in files are never imported, nor followed to files."""
+"""The sources of agents and problems. Names in files are neither imported nor opened."""
 
 import base64
 import inspect
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ...agents import AGENTS
-from ...agents.parameters import Rule
+from ...agents.parameters import Declaration
 from ...errors import BrlbenchError, InvalidInput
 from ...mdps.dirichlet import FlatDirichlet
 from ...problems import PROBLEMS
 from ...problems.frozen import HASHES
-from ...protocol.summary import Summary
+from ...results.summary import Summary
 from ...storage import frozen_set
 from ..drawings import MOST_DRAWN, transitions
 from ..figures import render
@@ -29,7 +29,7 @@ class Parameter(NamedTuple):
 
 def parameters_of(summary: Summary) -> list[Parameter]:
     """The parameters of an agent that have a value."""
-    known = _rules(summary)
+    known = _declarations(summary)
     return [
         Parameter(name, str(value), known[name].meaning if name in known else "")
         for name, value in summary.parameters.items()
@@ -37,17 +37,17 @@ def parameters_of(summary: Summary) -> list[Parameter]:
     ]
 
 
-def _rules(summary: Summary) -> dict[str, Rule]:
-    """The rules of a built-in agent's parameters; none if it refuses them, or for other agents."""
+def _declarations(summary: Summary) -> dict[str, Declaration]:
+    """The declared parameters of a built-in agent; none if it refuses them, or for other agents."""
     made = AGENTS.get(summary.algorithm)
     try:
-        return {} if made is None else made.rules_with(summary.parameters)
+        return {} if made is None else made.declarations_with(summary.parameters)
     except InvalidInput:
         return {}
 
 
 class Origin(NamedTuple):
-    """Where the code of an agent is, and what it does."""
+    """The code of an agent, and its description."""
 
     kind: str
     module: str
@@ -56,11 +56,11 @@ class Origin(NamedTuple):
 
 
 def origin_of(summary: Summary) -> Origin:
-    """Where an agent comes from, as far as the package knows it."""
-    made: Any = AGENTS.get(summary.algorithm)
-    if made is not None:
-        paragraphs = _paragraphs(made)
-        return Origin("built in", made.__module__, getattr(made, "reference", ""), paragraphs)
+    """The origin of an agent, as far as the package knows it."""
+    agent: Any = AGENTS.get(summary.algorithm)
+    if agent is not None:
+        paragraphs = _paragraphs(agent)
+        return Origin("built in", agent.__module__, getattr(agent, "reference", ""), paragraphs)
     if summary.is_own:
         return Origin("written by a user", summary.algorithm, "", [])
     return Origin("imported from the original library, BBRL", summary.algorithm, "", [])
@@ -71,27 +71,27 @@ def known_problem(settings: Mapping[str, Any]) -> FlatDirichlet | None:
     origin, test = settings.get("origin"), settings.get("test")
     try:
         if origin in HASHES:
-            made = frozen_set(str(origin), num_mdps=1).test
+            problem = frozen_set(str(origin), num_mdps=1).test
         elif test in PROBLEMS:
-            made = PROBLEMS[str(test)]()
+            problem = PROBLEMS[str(test)]()
         else:
             return None
     except BrlbenchError:
         return None
-    return made if made.digest == settings.get("test_digest") else None
+    return problem if problem.digest == settings.get("test_digest") else None
 
 
-def about_problem(made: FlatDirichlet) -> list[str]:
-    """What the package says about a problem, in paragraphs."""
-    names = [part for part in (made.name or "").split(":") if part in PROBLEMS]
-    return _paragraphs(PROBLEMS[names[0]]) if names else [made.description]
+def about_problem(problem: FlatDirichlet) -> list[str]:
+    """The package's description of a problem, in paragraphs."""
+    names = [part for part in (problem.name or "").split(":") if part in PROBLEMS]
+    return _paragraphs(PROBLEMS[names[0]]) if names else [problem.description]
 
 
-def drawing_of(made: FlatDirichlet) -> str | None:
+def drawing_of(problem: FlatDirichlet) -> str | None:
     """The drawing of a problem as the address of a picture; None if it has too many transitions."""
-    if len(made.counts.values) > MOST_DRAWN:
+    if len(problem.counts.values) > MOST_DRAWN:
         return None
-    picture = render(transitions(made), ".svg")
+    picture = render(transitions(problem), ".svg")
     return "data:image/svg+xml;base64," + base64.b64encode(picture).decode()
 
 
@@ -104,8 +104,8 @@ def web_address(text: str) -> str | None:
     return text if parts.scheme in ("http", "https") and parts.netloc else None
 
 
-def _paragraphs(made: Any) -> list[str]:
+def _paragraphs(thing: Any) -> list[str]:
     """The docstring of the module that defines something."""
-    text = inspect.getdoc(sys.modules[made.__module__]) or ""
+    text = inspect.getdoc(sys.modules[thing.__module__]) or ""
     plain = text.replace("`", "")
     return [" ".join(part.split()) for part in plain.split("\n\n") if part.strip()]

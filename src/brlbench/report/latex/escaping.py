@@ -34,26 +34,28 @@ _GREEK = {
         "rho varsigma sigma tau upsilon varphi chi psi omega".split(),
         start=ord("α"),
     )
-} | {"ο": "o", "ϵ": r"$\epsilon$", "Γ": r"$\Gamma$", "Δ": r"$\Delta$", "Θ": r"$\Theta$",
-     "Λ": r"$\Lambda$", "Π": r"$\Pi$", "Σ": r"$\Sigma$", "Φ": r"$\Phi$", "Ψ": r"$\Psi$",
-     "Ω": r"$\Omega$"}  # fmt: skip
-_SYMBOLS = {
-    "±": r"$\pm$", "≤": r"$\leq$", "≥": r"$\geq$", "≈": r"$\approx$", "≠": r"$\neq$",
-    "∞": r"$\infty$", "×": r"$\times$", "·": r"$\cdot$", "−": "$-$", "→": r"$\to$",
-    "√": r"$\surd$", "∈": r"$\in$", "★": r"$\star$", "µ": r"\textmu{}", "°": r"\textdegree{}",
-    "…": r"\dots{}", "–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''",
-    "§": r"\S{}", "²": "$^2$", "³": "$^3$", "ß": r"\ss{}", "æ": r"\ae{}", "ø": r"\o{}",
-    "Æ": r"\AE{}", "Ø": r"\O{}", "ł": r"\l{}", "Ł": r"\L{}", "œ": r"\oe{}", "ı": r"\i{}",
-    "\N{NO-BREAK SPACE}": "~", "\N{NARROW NO-BREAK SPACE}": r"\,",
-}  # fmt: skip
-_ACCENTS = {
-    "\N{COMBINING GRAVE ACCENT}": "`", "\N{COMBINING ACUTE ACCENT}": "'",
-    "\N{COMBINING CIRCUMFLEX ACCENT}": "^", "\N{COMBINING TILDE}": "~",
-    "\N{COMBINING DIAERESIS}": '"', "\N{COMBINING RING ABOVE}": "r", "\N{COMBINING CARON}": "v",
-    "\N{COMBINING CEDILLA}": "c", "\N{COMBINING MACRON}": "=", "\N{COMBINING BREVE}": "u",
-    "\N{COMBINING DOUBLE ACUTE ACCENT}": "H", "\N{COMBINING DOT ABOVE}": ".",
-    "\N{COMBINING OGONEK}": "k",
-}  # fmt: skip
+}
+_OTHERS = r"""
+    ο o  ϵ $\epsilon$  Γ $\Gamma$  Δ $\Delta$  Θ $\Theta$  Λ $\Lambda$  Π $\Pi$  Σ $\Sigma$
+    Φ $\Phi$  Ψ $\Psi$  Ω $\Omega$  ± $\pm$  ≤ $\leq$  ≥ $\geq$  ≈ $\approx$  ≠ $\neq$
+    ∞ $\infty$  × $\times$  · $\cdot$  − $-$  → $\to$  √ $\surd$  ∈ $\in$  ★ $\star$
+    µ \textmu{}  ° \textdegree{}  … \dots{}  – --  — ---  ‘ `  ’ '  “ ``  ” ''  § \S{}
+    ² $^2$  ³ $^3$  ß \ss{}  æ \ae{}  ø \o{}  Æ \AE{}  Ø \O{}  ł \l{}  Ł \L{}  œ \oe{}  ı \i{}
+"""
+_SYMBOLS: dict[str, str] = {
+    **dict(re.findall(r"(\S) (\S+)", _OTHERS)),
+    "\N{NO-BREAK SPACE}": "~",
+    "\N{NARROW NO-BREAK SPACE}": r"\,",
+}
+# Grave, acute, circumflex, tilde, diaeresis, ring, caron, cedilla, macron, breve, double acute, dot
+# above and ogonek, as they follow a letter in Unicode and precede it in LaTeX.
+_ACCENTS = dict(
+    zip(
+        "\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327\u0304\u0306\u030b\u0307\u0328",
+        "`'^~\"rvc=uH.k",
+        strict=True,
+    )
+)
 _KNOWN = {**_ASCII, **_GREEK, **_SYMBOLS}
 # Neighbours that a font would join into another character.
 _LIGATURES = re.compile(r"(?<=-)(?=-)|(?<=,)(?=,)")

@@ -8,7 +8,7 @@ from pathlib import Path
 from ...errors import reason
 from ...files import atomic_write
 
-_SECONDS = 600  # how long latexmk may take
+_SECONDS = 600  # timeout of latexmk
 
 
 def make_pdf(source: Path, target: Path, overwrite: bool = False) -> str | None:
@@ -18,20 +18,20 @@ def make_pdf(source: Path, target: Path, overwrite: bool = False) -> str | None:
         return f"{target.name} was not made because latexmk is not installed; {source.name} was"
     try:
         with tempfile.TemporaryDirectory() as work:
-            made = _compiled(latexmk, source, Path(work))
+            output = _compiled(latexmk, source, Path(work))
     except subprocess.TimeoutExpired:
         return f"{target.name} was not made: latexmk took longer than {_SECONDS} seconds"
     except OSError as error:  # no place for temporary files, for example
         return f"{target.name} was not made: {reason(error)}"
-    if isinstance(made, str):
-        return f"{target.name} was not made: latexmk says {made}"
-    atomic_write(target, made, overwrite)
+    if isinstance(output, str):
+        return f"{target.name} was not made: latexmk says {output}"
+    atomic_write(target, output, overwrite)
     return None
 
 
 def _compiled(latexmk: str, source: Path, work: Path) -> bytes | str:
-    """The PDF, or what latexmk complains about."""
-    # A copy without what else is in the folder, in which LaTeX would look for packages.
+    """The PDF, or the complaint of latexmk."""
+    # A copy without other files of the folder, in which LaTeX would look for packages.
     folder = source.parent
     for part in (source, *folder.glob("tables/*.tex"), *folder.glob("figures/*.pdf")):
         copied = work / part.relative_to(folder)
@@ -39,13 +39,18 @@ def _compiled(latexmk: str, source: Path, work: Path) -> bytes | str:
         shutil.copyfile(part, copied)
     options = ["-norc", "-pdf", "-interaction=nonstopmode", "-halt-on-error"]
     run = subprocess.run(
-        [latexmk, *options, "-latexoption=-no-shell-escape", source.name], cwd=work,
-        capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False,
-    )  # fmt: skip
-    made = work / (source.stem + ".pdf")
-    if run.returncode or not made.exists():
+        [latexmk, *options, "-latexoption=-no-shell-escape", source.name],
+        cwd=work,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_SECONDS,
+        check=False,
+    )
+    pdf = work / (source.stem + ".pdf")
+    if run.returncode or not pdf.exists():
         return _complaint(run.stdout + run.stderr)
-    return made.read_bytes()
+    return pdf.read_bytes()
 
 
 def _complaint(output: str) -> str:

@@ -9,7 +9,8 @@ from importlib.metadata import version
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ...arguments import format_seconds
-from ...memory import format_mebibytes
+from ...results.display import format_number
+from ...results.schema import Place, shown_in
 from .. import words
 from ..answers import Answer, notes_on
 from ..data import REFERENCE, ReportData
@@ -40,7 +41,8 @@ def _environment() -> Environment:
         REFERENCE=REFERENCE,
         bound=lambda bound: _minus(words.format_bound(bound)),
         feature=words.describe_feature,
-        memory=format_mebibytes,
+        quantities=shown_in(Place.LATEX),
+        quantity=format_number,
         number=_number,
         p_value=words.format_p,
         score=lambda score: _minus(words.format_score(*score)),
@@ -52,9 +54,9 @@ def _environment() -> Environment:
     return environment
 
 
-def render_table(kind: str, found: Answer) -> str:
+def render_table(kind: str, answer: Answer) -> str:
     """One of `TABLES` for an experiment, as LaTeX."""
-    return _environment().get_template(f"{kind}.tex.j2").render(found=found)
+    return _environment().get_template(f"{kind}.tex.j2").render(answer=answer)
 
 
 def render_report(data: ReportData, answers: Sequence[Answer], slugs: Sequence[str]) -> str:
@@ -63,11 +65,13 @@ def render_report(data: ReportData, answers: Sequence[Answer], slugs: Sequence[s
     sections = list(zip(slugs, answers, strict=True))
     question = answers[0].question
     return template.render(
-        sections=sections, notes=notes_on(data, answers), question=question,
+        sections=sections,
+        notes=notes_on(data, answers),
+        question=question,
         level=f"{100 * question.level:g}%",
-        scale=words.scale_sentence([found.experiment for found in answers]),
-        has_bound=any(found.experiment.upper_bound is not None for found in answers),
-    )  # fmt: skip
+        scale=words.scale_sentence([answer.experiment for answer in answers]),
+        has_bound=any(answer.experiment.upper_bound is not None for answer in answers),
+    )
 
 
 def _number(value: float | None, decimals: int = 2) -> Latex | str:

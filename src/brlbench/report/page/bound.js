@@ -35,7 +35,7 @@ class Bound {
 
   nearest(place) {
     const distance = (t) => Math.abs(this.scale.at(t) - place);
-    return this.stops.reduce((found, t) => (distance(t) < distance(found) ? t : found), Infinity);
+    return this.stops.reduce((stop, t) => (distance(t) < distance(stop) ? t : stop), Infinity);
   }
 
   // Snap down to a stop, which has the same answer; near the slider's end, to no bound.

@@ -1,63 +1,36 @@
-// The controls, the state they set, and what is drawn from it.
+// The report's page: the controls, the state they set, and what is drawn from it.
 
 const NO_DECISIONS = "There are none: they need results with single decisions, and not compact files or totals.";
-const PER_DECISION = ["mean", "median", "p95", "max"];
-const find = (id) => document.getElementById(id);
-const data = await readData().catch((error) => {
-  find("about").textContent = `This browser can't read the results: use a newer one. (${error})`;
-  throw error;
-});
-const state = { experiment: data.experiments[0], feature: data.feature }; // the rest is in the address
-const offline = new Bound(find("offline"), update);
-const online = new Bound(find("online"), update);
-const map = new BoundsMap(find("map"), find("legend"), offline, online);
-const offlinePlot = new Scatter(find("offline-plot"), describe);
-const onlinePlot = new Scatter(find("online-plot"), describe);
-const table = new AgentTable(find("agents"), (agent) => {
-  offlinePlot.highlight(agent);
-  onlinePlot.highlight(agent);
-});
+const state = { experiment: content.experiments[0], feature: content.feature }; // the rest is in the address
+const problems = [...new Set(content.experiments.map(({ problem }) => problem))];
+const bounds = { offline: new Bound(find("offline"), update), online: new Bound(find("online"), update) };
+const map = new BoundsMap(find("map"), find("legend"));
+map.control(bounds.offline, bounds.online);
+const offlinePlot = new Scatter(find("offline-plot"));
+const onlinePlot = new Scatter(find("online-plot"));
 const soFarPlot = new LearningPlot(find("so-far-plot"), "discounted reward so far");
 const regretPlot = new LearningPlot(find("regret-plot"), "regret: optimal minus agent");
+const agentTable = new Table(find("agents"), { key: "score", down: true });
+const bestTable = new Table(find("best")), differencesTable = new Table(find("differences"));
 let view, learningAreas, toWrite;
+
+const featureText = (feature) => content.features.find(({ key }) => key === feature);
+const longest = () => ({ offline: bounds.offline.seconds, online: bounds.online.seconds });
 
 // Redraws everything; called when anything but the bounds changes.
 function choose() {
-  const { experiment, feature, hidden, honest } = state;
-  const measured = experiment.measured[Number(honest)];
-  const competes = (i) => !hidden.has(experiment.algorithms[i]);
-  const comparison = new Comparison(experiment, feature, honest, data.limits[state.level], competes);
-  const agents = experiment.labels.map((_, i) => i);
-  const isReference = (i) => experiment.algorithms[i] === data.reference;
-  const shown = agents.filter(competes);
-  const references = agents.filter((i) => isReference(i) && !competes(i));
-  view = {
-    experiment,
-    measured,
-    feature,
-    shown,
-    references,
-    listed: agents.filter((i) => competes(i) || isReference(i)),
-    algorithms: data.algorithms,
-    far: data.far,
-    online: experiment.features[feature],
-    onlineLabel: `online time: ${onlineText(feature)[0]}`,
-    lines: scoreLines(experiment, references.map((i) => measured.scores[i])),
-    score: scoreFormat(measured.scores),
-    scoreLabel: "mean discounted return" + (honest ? ` (${measured.numMdps} MDPs)` : ""),
-    pairs: measured.pairs,
-    comparison,
-  };
-  offline.setTimes(shown.map((i) => experiment.offline[i]));
-  online.setTimes(shown.map((i) => view.online[i]));
+  view = viewOf(state.experiment, state);
+  const { experiment, shown } = view;
+  bounds.offline.setTimes(shown.map((i) => experiment.offline[i]));
+  bounds.online.setTimes(shown.map((i) => view.online[i]));
   tellAbout();
-  table.draw(view);
+  drawAgents();
   draw();
 }
 
 function draw() {
   // All plots are measured before the first is drawn: measuring after drawing is slow.
-  find("so-far-plot").toggleAttribute("hidden", !view.experiment.curves.size);
+  find("so-far-plot").toggleAttribute("hidden", !view.experiment.learning);
   find("regret").hidden = !referenceCurve();
   const plots = [offlinePlot, onlinePlot, map, soFarPlot, regretPlot];
   const areas = plots.map(({ svg }) => areaOf(svg));
@@ -70,63 +43,158 @@ function draw() {
 
 // Updates what depends on the bounds.
 function update() {
-  const answer = view.comparison.within(offline.seconds, online.seconds);
-  const { experiment, references } = view;
-  const looks = experiment.labels.map((_, i) =>
-    experiment.offline[i] <= offline.seconds && view.online[i] <= online.seconds ? "" : "out");
-  for (const i of answer.best) looks[i] = "best";
-  for (const i of answer.winners) looks[i] = "best winner";
-  for (const i of references) looks[i] += " reference";
-  const z = zTexts(view, answer.best);
+  const { offline, online } = longest();
+  const answer = view.comparison.within(offline, online);
+  const looks = looksWithin(view, answer, longest());
+  const z = new Map(answer.best.map((i, k) => [i, k ? view.comparison.pairs.z(answer.best[0], i) : -Infinity]));
+  Object.assign(view, { looks, z });
   tellAnswer(answer);
-  drawBest(find("best"), view, answer, z);
-  drawDifferences(find("differences"), view, answer);
+  drawBest(answer);
+  drawDifferences(answer);
   drawLearning(answer);
-  offlinePlot.update(looks, offline.seconds);
-  onlinePlot.update(looks, online.seconds);
+  offlinePlot.update(looks, offline);
+  onlinePlot.update(looks, online);
   map.update(answer);
-  table.update(looks, z);
+  agentTable.update(["z", "within", "winner"]);
   clearTimeout(toWrite); // browsers refuse many changes of the address per second
-  toWrite = setTimeout(() => writeAddress(state, { offline: offline.seconds, online: online.seconds }), 100);
+  toWrite = setTimeout(remember, 100);
 }
+
+function remember() {
+  const { experiment, feature, level, honest, hidden } = state;
+  const { offline, online } = longest();
+  const isUsual = hidden.size === 1 && hidden.has(content.reference);
+  writeAddress({
+    problem: experiment.problem,
+    prior: experiment.case,
+    offline: offline < Infinity ? offline : null,
+    online: online < Infinity ? online : null,
+    feature: feature === content.feature ? null : feature,
+    level: level === content.level ? null : content.levels[level],
+    honest: honest ? 1 : null,
+    algorithm: isUsual ? null : algorithms.flatMap(({ name }, k) => (hidden.has(k) ? [] : [name])),
+  });
+}
+
+const label = (i) => labelOf(view.algorithmOf(i), view.experiment.labels[i]);
+const zText = (z) => {
+  if (z === undefined) return "";
+  if (z === -Infinity) return "best";
+  return z < content.far ? z.toFixed(2).replace("-0.00", "0.00") : `> ${content.far}`;
+};
+const isWithin = (i) => !view.looks[i].includes("out");
+const isWinner = (i) => view.looks[i].includes("winner");
+
+// The table of all agents: a column per number that is known, with its name in CSV files.
+function drawAgents() {
+  const { measured, score, online, experiment } = view;
+  const column = (name, key, title, values, more) =>
+    (values ? [{ name, key, title, value: (i) => values[i], format: score, ...more }] : []);
+  const down = { down: true };
+  view.looks = experiment.labels.map(() => "");
+  view.z = new Map();
+  agentTable.draw([
+    { name: "agent", key: "agent", title: "Agent", kind: "name", value: (i) => experiment.labels[i], show: label },
+    ...column("score", "score", "Score", measured.scores, down),
+    ...column("ci95", "interval", "± 95%", measured.ci95),
+    { key: "z", title: "Z", value: (i) => view.z.get(i), show: (i) => zText(view.z.get(i)) },
+    ...column("mean_return", "unadjusted", "Mean return", measured.meanReturns, down),
+    ...column("mean_return_ci95", "unadjustedInterval", "± 95%", measured.meanReturnsCi95),
+    ...column("normalised", "normalised", "Normalised", measured.normalised, { ...down, format: fixed(3) }),
+    ...experiment.quantities.flatMap(({ name, key, title, unit, values }) => {
+      const format = { format: formatOf(unit) };
+      return key === "online" ? column(`${name}_${state.feature}`, key, title, online, format) : column(name, key, title, values, format);
+    }),
+    { name: "within_bounds", key: "within", title: "In bounds", ...down, value: isWithin, format: (within) => (within ? "yes" : "no") },
+    {
+      name: "winner", key: "winner", title: "Winner", ...down, value: isWinner,
+      show: (i) => (view.references.includes(i) ? "reference" : isWinner(i) ? "★ winner" : ""),
+    },
+  ], view.listed, (i) => view.looks[i]);
+  for (const { item, node } of agentTable.rows) {
+    const highlight = (agent) => [offlinePlot, onlinePlot].forEach((plot) => plot.highlight(agent));
+    node.addEventListener("pointerenter", () => highlight(item));
+    node.addEventListener("pointerleave", () => highlight(null));
+  }
+}
+
+function drawBest({ best, winners }) {
+  const { experiment, measured, online } = view;
+  const ends = best.map((i) => [-1, 1].map((side) => measured.scores[i] + side * (measured.ci95[i] || 0)));
+  const scale = intervalScale(ends, 90);
+  const below = (i) => (measured.meanReturns ? [small(`(${meanReturn(view, i)})`)] : []);
+  bestTable.draw([
+    { title: "Agent", kind: "name", show: label },
+    { title: "Score ± 95%", show: (i) => [scoreText(view, i), ...below(i)] },
+    { title: "Z", show: (i) => zText(view.z.get(i)) },
+    { show: (i) => scale.draw(view.algorithmOf(i), measured.scores[i], ends[best.indexOf(i)]) },
+    { title: "Offline", show: (i) => formatSeconds(experiment.offline[i]) },
+    { title: "Online", show: (i) => formatSeconds(online[i]) },
+  ], best, (i) => (winners.includes(i) ? "winner" : ""));
+  const limit = experiment.bound === null ? [] : [element("tr", { class: "out" },
+    element("td", {}, "no agent can pass (bound)"), element("td", { class: "number" }, experiment.boundText),
+    element("td", { colspan: 4 }))];
+  find("best").tFoot.replaceChildren(...limit);
+}
+
+// How far each of the best agents is behind the first of them, on the same MDPs.
+function drawDifferences({ best: [first, ...others] }) {
+  const { measured, score, comparison } = view, { scores } = measured;
+  const width = Math.min(460, Math.max(110, 0.42 * find("differences").parentElement.clientWidth - 20));
+  const rows = others.map((i) => {
+    const mean = scores[i] - scores[first], half = comparison.pairs.width(first, i);
+    return { i, mean, half, ends: [mean - (half || 0), mean + (half || 0)] };
+  });
+  const scale = intervalScale(rows.map(({ ends }) => ends), width, 0);
+  differencesTable.draw([
+    { title: "Agent", kind: "name", show: ({ i }) => label(i) },
+    { title: "Difference ± 95%", show: ({ mean, half }) => `${minus(score(mean))} ± ${score(half)}` },
+    {
+      title: rows.length ? scale.axis(find("differences")) : "",
+      show: ({ i, mean, ends }) => scale.draw(view.algorithmOf(i), mean, ends),
+    },
+  ], rows);
+}
+
+const curveOf = ({ learning }, i) => pointsOf(learning, learning.agents.indexOf(i));
 
 // The learning curve of the reference, if it has one.
 function referenceCurve() {
-  const { algorithms, curves } = state.experiment;
-  return [...curves].find(([agent]) => algorithms[agent] === data.reference)?.[1];
+  const { experiment } = state;
+  const agent = experiment.learning?.agents.find((i) => experiment.algorithms[i] === content.reference);
+  return agent === undefined ? undefined : curveOf(experiment, agent);
 }
 
 function drawLearning({ best, winners }) {
-  const { curves, labels } = view.experiment;
-  const lines = best.filter((i) => curves.has(i)).map((i) => ({ agent: i, points: curves.get(i) }));
-  const missing = best.filter((i) => !curves.has(i)).map((i) => labels[i]);
-  const few = lines.length <= MOST_BANDS;
-  let note = `Means over all MDPs; 95% ${few ? "bands" : "band of the best agent"}.`;
-  if (missing.length) note += ` Without single decisions, so not shown: ${missing.join(", ")}.`;
-  if (!curves.size) note = NO_DECISIONS;
-  find("learning-note").textContent = note;
+  const { experiment, score } = view;
+  const { labels, learning, bound } = experiment;
   soFarPlot.legend.replaceChildren();
-  if (!curves.size) return;
-  soFarPlot.draw(view, learningAreas[0], lines, winners, scoreLines(view.experiment, []));
+  find("learning-note").textContent = NO_DECISIONS;
+  if (!learning) return;
+  const lines = best.filter((i) => learning.agents.includes(i)).map((i) => {
+    const algorithm = view.algorithmOf(i);
+    return { algorithm, label: algorithm.name, points: curveOf(experiment, i), isThick: winners.includes(i) };
+  });
+  const missing = best.filter((i) => !learning.agents.includes(i)).map((i) => labels[i]);
+  find("learning-note").textContent = `Means over all MDPs; 95% ${lines.length <= MOST_BANDS ? "bands" : "band of the best agent"}.`
+    + (missing.length ? ` Without single decisions, so not shown: ${missing.join(", ")}.` : "");
+  soFarPlot.draw(learningAreas[0], lines, scoreLines(experiment, []), score);
   const reference = referenceCurve();
   if (!reference) return;
-  const regrets = lines.map(({ agent, points }) => ({ agent, points: regretOf(points, reference) }));
-  const { bound } = view.experiment, end = reference.at(-1).mean;
-  const least = bound === null ? [] : [{ at: end - bound, name: "no agent ends below", look: "limit" }];
-  regretPlot.draw(view, learningAreas[1], regrets, winners, least);
+  const regrets = lines.map(({ points, ...line }) => ({ ...line, points: regretOf(points, reference) }));
+  const least = { at: reference.at(-1).mean - bound, name: "no agent ends below", look: "limit" };
+  regretPlot.draw(learningAreas[1], regrets, bound === null ? [] : [least], score);
 }
 
 function tellAnswer({ best, winners }) {
-  const name = (i) => element("strong", {}, data.algorithms[view.experiment.algorithms[i]].name);
-  const bounds = [];
-  if (offline.seconds < Infinity) bounds.push(`${formatSeconds(offline.seconds)} offline`);
-  if (online.seconds < Infinity) {
-    bounds.push(`${formatSeconds(online.seconds)} ${onlineText(state.feature)[1]}`);
-  }
-  const where = bounds.length ? `Within ${bounds.join(" and ")}` : "Without time bounds";
-  const level = percent(data.levels[state.level]);
+  const { offline, online } = longest();
+  const limits = [];
+  if (offline < Infinity) limits.push(`${formatSeconds(offline)} offline`);
+  if (online < Infinity) limits.push(`${formatSeconds(online)} ${featureText(state.feature).within}`);
+  const where = limits.length ? `Within ${limits.join(" and ")}` : "Without time bounds";
+  const level = percent(content.levels[state.level]);
   const before = (k) => (k === 0 ? "" : k === winners.length - 1 ? " and " : ", ");
-  const names = winners.flatMap((i, k) => [before(k), name(i)]);
+  const names = winners.flatMap((i, k) => [before(k), element("strong", {}, view.algorithmOf(i).name)]);
   let end = ` is best: all others are significantly worse at ${level}.`;
   if (winners.length > 1) end = ` are best (not significantly different at ${level}).`;
   if (best.length === 1) end = " is the only algorithm.";
@@ -145,8 +213,8 @@ function tellAbout() {
   find("about").textContent = about.join(" · ");
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
   find("best-note").textContent = "Z is the paired test of the best agent against each: below "
-    + `${data.limits[state.level].toFixed(2)}, the agent is not significantly worse.`
-    + (measured.unadjusted ? " In brackets: mean returns, with their luck." : "")
+    + `${content.limits[state.level].toFixed(2)}, the agent is not significantly worse.`
+    + (measured.meanReturns ? " In brackets: mean returns, with their luck." : "")
     + (state.honest ? ` Scores and Z are of ${measured.numMdps} MDPs, which had no part in choosing the agents.` : "");
   find("differences-note").textContent = "Mean returns minus those of the best agent, on the same "
     + `${measured.numMdps} MDPs. An interval that leaves out 0 is a difference that the MDPs show.`;
@@ -155,7 +223,7 @@ function tellAbout() {
   find("bound-note").hidden = experiment.bound === null;
   find("scale-note").hidden = !measured.normalised;
   find("scale-top").textContent = experiment.bound === null ? "“optimal”" : "the bound";
-  find("adjusted-note").hidden = !measured.unadjusted;
+  find("adjusted-note").hidden = !measured.meanReturns;
   const notes = [...experiment.notes, experiment.warnings[Number(state.honest)]].filter(Boolean);
   find("notes").hidden = !notes.length;
   find("notes").replaceChildren(...notes.map((note) => element("p", {}, note)));
@@ -163,11 +231,11 @@ function tellAbout() {
 
 // What the controls show, for print.
 function tellChoice() {
-  const left = data.algorithms.filter((_, k) => k !== data.reference && state.hidden.has(k));
+  const left = algorithms.filter((_, k) => k !== content.reference && state.hidden.has(k));
   const parts = [
     `Problem ${state.experiment.problem}, prior ${state.experiment.case}`,
     view.onlineLabel,
-    `significance ${percent(data.levels[state.level])}`,
+    `significance ${percent(content.levels[state.level])}`,
     state.honest ? "honest: one half of the MDPs chose the agents, the other half tested them"
       : "agents were chosen and tested on the same MDPs",
   ];
@@ -175,70 +243,45 @@ function tellChoice() {
   find("chosen").textContent = `${parts.join("; ")}.`;
 }
 
-// The full description of an agent, for the tip.
-function describe(i) {
-  const { experiment, measured, score } = view;
-  const rows = [...experiment.parameters[i]];
-  rows.push(["score", `${score(measured.scores[i])} ± ${score(measured.ci95[i])}`]);
-  if (measured.unadjusted) rows.push(["mean return", meanReturn(measured, i, score)]);
-  if (measured.normalised) rows.push(["normalised", formatNormalised(measured.normalised[i])]);
-  rows.push(["offline", formatSeconds(experiment.offline[i])]);
-  for (const [feature, times] of Object.entries(experiment.features)) {
-    rows.push([onlineText(feature)[0], formatSeconds(times[i])]);
-  }
-  const terms = rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
-  const name = data.algorithms[experiment.algorithms[i]].name;
-  return [element("strong", {}, name), element("dl", {}, ...terms)];
-}
-
-function options(id, entries, chosen) {
-  const made = entries.map(([value, text]) => new Option(text, value, false, value === chosen));
-  find(id).replaceChildren(...made);
-}
-
 // Chooses the wanted prior of the chosen problem, or else one as accurate as the current one.
 function offerCases(wanted) {
   const { accurate } = state.experiment;
-  const same = data.experiments.filter(({ problem }) => problem === find("problem").value);
+  const same = content.experiments.filter(({ problem }) => problem === find("problem").value);
   state.experiment = same.find((experiment) => experiment.case === wanted)
     ?? same.find((experiment) => experiment.accurate === accurate) ?? same[0];
-  options("case", same.map((experiment) => [experiment.case, experiment.case]), state.experiment.case);
-  const features = Object.keys(state.experiment.features);
-  if (!features.includes(state.feature)) state.feature = data.feature;
-  options("feature", features.map((name) => [name, onlineText(name)[0]]), state.feature);
-  for (const box of find("algorithms").querySelectorAll("input")) {
+  offer("case", same.map((experiment) => [experiment.case, experiment.case]), state.experiment.case);
+  const features = state.experiment.features.map(({ key }) => key);
+  if (!features.includes(state.feature)) state.feature = content.feature;
+  offer("feature", features.map((key) => [key, featureText(key).title]), state.feature);
+  for (const box of algorithmBoxes()) {
     box.disabled = !state.experiment.algorithms.includes(Number(box.value));
   }
 }
 
-function offerAlgorithms() {
-  colourAlgorithms(data.algorithms);
-  find("algorithms").append(...data.algorithms.map((algorithm, k) => {
-    const box = element("input", { type: "checkbox", value: k });
-    const note = k === data.reference ? " (knows the MDP)" : "";
-    return element("label", {}, box, mark(algorithm), algorithm.name + note);
-  }));
-}
-
 function filter(tick) {
-  const boxes = [...find("algorithms").querySelectorAll("input")];
-  if (tick !== undefined) {
-    for (const box of boxes) box.checked = tick && Number(box.value) !== data.reference;
+  for (const box of tick === undefined ? [] : algorithmBoxes()) {
+    box.checked = tick && Number(box.value) !== content.reference;
   }
-  state.hidden = new Set(boxes.filter((box) => !box.checked).map((box) => Number(box.value)));
+  const ticked = tickedAlgorithms();
+  state.hidden = new Set([...algorithms.keys()].filter((k) => !ticked.includes(k)));
   choose();
 }
 
 function chooseFeature(feature) {
   // A bound per decision says nothing about a whole trajectory.
-  const alike = PER_DECISION.includes(feature) && PER_DECISION.includes(state.feature);
-  if (!alike) online.set(Infinity, false);
+  const alike = [feature, state.feature].every((key) => featureText(key).perDecision);
+  if (!alike) bounds.online.set(Infinity, false);
   state.feature = feature;
   choose();
 }
 
 function download() {
-  const address = URL.createObjectURL(new Blob([table.csv()], { type: "text/csv" }));
+  const rows = csv(agentTable.named([
+    { name: "algorithm", value: (i) => view.algorithmOf(i).name },
+    { name: "mdps", value: () => view.measured.numMdps },
+    { name: "bound", value: () => view.experiment.bound },
+  ]));
+  const address = URL.createObjectURL(new Blob([rows], { type: "text/csv" }));
   const name = `${view.experiment.name.replace(/[^\w.-]+/g, "_")}.csv`;
   element("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
@@ -246,30 +289,31 @@ function download() {
 
 // Takes the state from the address.
 function restore() {
-  const { problem, prior, feature, offline: longest, online: longestDecision, ...rest } = readAddress();
-  Object.assign(state, rest);
-  find("problem").value = problems.includes(problem) ? problem : data.experiments[0].problem;
-  state.experiment = data.experiments[0];
-  state.feature = feature ?? data.feature;
-  offerCases(prior);
+  const named = readAddress(), level = content.levels.indexOf(Number(named.get("level")));
+  const names = readList("algorithm"), isNamed = ({ name }) => names?.includes(name);
+  const isUsual = names === null || (names.length && !algorithms.some(isNamed));
+  state.level = level < 0 ? content.level : level;
+  state.honest = named.get("honest") === "1";
+  state.hidden = new Set(isUsual ? [content.reference] : algorithms.flatMap((each, k) => (isNamed(each) ? [] : [k])));
+  const problem = named.get("problem");
+  find("problem").value = problems.includes(problem) ? problem : problems[0];
+  state.experiment = content.experiments[0];
+  state.feature = named.get("feature") ?? content.feature;
+  offerCases(named.get("prior"));
   find("level").value = state.level;
   find("honest").checked = state.honest;
-  for (const box of find("algorithms").querySelectorAll("input")) {
-    box.checked = !state.hidden.has(Number(box.value));
+  for (const box of algorithmBoxes()) box.checked = !state.hidden.has(Number(box.value));
+  for (const [name, bound] of Object.entries(bounds)) {
+    const seconds = parseSeconds(named.get(name) ?? "");
+    bound.set(Number.isNaN(seconds) ? Infinity : seconds, false);
   }
-  offline.set(longest, false);
-  online.set(longestDecision, false);
+  agentTable.restore();
   choose();
 }
 
-function listen(id, type, act) {
-  find(id).addEventListener(type, ({ target }) => act(target));
-}
-
-offerAlgorithms();
-const problems = [...new Set(data.experiments.map(({ problem }) => problem))];
-options("problem", problems.map((name) => [name, name]));
-options("level", data.levels.map((level, k) => [k, percent(level)]));
+offerAlgorithms([...algorithms.keys()], () => true, (k) => (k === content.reference ? " (knows the MDP)" : ""));
+offer("problem", problems.map((name) => [name, name]));
+offer("level", content.levels.map((level, k) => [k, percent(level)]));
 listen("problem", "change", () => { offerCases(state.experiment.case); choose(); });
 listen("case", "change", ({ value }) => { offerCases(value); choose(); });
 listen("feature", "change", ({ value }) => chooseFeature(value));
@@ -282,9 +326,4 @@ listen("csv", "click", download);
 find("controls").addEventListener("submit", (event) => event.preventDefault());
 addEventListener("hashchange", restore);
 restore();
-
-let width = innerWidth;
-addEventListener("resize", () => {
-  if (innerWidth !== width) draw();
-  width = innerWidth;
-});
+onResize(draw);

@@ -1,28 +1,31 @@
-"""Imports experiments and results of the original C++ library, BBRL.
+"""Imports experiments, agents and results of the original C++ library, BBRL.
 
 An experiment becomes one that agents of this package can play; a result stands beside theirs in
-reports. Returns are as they were. What the library does not store stays unknown: the time of single
-decisions, processor time, the machine.
+reports. Returns are as they were. The library stores neither the time of single decisions nor
+processor time nor the machine.
 """
 
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import InvalidInput, StoreError, encodable
 from ...files import PARSED_BYTES, check_free, expanded, read_bytes
 from ...mdps.dirichlet import FlatDirichlet
 from ...protocol.experiment import Experiment
-from ...protocol.result import Result
-from ...protocol.summary import ORIGINAL
-from ...protocol.totals import Totals, discounted
+from ...protocol.recording import discounted
+from ...results.files import write_result
+from ...results.result import Result
+from ...results.summary import ORIGINAL
 from ..experiments import write_experiment
-from ..results import write_result
 from .agents import OriginalAgent, parse_agent
 from .lines import Lines
-from .runs import Played, Run, experiment_of, parse_run
+from .runs import Record, experiment_of, parse_run
 
 _SUFFIXES = (".zz", ".z", ".dat")
 
@@ -34,14 +37,6 @@ class Source(NamedTuple):
     kind: str  # the class that its third line names
     lines: Lines
     digest: str  # SHA-256 of the file
-
-    @property
-    def stem(self) -> str:
-        """The file's name without its suffixes."""
-        name = self.path.name
-        for suffix in _SUFFIXES:
-            name = name.removesuffix(suffix)
-        return name
 
     def provenance(self, key: str) -> dict[str, str]:
         """Where something came from, for metadata."""
@@ -75,13 +70,14 @@ def import_files(
     written: list[tuple[Path, Experiment | Result]] = []
     for path, target in zip(runs, targets, strict=True):
         source = open_source(path)
-        run = _parsed(source)
-        experiment = experiment_of(run, prior, test, str(path), _origin(run, source))
-        if run.played is None or mdps_only:
+        run = parse_run(source.lines, str(path))
+        origin = f"{ORIGINAL} {run.name} ({encodable(path.name)}, sha256 {source.digest})"
+        experiment = experiment_of(run, prior, test, str(path), origin)
+        if run.record is None or mdps_only:
             write_experiment(target, experiment, overwrite)
             written.append((target, experiment))
         else:
-            result = result_of(run.played, experiment, source, *_player(source, agents))
+            result = result_of(run.record, experiment, source, *_player(path, agents))
             write_result(target, result, keep_paths=True, overwrite=overwrite)
             written.append((target, result))
     return written
@@ -114,49 +110,62 @@ def read_agent_file(path: Path) -> OriginalAgent:
     if agent.algorithm != f"{ORIGINAL}opps-ds":
         return agent
     # Which set of formulas was searched shows in the file's name at most.
-    return agent._replace(parameters={**agent.parameters, "file": encodable(source.stem)})
+    return agent._replace(parameters={**agent.parameters, "file": encodable(_stem(path))})
 
 
 def result_of(
-    played: Played,
+    record: Record,
     experiment: Experiment,
     source: Source,
     agent_path: Path,
     agent: OriginalAgent,
 ) -> Result:
     """The result of an agent; of its times, only what one time for the whole run tells."""
-    returns = discounted(played.rewards, experiment.discount)
-    per_trajectory = played.seconds / returns.size
-    online = {"mean": per_trajectory / experiment.horizon, "total": per_trajectory}
+    arrays: dict[str, NDArray[Any] | None] = {
+        "rewards": record.rewards,
+        "states": record.states,
+        "actions": record.actions,
+    }
+    rows = {
+        name: array.reshape(-1, array.shape[-1])
+        for name, array in arrays.items()
+        if array is not None
+    }
+    mdps, trajectories = np.divmod(
+        np.arange(experiment.num_trajectories), experiment.trajectories_per_mdp
+    )
+    per_trajectory = record.seconds / experiment.num_trajectories
     return Result(
         algorithm=agent.algorithm,
         parameters=agent.parameters,
         settings=experiment.settings(),
         experiment_hash=experiment.hash,
-        offline_seconds=agent.seconds,
-        offline_cpu_seconds=None,
-        cpu_nanoseconds=None,
-        rewards=played.rewards,
-        nanoseconds=None,
-        states=played.states,
-        actions=played.actions,
         machine={
             "processor": "unknown, as BBRL does not store it",
             **source.provenance(""),
             **open_source(agent_path).provenance("agent_"),
             "agent_name": agent.name,
         },
-        totals=Totals(returns, online, None),
-        experiment=experiment,
+        measured={
+            "offline_seconds": agent.seconds,
+            "mean_seconds": per_trajectory / experiment.horizon,
+            "total_seconds": per_trajectory,
+        },
+        columns={
+            "mdp": mdps,
+            "trajectory": trajectories,
+            "return": discounted(rows["rewards"], experiment.discount),
+            **rows,
+        },
     )
 
 
-def _parsed(source: Source) -> Run:
-    return parse_run(source.lines, str(source.path))
-
-
-def _origin(run: Run, source: Source) -> str:
-    return f"{ORIGINAL} {run.name} ({encodable(source.path.name)}, sha256 {source.digest})"
+def _stem(path: Path) -> str:
+    """A file's name without its suffixes."""
+    name = path.name
+    for suffix in _SUFFIXES:
+        name = name.removesuffix(suffix)
+    return name
 
 
 def _targets(runs: Sequence[Path], output: Path) -> list[Path]:
@@ -169,26 +178,26 @@ def _targets(runs: Sequence[Path], output: Path) -> list[Path]:
         output.mkdir(exist_ok=True)
     except OSError as error:
         raise StoreError(f"{output} can't be made a folder: {error.strerror}") from None
-    names = [f"{open_source(path).stem}.parquet" for path in runs]
+    names = [f"{_stem(path)}.parquet" for path in runs]
     [(name, times)] = Counter(names).most_common(1)
     if times > 1:
         raise InvalidInput(f"{times} of the files would become {name}: import them one by one")
     return [output / name for name in names]
 
 
-def _player(source: Source, agents: dict[Path, OriginalAgent]) -> tuple[Path, OriginalAgent]:
+def _player(result: Path, agents: dict[Path, OriginalAgent]) -> tuple[Path, OriginalAgent]:
     """The agent of a result: the only one, or the one whose file's name ends the result's."""
-    fitting = [path for path in agents if source.stem.endswith(open_source(path).stem)]
+    fitting = [path for path in agents if _stem(result).endswith(_stem(path))]
     if len(agents) == 1:
         fitting = list(agents)
     if not agents:
         raise InvalidInput(
-            f"{source.path} does not say who played it: give the agent's file too, or take its "
+            f"{result} does not say who played it: give the agent's file too, or take its "
             "MDPs alone with --mdps-only"
         )
     if not fitting:
         raise InvalidInput(
-            f"no agent's file has a name that {source.stem} ends in: rename it, or import one "
+            f"no agent's file has a name that {_stem(result)} ends in: rename it, or import one "
             "result with its agent"
         )
     path = max(fitting, key=lambda each: len(each.name))

@@ -1,4 +1,4 @@
-"""The agent files of the original library: who played, with which parameters, trained how long.
+"""The agent files of the original library: names, parameters and training times.
 
 Parameters have this package's names. The models that agents learned are not read.
 """
@@ -6,9 +6,9 @@ Parameters have this package's names. The models that agents learned are not rea
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ...agents.labels import label_of
 from ...errors import short
-from ...protocol.labels import label_of
-from ...protocol.summary import ORIGINAL
+from ...results.summary import ORIGINAL
 from .lines import Lines
 
 Parameters = dict[str, Any]
@@ -96,19 +96,19 @@ def _random_mix(lines: Lines) -> Parameters:
 
 
 def _opps_ds(lines: Lines) -> Parameters:
-    """How a formula was searched, and which was found; trained agents forget the others."""
-    found = _inner(lines, "the chosen agent")
+    """The search for a formula and its outcome; trained agents forget the other formulas."""
+    chosen = _inner(lines, "the chosen agent")
     parameters = _plain(draws=int, exploration=float)(lines)
-    return {**parameters, "chosen": found and found.parameters.get("formula")}
+    return {**parameters, "chosen": chosen and chosen.parameters.get("formula")}
 
 
 def _opps_cs(lines: Lines) -> Parameters:
-    found = _inner(lines, "the chosen agent")
+    chosen = _inner(lines, "the chosen agent")
     parameters = _plain(evaluations=int, K=int, k=int, greatest_depth=int, delta=float)(lines)
     return {
         "strategy": lines.text("the class of strategies"),
         **parameters,
-        "chosen": _label(found),
+        "chosen": _label(chosen),
     }
 
 
@@ -127,9 +127,13 @@ def _ann(lines: Lines) -> Parameters:
     lines.whole("the most epochs")
     patience = lines.whole("the number of epochs without an improvement")
     return {
-        "hidden": "-".join(map(str, hidden)), "rate": None, "falling": falling,
-        "patience": patience, "mdps": mdps, "teacher": teacher,
-    }  # fmt: skip
+        "hidden": "-".join(map(str, hidden)),
+        "rate": None,
+        "falling": falling,
+        "patience": patience,
+        "mdps": mdps,
+        "teacher": teacher,
+    }
 
 
 def _first_rate(name: str) -> str | None:

@@ -58,9 +58,9 @@ class Lines:
 
     def header(self, name: str, size: int | None = None) -> int:
         """The name of a class and the number of its values, which must be `size` if given."""
-        found = self.text(f"the name {name}")
-        if found.strip() != name:
-            raise self.damage(f"is {short(found)}, must be {name!r}")
+        text = self.text(f"the name {name}")
+        if text.strip() != name:
+            raise self.damage(f"is {short(text)}, must be {name!r}")
         announced = self.whole(f"the number of values of {name}")
         if size is not None and announced != size:
             raise self.damage(f"is {announced}, must be {size}, the number of values of {name}")

@@ -14,15 +14,15 @@ from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats, Integers
 from ...problems.formats.original import Numbers, parse_numbers
 from ...protocol.experiment import Experiment
-from ..checks import check_probabilities
+from ..experiments import check_probabilities
 from .lines import Lines
 
 _VALUES = 8  # of an experiment, besides its MDPs and trajectories
 _REWARD_DIGITS = 1e-12  # files have 15 digits
 
 
-class Played(NamedTuple):
-    """What was observed: N MDPs, K trajectories per MDP, T decisions each."""
+class Record(NamedTuple):
+    """The record of a result: N MDPs, K trajectories per MDP, T decisions each."""
 
     rewards: Floats  # [N, K, T]
     states: Integers | None  # [N, K, T + 1]; None unless trajectories were saved
@@ -31,14 +31,14 @@ class Played(NamedTuple):
 
 
 class Run(NamedTuple):
-    """An experiment file; `played` is None if no agent has played it."""
+    """An experiment file; `record` is None if no agent has played it."""
 
     name: str
     mdps: list[Numbers]
     trajectories_per_mdp: int
     discount: float
     horizon: int
-    played: Played | None
+    record: Record | None
 
 
 def parse_run(lines: Lines, source: str) -> Run:
@@ -70,8 +70,8 @@ def parse_run(lines: Lines, source: str) -> Run:
     horizon = lines.whole("the horizon", least=1)
     lines.whole("whether simulations are safe")
     lines.end()
-    unplayed = Run(name, mdps, per_mdp, discount, horizon, None)
-    return unplayed._replace(played=_joined(unplayed, records or rewards, seconds, source))
+    run = Run(name, mdps, per_mdp, discount, horizon, None)
+    return run._replace(record=_joined(run, records or rewards, seconds, source))
 
 
 def _parse_mdp(lines: Lines, source: str) -> Numbers:
@@ -97,8 +97,8 @@ def _parse_record(lines: Lines) -> Floats:
     return rows
 
 
-def _joined(run: Run, trajectories: list[Floats], seconds: float, source: str) -> Played | None:
-    """What all trajectories [T, 4], or their rewards [T, 1], hold; None if all are empty."""
+def _joined(run: Run, trajectories: list[Floats], seconds: float, source: str) -> Record | None:
+    """The record of all trajectories [T, 4], or of rewards [T, 1]; None if all are empty."""
     num_mdps, per_mdp, horizon = len(run.mdps), run.trajectories_per_mdp, run.horizon
     lengths = {len(rows) for rows in trajectories}
     if lengths <= {0}:
@@ -109,16 +109,16 @@ def _joined(run: Run, trajectories: list[Floats], seconds: float, source: str) -
             "decisions"
         )
     if 0 in lengths:
-        played = sum(len(rows) > 0 for rows in trajectories)
+        number = sum(len(rows) > 0 for rows in trajectories)
         raise StoreError(
-            f"{source} is unfinished, {played} of {num_mdps * per_mdp} trajectories were played: "
+            f"{source} is unfinished, {number} of {num_mdps * per_mdp} trajectories were played: "
             "let the original library play the rest, then import it"
         )
     rows = np.stack(trajectories).reshape(num_mdps, per_mdp, horizon, -1)
     rewards = np.ascontiguousarray(rows[..., -1])
     if rows.shape[-1] == 1:
-        return Played(rewards, None, None, seconds)
-    return Played(rewards, *_path(rows, run, source), seconds)
+        return Record(rewards, None, None, seconds)
+    return Record(rewards, *_path(rows, run, source), seconds)
 
 
 def _path(rows: Floats, run: Run, source: str) -> tuple[Integers, Integers]:
@@ -181,10 +181,10 @@ def _check_fit(mdp: Numbers, test: FlatDirichlet, which: str) -> None:
             f"{name} excludes: {remedy}"
         )
     variances = np.zeros(shape) if mdp.variances is None else mdp.variances
-    given = (mdp.means, variances, np.broadcast_to(_start(mdp, test), test.start.shape))
+    numbers = (mdp.means, variances, np.broadcast_to(_start(mdp, test), test.start.shape))
     known = (test.rewards.mean.to_dense(), test.rewards.variance.to_dense(), test.start)
     for what, one, other in zip(
-        ("rewards", "reward variances", "start"), given, known, strict=True
+        ("rewards", "reward variances", "start"), numbers, known, strict=True
     ):
         chosen = possible if one.ndim == 3 else slice(None)
         if not np.allclose(one[chosen], other[chosen], rtol=_REWARD_DIGITS, atol=0):

@@ -1,1 +1,0 @@
-"""Make the arrays that compiled agents work on, from a prior."""

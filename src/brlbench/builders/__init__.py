@@ -1,0 +1,1 @@
+"""Functions that build the arrays of compiled agents from a prior."""

@@ -1,0 +1,55 @@
+"""Build merged MDPs: each pair has several sampled rows and uses the best of them."""
+
+import numpy as np
+
+from ..kernels.solving.merged_state import MAX_REGIONS, TWO_ROWS, Merged, Regions, Sample
+from ..kernels.solving.sampled import Initial
+from ..kernels.types import Floats, Integers
+from ..mdps.dirichlet import FlatDirichlet
+from ..mdps.task import Task
+from .sampled import build_sampled
+
+# At most this many probabilities of rows are in memory (32 MB); other rows are drawn repeatedly.
+MAX_IN_MEMORY = 2**22
+
+
+def build_merged(
+    prior: FlatDirichlet, task: Task, num_rows: Integers, most_rows: Floats
+) -> tuple[Merged, Initial]:
+    """The prior's merged MDP, not sampled yet; `most_rows` [P] limits the rows of a pair."""
+    lengths = np.diff(prior.counts.row_start)
+    several = (most_rows > 1) & (lengths > 2)
+    # Twice, because a pair's rows move when more of them are drawn.
+    room = min(2 * float(most_rows[several] @ lengths[several]), MAX_IN_MEMORY)
+    pairs = len(lengths)
+    mdp, initial = build_sampled(prior, task, prior.num_states + TWO_ROWS * pairs + int(room))
+    merged = Merged(
+        mdp=mdp,
+        num_rows=num_rows,
+        sample=_build_sample(pairs),
+        regions=_build_regions(pairs, len(mdp.entry_reward)),
+        worth=np.zeros(prior.num_states),
+    )
+    return merged, initial
+
+
+def _build_sample(pairs: int) -> Sample:
+    return Sample(
+        end=np.zeros(1, np.int64),
+        is_single=np.zeros(pairs, np.bool_),
+        first_row=np.zeros(pairs, np.int64),
+        number=np.zeros(pairs, np.int64),
+        left=np.zeros(pairs, np.int64),
+        redrawn=np.zeros(pairs, np.bool_),
+        key=np.zeros(pairs, np.uint64),
+        stream=np.zeros(4, np.uint64),
+    )
+
+
+def _build_regions(pairs: int, pool: int) -> Regions:
+    return Regions(
+        number=np.zeros(pairs, np.int64),
+        region=np.zeros(MAX_REGIONS * pool),
+        chance=np.zeros(MAX_REGIONS * pairs),
+        distance=np.zeros(pairs),
+    )

@@ -1,0 +1,302 @@
+"""The cost of an action under a belief, from MDPs drawn from the prior and solved exactly.
+
+A facet is what a belief knows about one state: the counts seen in the rows of its actions. Alike
+actions have the same prior, so their order means nothing: a facet keeps their rows sorted, and
+stands for every order. Averaged over these orders, the likelihood of a facet in an MDP has the
+factor `weight`, relative to its mean over MDPs. The product of a belief's weights, over all states,
+has mean 1, and the mean of weights times regrets is an unbiased estimate of what an action costs.
+
+Blocks of MDPs are independent repetitions of the estimate.
+
+Notation: R repetitions; K = R * BLOCK MDPs; S states, A actions, E possible transitions; F facets;
+M, the largest number of possible transitions of one state; O orders of a state's actions. A facet's
+entry m is its state's m-th possible transition.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import cold, inlined, kernel, summing
+from ..solving.elimination import eliminate
+from ..types import Floats, Integers, ShortIntegers, Singles
+
+BLOCK = 128  # MDPs per repetition; their numbers fit into the nearest cache
+
+
+class Problem(NamedTuple):
+    """The possible transitions of a prior."""
+
+    discount: float
+    num_actions: int
+    row_start: Integers  # [P + 1]; the first entry of each pair
+    next_state: Integers  # [E]
+    reward: Floats  # [E]
+    prior: Floats  # [E]; the prior's counts
+
+
+class SolvedMdps(NamedTuple):
+    """MDPs and their solutions; MDPs are the last axis, so that code is vectorised over them."""
+
+    probability: Singles  # [E, K]
+    regret: Singles  # [P, K]; V* - Q*
+
+
+class Facets(NamedTuple):
+    """All facets so far; the first S are those of unknown states."""
+
+    state: Integers  # [F]
+    seen: Integers  # [F, M]; the counts
+    following: Integers  # [F, M]; the facet after one more observation, or UNKNOWN
+    chance: Floats  # [F, M]; the probability of each transition
+    lead: Integers  # [F, A]; the first action that has the same prior and the same counts
+    weight: Singles  # [F, K]
+    loss: Singles  # [F, A, K]; the weight times the regret of each action
+
+
+class Orders(NamedTuple):
+    """The orders of alike actions."""
+
+    order: Integers  # [S, O, A]
+    number: Integers  # [S]
+
+
+class Scratch(NamedTuple):
+    """Work space."""
+
+    likelihood: Singles  # [A, A, BLOCK]; of the counts of one action in the row of another
+    product: Singles  # [BLOCK]
+    weight: Singles  # [BLOCK]
+
+
+UNKNOWN = -1
+
+
+@kernel
+def solve_all(
+    problem: Problem,
+    probabilities: Floats,  # [K, E]
+    mdps: SolvedMdps,  # out; nothing but values if it is empty
+    start_value: Floats,  # [K]; out: the mean of V* over start states
+    start: Floats,  # [S]
+    matrix: Floats,  # [S, S]; work space
+    value: Floats,  # [S]; work space
+    policy: Integers,  # [S]; work space
+) -> None:
+    """Solve every MDP by policy iteration."""
+    states, actions = len(policy), problem.num_actions
+    for i in range(len(probabilities)):
+        start_value[i] = 0.0
+        chance = probabilities[i]
+        for x in range(states):
+            value[x] = 0.0
+        _improve(problem, chance, value, policy, True)
+        while True:
+            _evaluate(problem, chance, policy, matrix, value)
+            if not _improve(problem, chance, value, policy, False):
+                break
+        for x in range(states):
+            start_value[i] += start[x] * value[x]
+        if mdps.regret.shape[1] > 0:
+            for pair in range(states * actions):
+                lost = value[pair // actions] - _q_value(problem, chance, value, pair)
+                mdps.regret[pair, i] = max(lost, 0.0)
+            for entry in range(len(chance)):
+                mdps.probability[entry, i] = chance[entry]
+
+
+@inlined
+def _q_value(problem: Problem, chance: Floats, value: Floats, pair: int) -> float:
+    total = 0.0
+    for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
+        future = problem.discount * value[problem.next_state[entry]]
+        total += chance[entry] * (problem.reward[entry] + future)
+    return total
+
+
+@cold
+def _improve(
+    problem: Problem, chance: Floats, value: Floats, policy: Integers, is_first: bool
+) -> bool:
+    """Switch to better actions; return whether there are any."""
+    actions, changed, scale = problem.num_actions, False, 0.0
+    for x in range(len(policy)):
+        scale = max(scale, abs(value[x]))
+    for x in range(len(policy)):
+        best = 0 if is_first else policy[x]
+        highest = _q_value(problem, chance, value, x * actions + best)
+        highest += 0.0 if is_first else 1e-12 * scale  # or rounding could cycle
+        for u in range(actions):
+            q = _q_value(problem, chance, value, x * actions + u)
+            if q > highest:
+                highest, best = q, u
+        if is_first or best != policy[x]:
+            policy[x] = best
+            changed = True
+    return changed
+
+
+@cold
+def _evaluate(
+    problem: Problem, chance: Floats, policy: Integers, matrix: Floats, value: Floats
+) -> None:
+    """The values of a policy."""
+    for x in range(len(policy)):
+        matrix[x, :] = 0.0
+        matrix[x, x] = 1.0
+        value[x] = 0.0
+        pair = x * problem.num_actions + policy[x]
+        for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
+            matrix[x, problem.next_state[entry]] -= problem.discount * chance[entry]
+            value[x] += chance[entry] * problem.reward[entry]
+    eliminate(matrix, value)
+
+
+@kernel
+def weigh_facets(
+    problem: Problem,
+    mdps: SolvedMdps,
+    facets: Facets,
+    orders: Orders,
+    scratch: Scratch,
+    first: int,
+    end: int,
+) -> None:
+    """Compute the weights and the losses of some facets in all MDPs."""
+    for facet in range(first, end):
+        for block in range(0, mdps.regret.shape[1], BLOCK):
+            _fill_losses(problem, mdps, facets, orders, scratch, facet, block)
+
+
+@cold
+def _fill_losses(
+    problem: Problem,
+    mdps: SolvedMdps,
+    facets: Facets,
+    orders: Orders,
+    scratch: Scratch,
+    facet: int,
+    block: int,
+) -> None:
+    """A facet's weight in a block of MDPs, and its weight times the regret of each action.
+
+    Both are means over the orders of alike actions.
+    """
+    x, actions = facets.state[facet], problem.num_actions
+    _fill_likelihoods(problem, mdps, facets, scratch, facet, block)
+    weight, loss, likelihood = facets.weight, facets.loss, scratch.likelihood
+    for j in range(block, block + BLOCK):
+        weight[facet, j] = 0.0
+    for u in range(actions):
+        for j in range(block, block + BLOCK):
+            loss[facet, u, j] = 0.0
+    share = np.float32(1 / orders.number[x])
+    product = scratch.product
+    for o in range(orders.number[x]):
+        for j in range(BLOCK):
+            product[j] = share
+        for u in range(actions):
+            row = orders.order[x, o, u]
+            for j in range(BLOCK):
+                product[j] *= likelihood[row, u, j]
+        for j in range(BLOCK):
+            weight[facet, block + j] += product[j]
+        for u in range(actions):
+            pair = x * actions + orders.order[x, o, u]
+            for j in range(BLOCK):
+                loss[facet, u, block + j] += product[j] * mdps.regret[pair, block + j]
+
+
+@cold
+def _fill_likelihoods(
+    problem: Problem, mdps: SolvedMdps, facets: Facets, scratch: Scratch, facet: int, block: int
+) -> None:
+    """The likelihood of each action's counts in the row of each, relative to its mean.
+
+    It is a product over observations of their probability, relative to the expected one then.
+    """
+    actions = problem.num_actions
+    first = facets.state[facet] * actions
+    offset = problem.row_start[first]
+    likelihood = scratch.likelihood
+    for u in range(actions):
+        begin, end = problem.row_start[first + u], problem.row_start[first + u + 1]
+        for v in range(actions):
+            start = problem.row_start[first + v]
+            if problem.row_start[first + v + 1] - start != end - begin:
+                continue
+            for j in range(BLOCK):
+                likelihood[v, u, j] = 1.0
+            total, most = 0.0, 0
+            for m in range(begin, end):
+                total += problem.prior[m]
+                most = max(most, facets.seen[facet, m - offset])
+            for time in range(most):  # in turn: one entry after the other could underflow
+                for m in range(begin, end):
+                    if time < facets.seen[facet, m - offset]:
+                        factor = np.float32(total / (problem.prior[m] + time))
+                        total += 1.0
+                        row = start + m - begin
+                        for j in range(BLOCK):
+                            likelihood[v, u, j] *= factor * mdps.probability[row, block + j]
+
+
+@cold
+def set_costs(
+    facets: Facets,
+    scratch: Scratch,
+    known: ShortIntegers,  # [N, S]; the facets of beliefs
+    node: int,
+    x: int,
+    cost: Singles,  # [N, A]; out
+) -> None:
+    """Estimate what every action costs in a state under a belief."""
+    facet, num_mdps = known[node, x], facets.weight.shape[1]
+    for u in range(cost.shape[1]):
+        cost[node, u] = 0.0
+    for block in range(0, num_mdps, BLOCK):
+        _multiply_weights(facets, scratch, known, node, x, block)
+        for u in range(cost.shape[1]):
+            if facets.lead[facet, u] == u:
+                cost[node, u] += _dot(scratch.weight, facets.loss, facet, u, block) / num_mdps
+
+
+@cold
+def add_losses(
+    facets: Facets,
+    scratch: Scratch,
+    known: ShortIntegers,
+    node: int,
+    x: int,
+    u: int,
+    factor: float,
+    loss: Floats,  # [K]; out
+) -> None:
+    """Add what an action costs in each MDP, in a state under a belief, times a factor."""
+    facet = known[node, x]
+    for block in range(0, len(loss), BLOCK):
+        _multiply_weights(facets, scratch, known, node, x, block)
+        for j in range(BLOCK):
+            loss[block + j] += factor * scratch.weight[j] * facets.loss[facet, u, block + j]
+
+
+@inlined
+def _multiply_weights(
+    facets: Facets, scratch: Scratch, known: ShortIntegers, node: int, x: int, block: int
+) -> None:
+    """The weights of a block of MDPs by the facets of all states but x."""
+    for j in range(BLOCK):
+        scratch.weight[j] = 1.0
+    for y in range(known.shape[1]):
+        other = known[node, y]
+        if other >= known.shape[1] and y != x:
+            for j in range(BLOCK):
+                scratch.weight[j] *= facets.weight[other, block + j]
+
+
+@summing
+def _dot(weight: Singles, loss: Singles, facet: int, u: int, block: int) -> np.float32:
+    total = np.float32(0.0)
+    for j in range(BLOCK):
+        total += weight[j] * loss[facet, u, block + j]
+    return total

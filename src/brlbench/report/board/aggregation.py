@@ -1,0 +1,112 @@
+"""Aggregates over experiments, each computed once for all views of the board.
+
+Returns are taken as they were played, since these numbers are about their distribution. Means and
+ranks have the luck taken out, as scores have.
+"""
+
+from collections.abc import Sequence
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from ...analysis.aggregates import (
+    Estimate,
+    interquartile_mean,
+    mean_score,
+    optimality_gap,
+    performance_profile,
+    probability_of_improvement,
+    rank_intervals,
+)
+from ...mdps.sparse import Floats
+from .field import Contest
+
+RESAMPLES = 500
+"""For the intervals of algorithms."""
+
+FEW_RESAMPLES = 200
+"""For the intervals of single agents, of which there are many."""
+
+_POINTS = 41  # of a performance profile
+_DIGITS = 5
+
+Choice = tuple[tuple[int, int], ...]
+"""One agent per experiment: the number of the contest, and the agent's index in it."""
+
+
+class Aggregation:
+    """Computes aggregates, and caches those that pages refer to by number."""
+
+    def __init__(self, contests: Sequence[Contest], resamples: int) -> None:
+        self._contests, self._resamples = contests, resamples
+        self._numbers: dict[Choice, int] = {}
+        self.totals: list[dict[str, list[Any]]] = []
+        # The same choices come back in many views.
+        self.improvement = cache(self._improvement)
+        self.ranks = cache(self._ranks)
+
+    def number(self, chosen: Choice) -> int:
+        """The index in `totals` of the aggregates of agents."""
+        if chosen not in self._numbers:
+            self._numbers[chosen] = len(self.totals)
+            returns, adjusted = self._scores(chosen), self._scores(chosen, adjusted=True)
+            self.totals.append(
+                {
+                    "iqm": rounded(interquartile_mean(returns, resamples=self._resamples)),
+                    "mean": rounded(mean_score(adjusted, resamples=self._resamples)),
+                    "gap": rounded(optimality_gap(returns, resamples=self._resamples)),
+                }
+            )
+        return self._numbers[chosen]
+
+    def add_profile(self, chosen: Choice) -> None:
+        """Add the performance profile to the aggregates of agents: values, lows and highs."""
+        totals = self.totals[self.number(chosen)]
+        if "profile" not in totals:
+            lines = performance_profile(
+                self._scores(chosen), self.thresholds, resamples=self._resamples
+            )
+            totals["profile"] = [np.round(line, 3).tolist() for line in lines]
+
+    @cached_property
+    def thresholds(self) -> Floats:
+        """The scores [P] at which profiles are computed, from 10% to 90% of all returns."""
+        scores = [
+            contest.returns(i)
+            for contest in self._contests
+            if contest.has_scale
+            for i in range(len(contest.comparison.summaries))
+        ]
+        if not scores:
+            return np.linspace(0, 1, _POINTS)
+        quantiles = 10 * np.quantile(np.concatenate(scores), [0.1, 0.9])
+        low, high = np.floor(quantiles[0]), np.ceil(quantiles[1])
+        return np.linspace(low / 10, max(high, low + 1) / 10, _POINTS)
+
+    def ranks_in(self, contest: Contest, agents: Sequence[int]) -> dict[int, Estimate]:
+        """The ranks of an experiment's agents, by index, among those that played all MDPs."""
+        complete = [i for i in agents if contest.is_complete(i)]
+        ranks = self.ranks(tuple(((contest.number, i),) for i in complete))
+        return dict(zip(complete, ranks, strict=True))
+
+    def _improvement(self, one: Choice, other: Choice) -> Estimate:
+        """The probability that one has the higher return than another, on a drawn MDP."""
+        return probability_of_improvement(
+            self._scores(one), self._scores(other), resamples=self._resamples
+        )
+
+    def _ranks(self, choices: tuple[Choice, ...]) -> list[Estimate]:
+        """The rank of each among all, by mean scores."""
+        if len(choices) < 2:
+            return [Estimate(1.0, 1.0, 1.0)] * len(choices)
+        scores = [self._scores(chosen, adjusted=True) for chosen in choices]
+        return rank_intervals(scores, resamples=self._resamples)
+
+    def _scores(self, chosen: Choice, adjusted: bool = False) -> list[Floats]:
+        return [self._contests[k].returns(i, adjusted) for k, i in chosen]
+
+
+def rounded(numbers: Sequence[float]) -> list[float]:
+    """Numbers as pages keep them."""
+    return [round(float(number), _DIGITS) for number in numbers]

@@ -1,0 +1,174 @@
+"""Compact files: the summaries of many results, without single decisions."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from pydantic import create_model
+
+from ..errors import StoreError
+from ..files import atomic_write, parse_json
+from ..schemas import Schema, parse_table
+from ..values import NotNegative, Text
+from .adjusted import Adjusted
+from .learning import Learning
+from .models import Machine, Settings, number_type
+from .result import Stopped
+from .schema import MEASURED, SUMMARISED, TIMES
+from .sealed import Parse, pack_table, parse_parquet, read_table, reading
+from .summary import Summary
+from .times import KNOWN_FEATURES
+
+ENTRY_SUFFIX = ".entry.parquet"
+
+_MOST_LEARNT = 1e30  # pages show single precision
+_TYPES = {int: pl.Int64, float: pl.Float64}
+_TIMES = {name: MEASURED[name] for name in TIMES.values()}
+_NUMBERS = _TIMES | SUMMARISED
+_REQUIRED = [TIMES[feature] for feature in ("offline", *KNOWN_FEATURES)]
+NULLABLE = {"adjusted_ci95", *_NUMBERS}
+"""Columns that may have empty places."""
+
+
+class ExperimentHeader(NamedTuple):
+    """An experiment without its MDPs."""
+
+    name: str
+    hash: str
+    settings: Mapping[str, Any]
+
+
+_FIELDS: dict[str, Any] = {
+    "algorithm": (Text, ...),
+    "label": (Text, ...),
+    "adjusted_ci95": (NotNegative | None, None),
+    **{
+        name: (number_type(each), ...) if name in _REQUIRED else (number_type(each) | None, None)
+        for name, each in _NUMBERS.items()
+    },
+}
+_Row = create_model("Row", __base__=Schema, **_FIELDS)
+"""The texts and numbers of a row."""
+
+
+def write_summaries(
+    path: Path,
+    experiments: Sequence[tuple[ExperimentHeader, Sequence[Summary]]],
+    overwrite: bool = False,
+    **metadata: Any,
+) -> None:
+    """Write the summaries of several experiments to one file, with more metadata if given."""
+    rows = [
+        _row(index, summary)
+        for index, (_, summaries) in enumerate(experiments)
+        for summary in summaries
+    ]
+    # Of empty lists or numbers alone, Polars would make a type that readers refuse.
+    kinds: dict[str, Any] = {name: _TYPES[each.summary_kind] for name, each in _NUMBERS.items()}
+    kinds |= dict.fromkeys(("returns", "adjusted", "learning"), pl.List(pl.Float64))
+    columns = {
+        name: pl.Series([row[name] for row in rows], dtype=kinds.get(name)) for name in rows[0]
+    }
+    headers = [header._asdict() for header, _ in experiments]
+    packed = pack_table("compact", columns, {"experiments": headers, **metadata})
+    atomic_write(path, packed, overwrite)
+
+
+def _row(index: int, summary: Summary) -> dict[str, Any]:
+    adjusted, learning = summary.adjusted, summary.learning
+    return {
+        "experiment": index,
+        "algorithm": summary.algorithm,
+        "parameters": json.dumps(summary.parameters),
+        "label": summary.label,
+        "returns": summary.returns.tolist(),
+        "machine": json.dumps(summary.machine),
+        "adjusted": [] if adjusted is None else adjusted.returns.tolist(),
+        "adjusted_ci95": None if adjusted is None else adjusted.ci95,
+        "stopped": "" if summary.stopped is None else json.dumps(summary.stopped),
+        "learning": [] if learning is None else np.concatenate(learning).tolist(),
+        **{column: summary.seconds.get(feature) for feature, column in TIMES.items()},
+        **{name: summary.quantities.get(name) for name in SUMMARISED},
+    }
+
+
+def read_summaries(
+    path: Path, parse: Parse = parse_parquet
+) -> Iterator[tuple[ExperimentHeader, Summary]]:
+    """Read all summaries of a file, each with its experiment."""
+    table, metadata = read_table(path, "compact", nullable=NULLABLE, parse=parse)
+    if "entry" in metadata and not path.name.endswith(ENTRY_SUFFIX):
+        raise StoreError(f"{path} is an entry: its name must end with {ENTRY_SUFFIX}")
+    with reading(path):
+        headers = [_header(content) for content in metadata["experiments"]]
+        if int(table["experiment"].min()) < 0:  # type: ignore[arg-type]
+            raise ValueError("the number of an experiment is negative")
+        pairs = []
+        for row in table.iter_rows(named=True):
+            header = headers[row["experiment"]]
+            pairs.append((header, _summary(row, header.settings)))
+    yield from pairs
+
+
+def _header(content: dict[str, Any]) -> ExperimentHeader:
+    name, digest, settings = content["name"], content["hash"], content["settings"]
+    parse_table(Settings, settings)
+    if not isinstance(name, str) or not isinstance(digest, str):
+        raise ValueError("an experiment has no name or hash")
+    return ExperimentHeader(name, digest, settings)
+
+
+def _summary(row: dict[str, Any], settings: Mapping[str, Any]) -> Summary:
+    numbers = dict(parse_table(_Row, row))
+    parameters, machine = parse_json(row["parameters"]), parse_json(row["machine"])
+    parse_table(Machine, machine)
+    returns = np.array(row["returns"], dtype=np.float64)
+    stopped = parse_table(Stopped, parse_json(row["stopped"])) if row["stopped"] else None
+    complete = settings["num_mdps"]
+    is_fit = 0 < len(returns) <= complete and (len(returns) == complete or stopped is not None)
+    if returns.ndim != 1 or not is_fit:
+        raise ValueError(f"{len(returns)} returns of {complete}")
+    if not isinstance(parameters, dict):
+        raise ValueError("parameters must be a table")
+    return Summary(
+        algorithm=row["algorithm"],
+        parameters=parameters,
+        label=row["label"],
+        returns=returns,
+        seconds={
+            feature: numbers[column]
+            for feature, column in TIMES.items()
+            if numbers[column] is not None
+        },
+        machine=machine,
+        quantities={name: numbers[name] for name in SUMMARISED},
+        adjusted=_adjusted(row, numbers["adjusted_ci95"]),
+        deadline=settings.get("deadline"),
+        learning=_learning(row, settings["horizon"]),
+        stopped=stopped,
+    )
+
+
+def _adjusted(row: dict[str, Any], ci95: float | None) -> Adjusted | None:
+    if ci95 is None:
+        return None
+    if len(row["adjusted"]) != len(row["returns"]):
+        raise ValueError("an adjusted score does not fit its returns")
+    return Adjusted(np.array(row["adjusted"], dtype=np.float64), ci95)
+
+
+def _learning(row: dict[str, Any], horizon: int) -> Learning | None:
+    """The learning curve of a row; it has none if rewards were not kept."""
+    if not row["learning"]:
+        return None
+    decisions, mean, ci95 = np.array(row["learning"], dtype=np.float64).reshape(3, -1)
+    # Written so that NaN is refused too, except as the interval of a single MDP.
+    with np.errstate(invalid="ignore"):  # of numbers that are not finite
+        increase = (np.diff(decisions, prepend=0) >= 1).all() and not (decisions % 1).any()
+    small = (np.abs(mean) < _MOST_LEARNT).all() and not ((ci95 < 0) | (ci95 > _MOST_LEARNT)).any()
+    if not increase or not small or decisions[-1] != horizon:
+        raise ValueError("a learning curve does not fit its experiment")
+    return Learning(decisions.astype(np.int64), mean, ci95)

@@ -1,0 +1,63 @@
+"""Results for people: in one line, and as a table in notebooks."""
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import format_seconds
+from ..memory import format_mebibytes
+from .schema import Place, Quantity, shown_in
+
+if TYPE_CHECKING:
+    from .result import Result
+
+
+def result_line(result: "Result") -> str:
+    """A result in one line; parts have no time per decision yet."""
+    online = result.online_seconds.get("mean")
+    time = "" if online is None else f", {format_seconds(online)} per decision"
+    return (
+        f"Result({result.label} on {result.settings['name']}: {result.score}, "
+        f"{len(result.returns)} MDPs{time})"
+    )
+
+
+def result_html(result: "Result") -> str:
+    """A result as a table of HTML."""
+    settings = result.settings
+    rows = [
+        ("agent", result.label),
+        ("experiment", f"{settings['name']}, {len(result.returns)} MDPs, seed {settings['seed']}"),
+        ("mean return", str(result.score)),
+        ("offline time", format_seconds(result.offline_seconds)),
+        ("online time", f"{format_seconds(result.online_seconds['mean'])} per decision"),
+    ]
+    if result.can_be_adjusted and result.expected is not None:  # known without estimating it now
+        rows.insert(2, ("adjusted score", str(result.adjusted.score)))
+    numbers = result.summarised()
+    for quantity in shown_in(Place.NOTEBOOK):
+        if (number := numbers[quantity.name]) is not None:
+            rows.append((quantity.title, format_number(quantity, number)))
+    if result.overruns is not None:
+        rows.append(("past the deadline", f"{100 * result.overruns:.2g}% of decisions"))
+    return html_table((), rows)
+
+
+def format_number(quantity: Quantity, number: Any) -> str:
+    """A number in its unit, for people; a dash if it is unknown."""
+    if number is None:
+        return "\N{EN DASH}"
+    if quantity.unit == "B":
+        return format_mebibytes(number)
+    return format_seconds(number) if quantity.unit == "s" else f"{number:.4g}"
+
+
+def html_table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A table of HTML with escaped texts; without a head if that is empty."""
+    parts = [_html_row("th", head), *(_html_row("td", row) for row in rows)]
+    return f"<table>{''.join(parts)}</table>"
+
+
+def _html_row(tag: str, cells: Iterable[object]) -> str:
+    shown = "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in cells)
+    return f"<tr>{shown}</tr>" if shown else ""

@@ -1,0 +1,341 @@
+"""The result of a job, of one agent in one experiment: a header and one table.
+
+The table has one row per trajectory and the columns of `schema`. A part of a result has some of the
+rows, and the same header. `join` makes a result of parts.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..agents.labels import label_of
+from ..arguments import require_module
+from ..errors import InvalidInput
+from ..mdps.sparse import Floats, Integers
+from .adjusted import LEAST_MDPS, Adjusted, StartValues, adjust
+from .display import result_html, result_line
+from .schema import COLUMNS, MEASURED, SUMMARISED, TIMES, Axis
+from .score import Score
+from .times import TimeHistogram, online_features
+
+if TYPE_CHECKING:
+    import polars
+
+MOST_DECISIONS = 10_000_000
+"""Results with more decisions have no columns of single decisions, unless paths are asked for."""
+
+
+class Stopped(NamedTuple):
+    """Why an agent played fewer MDPs than its experiment has."""
+
+    rule: str  # RACE, or `until` with its number
+    reason: str
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Header:
+    """All of a result but its table."""
+
+    algorithm: str
+    parameters: dict[str, Any]
+    settings: dict[str, Any]  # of the experiment
+    experiment_hash: str
+    machine: dict[str, Any]
+    measured: dict[str, Any]  # numbers of the agent, by the name of their quantity
+    defaults: dict[str, Any] | None = None  # of the parameters; None for built-in agents
+    stopped: Stopped | None = None  # None if all MDPs were played
+    expected: StartValues | None = None  # None: unknown
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Result(Header):
+    """Rewards and times of all decisions: N MDPs, K trajectories per MDP, T decisions each.
+
+    Of more than `MOST_DECISIONS` decisions, the table has no rewards and times of single decisions
+    unless paths are asked for.
+    """
+
+    columns: dict[str, NDArray[Any]]  # [N * K, ...] each, by the name of their quantity
+    find_expected: Callable[[], StartValues] | None = field(default=None)  # None if from a file
+
+    @property
+    def label(self) -> str:
+        """The agent in a few words, with its deadline."""
+        return label_of(self.algorithm, self.parameters, self.deadline, self.defaults)
+
+    @property
+    def deadline(self) -> float | None:
+        """Seconds that a decision was allowed to take; None without a limit."""
+        return self.settings.get("deadline")
+
+    @property
+    def reproducible(self) -> bool:
+        """False if the clock decided when agents stopped: a second run could differ."""
+        return self.deadline is None
+
+    # The table.
+
+    @property
+    def num_mdps(self) -> int:
+        """The number of MDPs whose trajectories are all there."""
+        return len(self.columns["mdp"]) // int(self.settings["trajectories_per_mdp"])
+
+    def by_mdp(self, name: str) -> NDArray[Any]:
+        """A column as an array [N, K, ...]; an InvalidInput if the table lacks it."""
+        if name not in self.columns:
+            if not self.is_measured:
+                raise InvalidInput(
+                    f"this result has no {name}: it was imported from the original library, "
+                    "which does not store them"
+                )
+            raise InvalidInput(
+                f"this result has no {name} of single decisions, which are kept of at most "
+                f"{MOST_DECISIONS:,} decisions: play again with keep_paths to keep them all"
+            )
+        rows = self.columns[name]
+        return rows.reshape(-1, self.settings["trajectories_per_mdp"], *rows.shape[1:])
+
+    @property
+    def trajectory_returns(self) -> Floats:
+        """The discounted return [N, K] of every trajectory."""
+        return self.by_mdp("return")
+
+    @property
+    def rewards(self) -> Floats:
+        """The reward [N, K, T] of every decision."""
+        return self.by_mdp("rewards")
+
+    @property
+    def nanoseconds(self) -> Integers:
+        """The time [N, K, T] of every decision."""
+        return self.by_mdp("nanoseconds")
+
+    @property
+    def cpu_nanoseconds(self) -> Integers:
+        """The processor time [N, K] of every trajectory, with its environment."""
+        return self.by_mdp("cpu_nanoseconds")
+
+    @property
+    def states(self) -> Integers | None:
+        """The states [N, K, T + 1]; None if paths are not kept."""
+        return self.by_mdp("states") if "states" in self.columns else None
+
+    @property
+    def actions(self) -> Integers | None:
+        """The actions [N, K, T]; None if paths are not kept."""
+        return self.by_mdp("actions") if "actions" in self.columns else None
+
+    @property
+    def noise(self) -> Floats | None:
+        """The luck [N, K, F] within trajectories; None if it was not measured."""
+        return self.by_mdp("noise") if "noise" in self.columns else None
+
+    @property
+    def start_values(self) -> Floats | None:
+        """The baselines' values [N, K, F] of the MDPs; None if they were not computed."""
+        return self.by_mdp("start_values") if "start_values" in self.columns else None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether processor time is known; the original library does not store it."""
+        return "cpu_nanoseconds" in self.columns
+
+    @property
+    def keeps_rewards(self) -> bool:
+        """Whether the reward of each decision is kept."""
+        return "rewards" in self.columns
+
+    @property
+    def keeps_times(self) -> bool:
+        """Whether the time of each decision is kept."""
+        return "nanoseconds" in self.columns
+
+    @cached_property
+    def frame(self) -> "polars.DataFrame":
+        """The table as a Polars frame."""
+        import polars
+
+        return polars.DataFrame(
+            {name: self.columns[name] for name in COLUMNS if name in self.columns}
+        )
+
+    def to_polars(self) -> "polars.DataFrame":
+        """A table with one row per trajectory, and the columns of a result's file."""
+        return self.frame
+
+    def to_pandas(self) -> Any:
+        """The table of `to_polars` for pandas, which must be installed; one array per cell."""
+        pandas = require_module("pandas")
+        columns = {name: self.columns[name] for name in self.frame.columns}
+        return pandas.DataFrame({name: list(column) for name, column in columns.items()})
+
+    # Numbers of the agent.
+
+    @property
+    def offline_seconds(self) -> float:
+        """The time of training."""
+        return float(self.measured["offline_seconds"])
+
+    @property
+    def offline_cpu_seconds(self) -> float:
+        """The processor time of training."""
+        if self.measured.get("offline_cpu_seconds") is None:
+            return float(self.by_mdp("offline_cpu_seconds"))  # raises
+        return float(self.measured["offline_cpu_seconds"])
+
+    @property
+    def online_seconds(self) -> dict[str, float]:
+        """The time of decisions, by time feature."""
+        known = {name: self.measured.get(column) for name, column in TIMES.items()}
+        return {name: x for name, x in known.items() if x is not None and name != "offline"}
+
+    @property
+    def overruns(self) -> float | None:
+        """The share of decisions that took longer than the deadline, if there was one."""
+        return self.measured.get("overruns")
+
+    @property
+    def peak_bytes(self) -> int | None:
+        """Peak memory of the agent; None if it is unknown."""
+        return self.measured.get("peak_bytes")
+
+    def summarised(self) -> dict[str, Any]:
+        """The numbers of the agent by the schema; None where something was not measured."""
+        numbers: dict[str, Any] = {}
+        for name, quantity in SUMMARISED.items():
+            table = self.measured if quantity.axis is Axis.AGENT else self.columns
+            assert quantity.summary is not None
+            numbers[name] = quantity.summary(table[name]) if name in table else None
+        return numbers
+
+    # Scores.
+
+    @property
+    def returns(self) -> Floats:
+        """The return [N] in every MDP, the mean of its trajectories."""
+        return np.asarray(self.trajectory_returns.mean(axis=1))
+
+    @property
+    def decision_seconds(self) -> Floats:
+        """The time [N, T] of every decision, the mean of an MDP's trajectories."""
+        return np.asarray(self.nanoseconds.mean(axis=1) * 1e-9)
+
+    @property
+    def score(self) -> Score:
+        """The mean return and its 95% interval."""
+        return Score.of(self.returns)
+
+    @property
+    def mean(self) -> float:
+        """The score: the mean return."""
+        return self.score.mean
+
+    @property
+    def ci95(self) -> float:
+        """The half-width of the score's 95% interval."""
+        return self.score.ci95
+
+    @cached_property
+    def adjusted(self) -> Adjusted:
+        """The score with the luck taken out, and the adjusted return of each MDP.
+
+        An InvalidInput if there is none; `can_be_adjusted` tells.
+        """
+        expected = self.expected_start_values
+        if expected is None or self.noise is None or self.start_values is None:
+            raise InvalidInput(
+                f"{self.label} on {self.settings['name']} has no adjusted score: it takes at least "
+                f"{LEAST_MDPS} MDPs, and a problem that is not too large"
+            )
+        return adjust(
+            self.returns, self.noise.mean(axis=1), self.start_values.mean(axis=1), expected
+        )
+
+    @property
+    def can_be_adjusted(self) -> bool:
+        """Whether there is an adjusted score."""
+        has_luck = "noise" in self.columns and self.num_mdps >= LEAST_MDPS
+        return has_luck and (self.expected is not None or self.find_expected is not None)
+
+    @property
+    def scored_returns(self) -> Floats:
+        """The returns [N] that comparisons use: adjusted ones where there are any."""
+        return self.adjusted.returns if self.can_be_adjusted else self.returns
+
+    @property
+    def expected_start_values(self) -> StartValues | None:
+        """The expected start values, estimated now if necessary; None without adjusted score."""
+        if self.can_be_adjusted and self.expected is None and self.find_expected is not None:
+            return self.find_expected()
+        return self.expected if self.can_be_adjusted else None
+
+    def first(self, num_mdps: int) -> "Result":
+        """The result on the first MDPs only; numbers of the agent stay those of all."""
+        end = num_mdps * self.settings["trajectories_per_mdp"]
+        return replace(self, columns={name: rows[:end] for name, rows in self.columns.items()})
+
+    def __repr__(self) -> str:
+        return result_line(self)
+
+    def _repr_html_(self) -> str:
+        return result_html(self)
+
+
+def join(parts: Sequence[Result], stopped: Stopped | None = None) -> Result:
+    """Join parts, given in order, to a result: rows are concatenated, numbers join by the schema.
+
+    If playing was stopped, MDPs whose trajectories are not all there are left out.
+    """
+    start = parts[0]
+    columns = {
+        name: np.concatenate([part.columns[name] for part in parts]) for name in start.columns
+    }
+    if stopped is not None:
+        per_mdp = start.settings["trajectories_per_mdp"]
+        end = len(columns["mdp"]) // per_mdp * per_mdp
+        columns = {name: rows[:end] for name, rows in columns.items()}
+    measured = {
+        name: quantity.join_parts([part.measured.get(name) for part in parts])
+        for name, quantity in MEASURED.items()
+    }
+    return replace(
+        start,
+        columns=columns,
+        measured=_known(measured | _online_times(columns, measured, start.deadline)),
+        machine=_join_machines(part.machine for part in parts),
+        stopped=stopped,
+    )
+
+
+def _known(measured: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: number for name, number in measured.items() if number is not None}
+
+
+def _online_times(
+    columns: Mapping[str, NDArray[Any]], measured: Mapping[str, Any], deadline: float | None
+) -> dict[str, Any]:
+    """The online times, and the share of late decisions; the histogram is used up."""
+    histogram: TimeHistogram | None = measured["histogram"]
+    if "nanoseconds" in columns:
+        nanoseconds = columns["nanoseconds"]
+        features = online_features(nanoseconds)
+        late = None if deadline is None else float((nanoseconds > deadline * 1e9).mean())
+    elif histogram is not None:
+        features = histogram.features()
+        late = None if deadline is None else histogram.late / histogram.decisions
+    else:
+        return {}
+    return {**{TIMES[name]: x for name, x in features.items()}, "overruns": late, "histogram": None}
+
+
+def _join_machines(machines: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The machine that parts were played on, with the largest waiting share; lists several."""
+    descriptions = list(machines)
+    waited = [machine["waiting_share"] for machine in descriptions if "waiting_share" in machine]
+    kinds = {machine.get("processor"): machine for machine in descriptions}
+    one = descriptions[0] | ({"waiting_share": max(waited)} if waited else {})
+    return {**one, "machines": list(kinds.values())} if len(kinds) > 1 else one

@@ -1,0 +1,176 @@
+"""The schema of results: every quantity that is measured, declared once.
+
+A result has a table with one row per trajectory, and numbers of the agent as a whole. The rows of
+parts are concatenated; numbers of the agent join as `Quantity.join` says. Files, summaries,
+exports, tables and the page select their columns here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from math import inf
+from typing import Any
+
+from .times import ONLINE_FEATURES, TimeHistogram
+
+NUM_BASELINES = 3
+"""The number of baselines that measure luck."""
+
+_MOST_LUCK = 1e150  # squares are added
+_LONGEST = 1e15  # seconds
+
+
+class Axis(Enum):
+    """Where a quantity has a number of its own."""
+
+    AGENT = "one number per agent"
+    TRAJECTORY = "one per trajectory"
+    DECISION = "one per decision"
+    STATE = "one per state of a trajectory, the first and the last included"
+    BASELINE = "one per trajectory and baseline of luck"
+
+    def width(self, horizon: int) -> int | None:
+        """The numbers per row of the table; None for a single one."""
+        widths = {Axis.DECISION: horizon, Axis.STATE: horizon + 1, Axis.BASELINE: NUM_BASELINES}
+        return widths.get(self)
+
+
+class Place(Enum):
+    """Where the numbers of agents are shown."""
+
+    EXPORT = "CSV, JSON and Parquet"
+    LATEX = "the LaTeX table of all agents"
+    NOTEBOOK = "a result in a notebook"
+    PAGE = "the interactive page"
+    TERMINAL = "the table of all agents"
+
+
+Numbers = Sequence[Any]
+
+
+def first(numbers: Numbers) -> Any:
+    """The number of the first part: all parts have the same."""
+    return numbers[0]
+
+
+def total(numbers: Numbers) -> Any:
+    """The sum; None if a part has none."""
+    return None if None in numbers else sum(numbers[1:], numbers[0])
+
+
+def largest(numbers: Numbers) -> Any:
+    """The maximum; None if a part has none, or without parts."""
+    return None if None in numbers else max(numbers, default=None)
+
+
+def mean(rows: Any) -> float:
+    """The mean over all trajectories."""
+    return float(rows.mean())
+
+
+def itself(number: Any) -> Any:
+    """The agent's number as it is."""
+    return number
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity that is measured.
+
+    Attributes:
+        name: its column or key in files, and its column in exports.
+        kind: the type of a number; the histogram has one of its own.
+        axis: where it has a number of its own.
+        unit: s, ns or B; empty for plain numbers.
+        least: the smallest possible number.
+        most: the largest possible number.
+        join: how numbers of an agent's parts become one; None if it follows from the joined table.
+        summary: the number in an agent's summary, from an array with one row per trajectory, or
+            from the agent's own number; None if summaries leave it out.
+        title: its name in tables and on the page.
+        hint: what it means, in a few words.
+        shown: where it is shown.
+        is_path: whether it is kept only with `keep_paths`.
+    """
+
+    name: str
+    kind: type
+    axis: Axis
+    unit: str = ""
+    least: float = -inf
+    most: float = inf
+    join: Callable[[Numbers], Any] | None = None
+    summary: Callable[[Any], Any] | None = None
+    title: str = ""
+    hint: str = ""
+    shown: frozenset[Place] = frozenset()
+    is_path: bool = False
+
+    @property
+    def summary_kind(self) -> type:
+        """The type of the number in an agent's summary."""
+        return self.kind if self.axis is Axis.AGENT else float
+
+    @property
+    def of_decisions(self) -> bool:
+        """Whether there is a number for each decision, or for the state before it."""
+        return self.axis in (Axis.DECISION, Axis.STATE)
+
+    def join_parts(self, numbers: Numbers) -> Any:
+        """The number of an agent from those of its parts; None if it does not join."""
+        return None if self.join is None else self.join(numbers)
+
+
+def _seconds(name: str, join: Callable[[Numbers], Any] | None = None) -> Quantity:
+    return Quantity(name, float, Axis.AGENT, "s", least=0, most=_LONGEST, join=join)
+
+
+QUANTITIES: tuple[Quantity, ...] = (
+    Quantity("mdp", int, Axis.TRAJECTORY, least=0),
+    Quantity("trajectory", int, Axis.TRAJECTORY, least=0),
+    Quantity("return", float, Axis.TRAJECTORY),
+    Quantity("cpu_nanoseconds", int, Axis.TRAJECTORY, "ns", least=0),
+    Quantity("rewards", float, Axis.DECISION),
+    Quantity("nanoseconds", int, Axis.DECISION, "ns", least=0),
+    Quantity("states", int, Axis.STATE, is_path=True),
+    Quantity("actions", int, Axis.DECISION, is_path=True),
+    Quantity("noise", float, Axis.BASELINE, least=-_MOST_LUCK, most=_MOST_LUCK),
+    Quantity("start_values", float, Axis.BASELINE, least=-_MOST_LUCK, most=_MOST_LUCK),
+    _seconds("offline_seconds", first),
+    _seconds("offline_cpu_seconds", first),
+    _seconds("playing_seconds", total),
+    *(_seconds(f"{feature}_seconds") for feature in ONLINE_FEATURES),
+    Quantity("histogram", TimeHistogram, Axis.AGENT, join=total),
+    Quantity("overruns", float, Axis.AGENT, least=0, most=1, summary=itself),
+    Quantity(
+        "peak_bytes",
+        int,
+        Axis.AGENT,
+        "B",
+        least=0,
+        most=2**63 - 1,
+        join=largest,
+        summary=itself,
+        title="memory",
+        hint="peak memory that the agent adds to the program",
+        shown=frozenset(Place),
+    ),
+)
+"""All quantities; tables have their columns in this order."""
+
+COLUMNS = {each.name: each for each in QUANTITIES if each.axis is not Axis.AGENT}
+"""The columns of a result's table, by name."""
+
+MEASURED = {each.name: each for each in QUANTITIES if each.axis is Axis.AGENT}
+"""The numbers of an agent in a result's header, by name."""
+
+SUMMARISED = {each.name: each for each in QUANTITIES if each.summary is not None}
+"""The numbers of an agent in its summary, besides scores and times, by name."""
+
+TIMES = {feature: f"{feature}_seconds" for feature in ("offline", *ONLINE_FEATURES)}
+"""The names of the times of an agent, by time feature."""
+
+
+def shown_in(place: Place) -> list[Quantity]:
+    """The quantities that are shown in a place, besides scores and times."""
+    return [each for each in SUMMARISED.values() if place in each.shown]

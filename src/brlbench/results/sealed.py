@@ -1,0 +1,184 @@
+"""Parquet tables with metadata, sealed by a digest: the format of all tables that are stored.
+
+The metadata is a JSON text. Each file holds a digest of its other bytes. A file that does not match
+its digest is not parsed.
+"""
+
+import dataclasses
+import hashlib
+import io
+import json
+import os
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..errors import InvalidInput, StoreError, WrongKind, short
+from ..files import PARSED_BYTES, atomic_write, parse_json, read_bytes
+from ..memory import check_memory
+
+DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+)
+"""Exceptions raised by malformed content."""
+
+FORMAT = 1
+_KEY = "brlbench"
+_SEAL = "brlbench-sha256:"
+OPEN_SEAL = _SEAL + 64 * "0"  # where the digest goes, once the rest is known
+_TYPES = (pl.Int64, pl.Float64, pl.String, pl.Null)  # of columns, or of their lists
+
+Parse = Callable[[bytes], tuple[pl.LazyFrame, str]]
+"""Parses a Parquet file into its table and its metadata."""
+
+Select = Callable[[list[str]], list[str]]
+"""Chooses columns to read among those of a file."""
+
+
+@contextmanager
+def reading(path: Path | str) -> Iterator[None]:
+    """Turn exceptions raised by malformed content into an error that names the file."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise StoreError(f"{path} can't be used: {error}") from None
+    except DAMAGE as error:
+        raise StoreError(f"{path} is damaged, or not a file of brlbench: make it again") from error
+
+
+def write_table(path: Path, table: pl.DataFrame, overwrite: bool = False) -> None:
+    """Write a table of a report, marked so that it is not mistaken for a result."""
+    atomic_write(path, pack_table("table", table.to_dict(), {}), overwrite)
+
+
+def pack_table(kind: str, columns: dict[str, Any], metadata: dict[str, Any]) -> bytes:
+    """A table with its metadata as the content of a file."""
+    content = json.dumps({"kind": kind, "format": FORMAT, **metadata}, default=_plain)
+    header = {_KEY: content, "digest": OPEN_SEAL}
+    buffer = io.BytesIO()
+    pl.DataFrame(columns).write_parquet(
+        buffer, compression="zstd", compression_level=1, metadata=header
+    )
+    return sealed(buffer.getvalue())
+
+
+def parse_parquet(data: bytes) -> tuple[pl.LazyFrame, str]:
+    """Parse a file that is trusted: Polars allocates whatever it announces."""
+    return pl.scan_parquet(io.BytesIO(data)), pl.read_parquet_metadata(io.BytesIO(data))[_KEY]
+
+
+def parse_for_parent(data: bytes, notify: Any) -> tuple[bytes, str]:
+    """Parse a file in a child process, which may end or grow; returns the table as Arrow IPC."""
+    with open(os.devnull, "wb") as nothing:  # Polars prints why it ends the process
+        os.dup2(nothing.fileno(), 2)
+    frame, metadata = parse_parquet(data)
+    _check_schema(frame.collect_schema())
+    buffer = io.BytesIO()
+    frame.collect().write_ipc(buffer)
+    return buffer.getvalue(), metadata
+
+
+def _plain(value: Any) -> Any:
+    """A dataclass as a table of its fields, NumPy's numbers as Python's; anything else as text."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return vars(value) if dataclasses.is_dataclass(value) else str(value)
+
+
+def read_table(
+    path: Path,
+    kind: str,
+    select: Select = lambda columns: columns,
+    nullable: Collection[str] = (),
+    parse: Parse = parse_parquet,
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Read a table of the given kind, all of it or some columns, and its metadata.
+
+    Empty places are allowed in nullable columns only.
+    """
+    data = read_bytes(path)
+    with reading(path):
+        if not is_intact(data):  # Polars can crash on a damaged file
+            raise ValueError("its digest is wrong")
+        frame, text = parse(data)
+        check_memory(len(text) * PARSED_BYTES, "what its metadata holds", "use a smaller file")
+        metadata = parse_json(text)
+        check_kind(path, metadata, kind)
+        schema = frame.collect_schema()
+        _check_schema(schema)
+        table = frame.select(select(schema.names())).collect()
+        _check_content(table, nullable)
+    del metadata["kind"], metadata["format"]
+    return table, metadata
+
+
+def _check_schema(schema: dict[str, pl.DataType]) -> None:
+    """Check the types of columns."""
+    for name, kind in schema.items():
+        inner = kind.inner if isinstance(kind, pl.Array | pl.List) else kind
+        if inner not in _TYPES:
+            raise ValueError(f"column {name} has type {kind}")
+
+
+def _check_content(table: pl.DataFrame, nullable: Collection[str]) -> None:
+    """Check that there are rows without gaps, and the total length of texts."""
+    if table.is_empty():
+        raise ValueError("it has no rows")
+    length = 0
+    for column in table.get_columns():
+        if column.name not in nullable and _has_gaps(column):
+            raise ValueError(f"column {column.name} has empty places")
+        if column.dtype == pl.String:
+            length += int(column.str.len_bytes().cast(pl.UInt64).sum())
+    check_memory(length * PARSED_BYTES, "what its texts hold", "use a smaller file")
+
+
+def _has_gaps(column: pl.Series) -> bool:
+    """Whether a place of a column, or of its lists, is empty."""
+    numbers = column
+    if isinstance(column.dtype, pl.Array):
+        numbers = column.reshape((-1,))
+    elif isinstance(column.dtype, pl.List):
+        numbers = column.filter(column.list.len() > 0).explode()
+    return column.null_count() + numbers.null_count() > 0
+
+
+def check_kind(path: Path, content: dict[str, Any], kind: str) -> None:
+    """Raise unless metadata names this kind, and the format that this version reads."""
+    if content["kind"] != kind:
+        raise WrongKind(f"{path} is a file with kind {short(content['kind'])}: must be {kind!r}")
+    if content["format"] != FORMAT:
+        raise StoreError(
+            f"{path} has format {short(content['format'])}, this version reads {FORMAT}: "
+            "use the version of brlbench that wrote it"
+        )
+
+
+def sealed(data: bytes) -> bytes:
+    """The content of a file with its digest in place of the open seal."""
+    digest = hashlib.sha256(data).hexdigest()
+    before, _, after = data.rpartition(OPEN_SEAL.encode())
+    return before + (_SEAL + digest).encode() + after
+
+
+def is_intact(data: bytes) -> bool:
+    """True if the content of a file matches its digest."""
+    place = data.rfind(_SEAL.encode())
+    seal = data[place : place + len(OPEN_SEAL)]
+    content = memoryview(data)  # slices of it are not copies
+    digest = hashlib.sha256(content[: max(place, 0)])
+    digest.update(OPEN_SEAL.encode())
+    digest.update(content[place + len(OPEN_SEAL) :])
+    return seal == (_SEAL + digest.hexdigest()).encode()

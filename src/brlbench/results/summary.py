@@ -1,0 +1,138 @@
+"""Summaries: results aggregated to one return per MDP, and to one number per agent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..agents import AGENTS
+from ..agents.labels import label_of
+from ..mdps.sparse import Floats
+from .adjusted import Adjusted
+from .learning import Learning, learning_of
+from .result import Result, Stopped
+from .score import Score
+from .times import FEATURES, Feature, all_features, time_of
+
+ORIGINAL = "BBRL:"
+"""Prefix of algorithms whose results were imported from the original library."""
+
+REFERENCE = "optimal"
+"""The algorithm that knows the MDP: a bound to compare with, never a competitor."""
+
+RACE = "race"
+"""The rule by which agents leave a race."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary:
+    """One agent in one experiment."""
+
+    algorithm: str
+    parameters: dict[str, Any]
+    label: str  # with the parameters that differ from their defaults
+    returns: Floats  # [N]
+    seconds: dict[str, float]  # by time feature; "offline" is one of them
+    machine: dict[str, Any]
+    quantities: Mapping[str, Any] = field(default_factory=dict)  # those of the schema, by name
+    adjusted: Adjusted | None = None  # None if the experiment is too small or too large
+    deadline: float | None = None  # seconds that a decision was allowed to take
+    learning: Learning | None = None  # if it was asked for and rewards are known
+    stopped: Stopped | None = None  # None if it played all MDPs
+
+    @property
+    def full_label(self) -> str:
+        """The agent with all its parameters; no two agents of an experiment share it."""
+        return label_of(self.algorithm, self.parameters, self.deadline, defaults={})
+
+    @property
+    def marked_label(self) -> str:
+        """The label, with the number of MDPs if it is smaller than that of others."""
+        return self.label if self.stopped is None else f"{self.label} [{len(self.returns)} MDPs]"
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether it left a race: within its bounds on time, another agent is better."""
+        return self.stopped is not None and self.stopped.rule == RACE
+
+    @property
+    def is_own(self) -> bool:
+        """Whether a user wrote the agent."""
+        return self.algorithm not in AGENTS and not self.algorithm.startswith(ORIGINAL)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether single decisions were timed; if not, only their mean and total are known."""
+        return "max" in self.seconds
+
+    @property
+    def overruns(self) -> float | None:
+        """The share of decisions past the deadline; None if there was none."""
+        return self.quantities.get("overruns")
+
+    @property
+    def peak_bytes(self) -> int | None:
+        """Peak memory of the agent; None if it is unknown."""
+        return self.quantities.get("peak_bytes")
+
+    @property
+    def score(self) -> Score:
+        """The adjusted score if there is one, else the mean return, with its 95% interval."""
+        return self.unadjusted if self.adjusted is None else self.adjusted.score
+
+    @property
+    def unadjusted(self) -> Score:
+        """The mean return and its 95% interval."""
+        return Score.of(self.returns)
+
+    def first(self, num_mdps: int) -> "Summary":
+        """The summary on the first MDPs only; times stay those of all."""
+        if num_mdps >= len(self.returns):
+            return self
+        adjusted = self.adjusted and self.adjusted.first(num_mdps)
+        return replace(self, returns=self.returns[:num_mdps], adjusted=adjusted, learning=None)
+
+    @property
+    def can_be_adjusted(self) -> bool:
+        """Whether there is an adjusted score."""
+        return self.adjusted is not None
+
+    @property
+    def scored_returns(self) -> Floats:
+        """The returns [N] that the score is the mean of; paired tests use them."""
+        return self.returns if self.adjusted is None else self.adjusted.returns
+
+    def __repr__(self) -> str:
+        return f"Summary({self.label}: {self.score})"
+
+
+def summarise(
+    result: Result, features: Mapping[str, Feature] = FEATURES, learning: bool = False
+) -> Summary:
+    """The summary of a result, with the given time features; with its learning curve if wanted."""
+    return Summary(
+        algorithm=result.algorithm,
+        parameters=result.parameters,
+        label=result.label,
+        returns=result.returns,
+        seconds=_times(result, features),
+        machine=result.machine,
+        quantities=result.summarised(),
+        adjusted=result.adjusted if result.can_be_adjusted else None,
+        deadline=result.deadline,
+        learning=learning_of(result) if learning else None,
+        stopped=result.stopped,
+    )
+
+
+def _times(result: Result, features: Mapping[str, Feature]) -> dict[str, float]:
+    """Seconds by feature; those of the package are left out where they are not known."""
+    known = all_features({"offline": result.offline_seconds, **result.online_seconds})
+    users = {name: feature for name, feature in features.items() if name not in FEATURES}
+    if users:
+        rows = result.nanoseconds.reshape(-1, result.nanoseconds.shape[2])
+        decisions = rows.astype(np.float64) * 1e-9
+        for name, feature in users.items():
+            known[name] = time_of(feature, name, result.offline_seconds, decisions)
+    return {name: known[name] for name in features if name in known}

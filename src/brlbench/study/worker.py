@@ -1,0 +1,211 @@
+"""The functions that workers call: train an agent, or play a part of a job.
+
+A request holds everything they need, as plain data, and they return the content of a file, so
+workers need no access to the folder. `notify` tells the main process that something is finished;
+it returns True if the call should end early.
+"""
+
+import math
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..agents import make_agent
+from ..agents.base import CompiledAgent
+from ..errors import AgentError
+from ..executors import wire
+from ..executors.base import Limits, Notify
+from ..mdps.sparse import Floats
+from ..problems import formats
+from ..protocol import machine, start_values
+from ..protocol.experiment import ARGUMENTS, Experiment
+from ..protocol.footprint import return_free_memory
+from ..protocol.playing import Part, play_part
+from ..protocol.recording import keeps_decisions, make_part
+from ..protocol.training import TrainedAgent, check_plays, load, save, train, warm_up
+from ..results.adjusted import StartValues
+from ..results.files import pack_part, pack_result
+from ..results.result import join
+from ..results.sealed import is_intact
+from ..storage.agents import pack_agent, unpack_agent
+
+if TYPE_CHECKING:
+    from .schema import LimitsTable
+
+# Limits count from the first message; until then it may import and compile for this long.
+PREPARATION_SECONDS = 600.0
+
+
+class WrongValue(Exception):
+    """A worker returned a malformed value: an agent may do anything to its process."""
+
+
+def intact(data: Any) -> bytes:
+    """The content of a file from a worker; raises if it is not one."""
+    if not isinstance(data, bytes) or not is_intact(data):
+        raise WrongValue("its process returned a damaged file")
+    return data
+
+
+class PartFile(NamedTuple):
+    """A played part as the content of a file, and its returns."""
+
+    part: Part
+    seconds: float
+    data: bytes
+    is_whole_result: bool
+    packed_returns: bytes
+
+    @property
+    def returns(self) -> Floats:
+        """The return [n] of each trajectory."""
+        return np.frombuffer(self.packed_returns)
+
+    @classmethod
+    def read(cls, value: Any, wanted: Part) -> "PartFile":
+        """The file that a worker returned; raises unless it holds the beginning of a part."""
+        try:
+            (first, end), seconds, data, is_whole, returns = value
+            part = Part(int(first), int(end))
+            file = cls(part, float(seconds), intact(data), bool(is_whole), returns)
+            numbers = file.returns
+        except (TypeError, ValueError):
+            raise WrongValue("its process returned no played part") from None
+        is_sound = 0 <= file.seconds < math.inf and np.isfinite(numbers).all()
+        if not is_sound or len(numbers) != part.size:
+            raise WrongValue("its process returned times or returns that can't be")
+        if part.first != wanted.first or not 0 <= part.size <= wanted.size:
+            raise WrongValue(f"its process returned another part than {tuple(wanted)}")
+        return file
+
+
+class TrainRequest(NamedTuple):
+    """An agent to be trained for an experiment."""
+
+    algorithm: str
+    parameters: dict[str, Any]
+    experiment: bytes
+
+
+class PlayRequest(NamedTuple):
+    """A part to be played."""
+
+    agent: bytes  # the file of a trained agent
+    experiment: bytes
+    part: Part
+    part_seconds: float  # after this time, the rest is left to other workers
+    decision_seconds: float | None  # a decision that takes longer is a failure
+    one_by_one: bool  # notify after every trajectory
+    keep_paths: bool
+
+
+def training_limits(limits: "LimitsTable") -> Limits:
+    """The limits of a training."""
+    return Limits(total=limits.training, memory=limits.memories[0], preparation=PREPARATION_SECONDS)
+
+
+def playing_limits(limits: "LimitsTable", seconds: float | None) -> Limits:
+    """The limits of a part; before its first message, an agent may have to be retrained."""
+    retraining = math.inf if limits.training is None else limits.training
+    return Limits(seconds, limits.playing, limits.memories[1], PREPARATION_SECONDS + retraining)
+
+
+def train_agent(data: list[Any], notify: Notify) -> bytes:
+    """Train an agent and return its file."""
+    request = TrainRequest(*data)
+    agent = make_agent(request.algorithm, **request.parameters)
+    experiment = unpack_experiment(request.experiment)
+    if isinstance(agent, CompiledAgent):
+        warm_up(agent)
+    machine.describe()
+    notify(None)  # limits count from here
+    trained = train(agent, experiment.prior, experiment.task, experiment.seed)
+    file = pack_agent(save(trained))
+    _remember(file, trained)
+    return file
+
+
+def play_job(data: list[Any], notify: Notify) -> PartFile:
+    """Play a part until its end, or until the time for one file is used up."""
+    request = PlayRequest(*data)
+    trained, experiment = _trained(request.agent), unpack_experiment(request.experiment)
+    check_plays(trained, experiment)
+    agent = trained.agent
+    if isinstance(agent, CompiledAgent):
+        warm_up(agent)
+    made_on = machine.describe()
+    return_free_memory()
+    notify(None)  # limits count from here
+    waiting = machine.Waiting()
+    played = play_part(
+        agent,
+        experiment,
+        Part(*request.part),
+        keeps_decisions(experiment, request.keep_paths),
+        request.keep_paths,
+        on_batch=lambda batch: notify(batch.end),
+        batch_seconds=request.part_seconds / 20,
+        seconds=request.part_seconds,
+        decision_seconds=request.decision_seconds,
+        one_by_one=request.one_by_one,
+    )
+    made_on = {**made_on, "waiting_share": waiting.share()}
+    part = make_part(agent, experiment, trained.training, played, made_on)
+    is_whole = played.part.size == experiment.num_trajectories
+    file = pack_result(join([part]), request.keep_paths) if is_whole else pack_part(part)
+    returns = part.columns["return"].tobytes()
+    return PartFile(played.part, played.seconds, file, is_whole, returns)
+
+
+_agents: dict[bytes, TrainedAgent] = {}
+
+
+def _trained(data: bytes) -> TrainedAgent:
+    """A trained agent from its file; one that can't save itself is retrained once per process."""
+    if data not in _agents:
+        _remember(data, load(unpack_agent(data, "the trained agent")))
+    return _agents[data]
+
+
+def _remember(data: bytes, trained: TrainedAgent) -> None:
+    while len(_agents) >= 4:
+        del _agents[next(iter(_agents))]
+    _agents[data] = trained
+
+
+@cache
+def pack_experiment(experiment: Experiment) -> bytes:
+    """An experiment for workers, which draw its MDPs again unless these were given."""
+    expected, mdps = start_values.known_start_values(experiment), experiment.given_mdps
+    content = {
+        "prior": formats.to_json(experiment.prior),
+        "test": formats.to_json(experiment.test),
+        "settings": {name: getattr(experiment, name) for name in ARGUMENTS},
+        "hash": experiment.hash,
+        "mdps": None if mdps is None else mdps.tobytes(),
+        "origin": experiment.origin,
+        "expected": None if expected is None else vars(expected),
+    }
+    return wire.pack(content)
+
+
+@lru_cache(maxsize=8)
+def unpack_experiment(data: bytes) -> Experiment:
+    """The experiment in a request, with the same MDPs."""
+    content = wire.unpack(data)
+    experiment = Experiment(
+        formats.from_json(content["prior"]),
+        formats.from_json(content["test"]),
+        **content["settings"],
+        mdps=None if content["mdps"] is None else np.frombuffer(content["mdps"]),
+        origin=content["origin"],
+    )
+    if experiment.hash != content["hash"]:
+        raise AgentError(
+            "this worker draws other MDPs than the main process: install the same versions of "
+            "brlbench and NumPy for both"
+        )
+    if content["expected"] is not None:
+        start_values.remember(experiment, StartValues.read(content["expected"]))
+    return experiment

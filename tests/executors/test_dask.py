@@ -177,9 +177,9 @@ def test_own_modules_are_found_on_dask_workers(
 
 @pytest.mark.slow
 def test_units_raise_when_the_scheduler_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask, "_CONNECT_SECONDS", 1)
     cluster = dask.local_cluster(1)
     with Dask(cluster.scheduler_address) as executor:
+        monkeypatch.setattr(dask, "_CONNECT_SECONDS", 1)
         future = executor.submit(Call("helpers.work:hang", None))
         wait_for(lambda: executor.client.processing())
         cluster.close()

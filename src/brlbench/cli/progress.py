@@ -59,7 +59,7 @@ def _print_details(status: Status) -> None:
     for name, (done, total) in status.by_experiment.items():
         say(f"  {name}: {done} of {total}")
     if status.owner:
-        say(f"running: {status.owner}")
+        say(f"{'stopping' if status.stopping else 'running'}: {status.owner}")
         for running in status.running:
             say(f"  {running_text(running)}")
         if status.seconds_left is not None:

@@ -371,7 +371,7 @@ class Run:
         self.show(progress)
         if at_once or time.monotonic() - self._written > _NOW_SECONDS:
             self._written = time.monotonic()
-            names = ("running", "seconds_left")
+            names = ("running", "seconds_left", "stopping")
             now = {name: getattr(progress, name) for name in names}
             self.folder.write_now({**now, "at": time.time()})
 

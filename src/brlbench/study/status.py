@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 from ..errors import InvalidInput
 from ..results.files import read_stopped
 from ..schemas import Table, parse_table
-from ..values import Count, Kind, Number, Text
+from ..values import Count, Flag, Kind, Number, Text
 from .failures import Failure, read_failure, read_json, replaceable
 from .folder import owner_of, part_of
 from .tally import Running
@@ -56,6 +56,7 @@ class _Now(NamedTuple):
     at: Number
     running: list[Running] = []  # noqa: RUF012 (never changed)
     seconds_left: Number | None = None
+    stopping: Flag = False  # interrupted: running trajectories are finished first
 
 
 class StoppedJob(NamedTuple):
@@ -72,6 +73,7 @@ class Status:
 
     title: str
     owner: str | None  # the process that runs it
+    stopping: bool  # it was interrupted, and finishes running trajectories
     total: int
     done: int
     stopped: list[StoppedJob]  # of those that are done
@@ -122,6 +124,7 @@ def read_status(folder: Path) -> Status:
     return Status(
         title=plan.title,
         owner=owner,
+        stopping=now.stopping,
         total=len(jobs),
         done=len(done),
         stopped=[_stopped_job(folder, job) for job in stopped],

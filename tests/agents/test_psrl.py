@@ -32,7 +32,7 @@ def test_same_law_as_a_plain_one(parameters: dict[str, Any], num_mdps: int) -> N
 def test_a_certain_posterior_gives_the_optimal_policy() -> None:
     grid = distribution("Grid")
     rng = np.random.default_rng(4)
-    certain = grid.counts.replace(1e9 * grid.sample_probabilities(rng))
+    certain = grid.counts.replace(1e9 * grid.sample_many([rng])[0])
     prior = FlatDirichlet(certain, grid.rewards)
     experiment = Experiment(prior, prior, num_mdps=20)
     optimal = evaluate(make_agent("optimal"), experiment)

@@ -52,7 +52,7 @@ def test_scaled_counts_change_the_spread() -> None:
     prior = FlatDirichlet(np.full((2, 1, 2), [1.0, 3.0]), 0)
     for factor in (0.1, 10.0):
         rng = np.random.default_rng(0)
-        drawn = [prior.scaled(factor).sample_probabilities(rng)[0] for _ in range(4000)]
+        drawn = prior.scaled(factor).sample_many([rng] * 4000)[:, 0]
         wanted = 0.25 * 0.75 / (4 * factor + 1)
         assert np.var(drawn) == pytest.approx(wanted, rel=0.1)
 

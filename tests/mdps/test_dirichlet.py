@@ -24,7 +24,7 @@ def test_samples_average_to_the_mean(prior: FlatDirichlet) -> None:
     """Within six standard errors, from the exact variance of a Dirichlet distribution."""
     number = 600
     rng = generator("test samples")
-    drawn = np.array([prior.sample_probabilities(rng) for _ in range(number)])
+    drawn = prior.sample_many([rng] * number)
     total = prior.counts.row_sums()[prior.counts.pair]
     mean = prior.counts.values / total
     error = np.sqrt(mean * (1 - mean) / (total + 1) / number)
@@ -46,7 +46,7 @@ def test_samples_have_the_marginals_of_a_dirichlet_distribution() -> None:
     counts = np.array([0.01, 0.5, 1.0, 8.0])
     prior = FlatDirichlet(np.tile(counts, (4, 1, 1)), 0)
     rng = generator("test marginals")
-    drawn = np.array([prior.sample_probabilities(rng).reshape(4, 4)[2] for _ in range(4000)])
+    drawn = prior.sample_many([rng] * 4000).reshape(-1, 4, 4)[:, 2]
     for i, count in enumerate(counts):
         marginal = scipy.stats.beta(count, counts.sum() - count)
         assert scipy.stats.kstest(drawn[:, i], marginal.cdf).pvalue > 1e-3
@@ -55,14 +55,14 @@ def test_samples_have_the_marginals_of_a_dirichlet_distribution() -> None:
 def test_rows_are_drawn_independently() -> None:
     prior = FlatDirichlet(np.ones((2, 2, 2)), 0)
     rng = generator("test independence")
-    drawn = np.array([prior.sample_probabilities(rng)[::2] for _ in range(4000)])
+    drawn = prior.sample_many([rng] * 4000)[:, ::2]
     correlations = np.corrcoef(drawn.T)[~np.eye(4, dtype=bool)]
     assert np.abs(correlations).max() < 5 / np.sqrt(4000)
 
 
 def test_tiny_counts_choose_one_next_state_each() -> None:
     prior = FlatDirichlet(np.full((3, 200, 3), 1e-4), 0)
-    drawn = np.array([prior.sample_probabilities(generator("tiny", i)) for i in range(5)])
+    drawn = prior.sample_many([generator("tiny", i) for i in range(5)])
     rows = drawn.reshape(-1, 3)
     np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-12)
     assert (rows.max(axis=1) > 0.999).mean() > 0.99

@@ -48,7 +48,7 @@ def test_agents_are_told_the_counts_only() -> None:
     assert type(prior) is FlatDirichlet
     np.testing.assert_array_equal(prior.counts.to_dense(), COUNTS)
     assert prior.digest == FlatDirichlet(COUNTS, [0, 1]).digest
-    assert (prior.sample_probabilities(generator("a")) != single().probabilities).any()
+    assert (prior.sample(generator("a")).transitions.values != single().probabilities).any()
 
 
 def test_observations_are_added_to_what_agents_are_told() -> None:
@@ -159,5 +159,5 @@ def test_counts_around_an_mdp_are_positive(total: str) -> None:
 def test_many_draws_are_those_of_each_generator() -> None:
     prior = distribution("Grid").around(3.5)
     together = prior.sample_many([generator("draw", i) for i in range(500)])
-    one_by_one = [prior.sample_probabilities(generator("draw", i)) for i in range(500)]
+    one_by_one = [prior.sample(generator("draw", i)).transitions.values for i in range(500)]
     np.testing.assert_array_equal(together, one_by_one)

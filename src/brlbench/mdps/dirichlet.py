@@ -25,6 +25,8 @@ _LEAST_COUNT = 1e-300  # draws divide by it
 class FlatDirichlet:
     """A flat Dirichlet-multinomial distribution over finite MDPs. Immutable."""
 
+    num_states: int
+    num_actions: int
     counts: SparseTable
     """The Dirichlet parameters [S, A, S], sparse; transitions without an entry are impossible."""
     rewards: Rewards
@@ -60,6 +62,7 @@ class FlatDirichlet:
             counts = SparseTable.from_dense(counts, "counts")
         _check_counts(counts)
         self.counts = counts
+        self.num_states, self.num_actions = counts.num_states, counts.num_actions
         self.rewards = Rewards.build(counts.shape, rewards, reward_variances)
         self.start = start_distribution(counts.num_states, start)
         self.name = name
@@ -73,16 +76,6 @@ class FlatDirichlet:
 
     def __deepcopy__(self, memo: dict[int, object]) -> "FlatDirichlet":
         return self
-
-    @property
-    def num_states(self) -> int:
-        """The number of states."""
-        return self.counts.num_states
-
-    @property
-    def num_actions(self) -> int:
-        """The number of actions."""
-        return self.counts.num_actions
 
     @cached_property
     def digest(self) -> str:
@@ -104,11 +97,7 @@ class FlatDirichlet:
 
     def sample(self, rng: np.random.Generator) -> MDP:
         """Draw one MDP."""
-        return self._mdp(self.sample_probabilities(rng))
-
-    def sample_probabilities(self, rng: np.random.Generator) -> Floats:
-        """Draw the probabilities [E] of the possible transitions of one MDP."""
-        return np.asarray(self.sample_many([rng])[0])
+        return self._mdp(self.sample_many([rng])[0])
 
     def sample_many(self, rngs: Sequence[np.random.Generator]) -> Floats:
         """Draw the probabilities [n, E] of n MDPs, each with a generator of its own."""
@@ -140,7 +129,7 @@ class FlatDirichlet:
         """
         observed = as_array(transitions, "transitions")
         if observed.size == 0:
-            return self
+            return self.as_prior()
         if observed.ndim != 2 or observed.shape[1] != 3:
             raise InvalidInput(
                 f"transitions has shape {list(observed.shape)}: "
@@ -148,14 +137,9 @@ class FlatDirichlet:
             )
         shape = (self.num_states, self.num_actions)
         distinct, times = np.unique(observed, axis=0, return_counts=True)
-        places = (distinct[:, 0], distinct[:, 1], distinct[:, 2])
-        seen = SparseTable.from_entries(*shape, *places, times, what="transitions")
-        states, actions = np.divmod(np.concatenate([self.counts.pair, seen.pair]), shape[1])
-        following = np.concatenate([self.counts.next_state, seen.next_state])
-        totals = np.concatenate(
-            [self.counts.values + seen.at(self.counts), self.counts.at(seen) + seen.values]
-        )
-        counts = SparseTable.from_entries(*shape, states, actions, following, totals, what="counts")
+        seen = SparseTable.from_entries(*shape, *distinct.T, times, what="transitions")
+        possible = self.counts.union(seen)
+        counts = possible.replace(self.counts.at(possible) + seen.at(possible))
         return FlatDirichlet(
             counts, self.rewards, self.start, name=self.name, description=self.description
         )
@@ -170,9 +154,7 @@ class FlatDirichlet:
         """A distribution around the mean MDP: the counts of each pair sum to `total`."""
         check(total, "around: the sum of each pair's counts", POSITIVE)
         mean = self.mean().transitions
-        states, actions = np.divmod(mean.pair, self.num_actions)
-        places = (states, actions, mean.next_state)
-        counts = SparseTable.from_entries(*mean.shape[:2], *places, total * mean.values, "counts")
+        counts = SparseTable.from_places(*mean.shape[:2], mean.place, total * mean.values)
         name = f"around:{total:g}:{self.name}"
         return FlatDirichlet(counts, self.rewards, self.start, name=name)
 

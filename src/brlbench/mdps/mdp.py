@@ -138,18 +138,9 @@ class MDP:
         if not isinstance(transitions, SparseTable):
             transitions = SparseTable.from_dense(transitions, "transitions")
         self.transitions = _summing_to_1(transitions)
+        self.num_states, self.num_actions = transitions.num_states, transitions.num_actions
         self.rewards = Rewards.build(transitions.shape, rewards, reward_variances)
         self.start = start_distribution(transitions.num_states, start)
-
-    @property
-    def num_states(self) -> int:
-        """The number of states."""
-        return self.transitions.num_states
-
-    @property
-    def num_actions(self) -> int:
-        """The number of actions."""
-        return self.transitions.num_actions
 
     @cached_property
     def _expected_rewards(self) -> Floats:  # [S * A]

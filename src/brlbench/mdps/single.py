@@ -48,10 +48,6 @@ class SingleMDP(FlatDirichlet):
     def _sample_some(self, rngs: Sequence[np.random.Generator]) -> Floats:
         return np.broadcast_to(self.probabilities, (len(rngs), len(self.probabilities)))
 
-    def posterior(self, transitions: ArrayLike) -> FlatDirichlet:
-        """The posterior of agents after observed transitions."""
-        return self.as_prior().posterior(transitions)
-
     def as_prior(self) -> FlatDirichlet:
         """The prior that agents are told: the counts, not the probabilities."""
         return FlatDirichlet(
@@ -74,12 +70,7 @@ def alike_actions(transitions: SparseTable, count: float = 1.0) -> SparseTable:
     actions = transitions.num_actions
     moves = np.unique(transitions.pair // actions * transitions.num_states + transitions.next_state)
     states, following = np.divmod(moves, transitions.num_states)
-    return SparseTable.from_entries(
-        transitions.num_states,
-        actions,
-        np.repeat(states, actions),
-        np.tile(np.arange(actions), len(moves)),
-        np.repeat(following, actions),
-        np.full(len(moves) * actions, count),
-        "counts",
-    )
+    pairs = np.add.outer(states * actions, np.arange(actions))
+    places = (pairs * transitions.num_states + following[:, None]).ravel()
+    shape = transitions.shape[:2]
+    return SparseTable.from_places(*shape, places, np.full(len(places), float(count)))

@@ -44,10 +44,9 @@ class SparseTable:
             raise InvalidInput(
                 f"{what} has shape {list(dense.shape)}: it must be [states, actions, states]"
             )
-        state, action, next_state = np.nonzero(dense)
-        return cls.from_entries(
-            dense.shape[0], dense.shape[1], state, action, next_state, dense[dense != 0], what
-        )
+        check_size(*dense.shape[:2])
+        place = np.flatnonzero(dense)
+        return cls.from_places(*dense.shape[:2], place, dense.ravel()[place])
 
     @classmethod
     def from_entries(
@@ -76,6 +75,13 @@ class SparseTable:
                 f"states and {numbers.size} values: must be four lists of one length"
             )
         place = (states * num_actions + actions) * num_states + following
+        return cls.from_places(num_states, num_actions, place, numbers)
+
+    @classmethod
+    def from_places(
+        cls, num_states: int, num_actions: int, place: Integers, numbers: Floats
+    ) -> "SparseTable":
+        """Build a table from valid entries; if a place has several, the last one counts."""
         # The first occurrence in the reversed list is the last one given.
         place, last = np.unique(place[::-1], return_index=True)
         numbers = numbers[::-1][last]
@@ -112,6 +118,16 @@ class SparseTable:
         """The pair [E] of each entry."""
         return np.repeat(np.arange(self.num_pairs), np.diff(self.row_start))
 
+    @property
+    def place(self) -> Integers:
+        """The number [E] of each entry's place in the dense table."""
+        return self.pair * self.num_states + self.next_state
+
+    def union(self, other: "SparseTable") -> "SparseTable":
+        """A table of ones, at the places of this table and of another."""
+        place = np.concatenate([self.place, other.place])
+        return self.from_places(*self.shape[:2], place, np.ones(len(place)))
+
     def replace(self, values: Floats) -> "SparseTable":
         """A table with the same places and other numbers."""
         return SparseTable(
@@ -127,8 +143,7 @@ class SparseTable:
 
     def at(self, places: "SparseTable") -> Floats:
         """This table's numbers at the entries of another table (zero where it has none)."""
-        mine = self.pair * self.num_states + self.next_state
-        wanted = places.pair * self.num_states + places.next_state
+        mine, wanted = self.place, places.place
         entry = np.searchsorted(mine, wanted)
         entry[entry == len(mine)] = 0
         if not len(mine):

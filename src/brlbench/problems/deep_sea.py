@@ -29,17 +29,15 @@ def deep_sea(size: int = 10) -> SingleMDP:
         np.where(is_last, 0, size * (row + 1) + np.clip(column + step, 0, size - 1))
         for step in (-1, 1)
     )
-    state, action = np.divmod(np.arange(num_states * num_actions), num_actions)
     following = np.stack([left, right], axis=1).ravel()
     shape = (num_states, num_actions)
-    transitions = SparseTable.from_entries(
-        *shape, state, action, following, np.ones(len(state)), "transitions"
-    )
+    place = np.arange(len(following)) * num_states + following
+    transitions = SparseTable.from_places(*shape, place, np.ones(len(place)))
     counts = alike_actions(transitions)
     # The cost belongs to the move, whichever action makes it; in the last row, to the action.
     states, actions = np.divmod(counts.pair, num_actions)
     moves_right = np.where(is_last[states], actions == 1, counts.next_state == right[states])
     paid = -_COST / size * moves_right
     paid[(states == num_states - 1) & (actions == 1)] += 1
-    rewards = SparseTable.from_entries(*shape, states, actions, counts.next_state, paid, "rewards")
+    rewards = SparseTable.from_places(*shape, counts.place, paid)
     return unlabelled(transitions, rewards, "DeepSea, to be explored deeply")

@@ -26,11 +26,10 @@ def random_sparse(
     pairs = states * actions
     check_entries(pairs * successors, f"{short(states)} states and {short(actions)} actions")
     following = np.array([rng.choice(states, successors, replace=False) for _ in range(pairs)])
-    state, action = np.divmod(np.repeat(np.arange(pairs), successors), actions)
-    places = (states, actions, state, action, following.ravel())
+    places = (np.arange(pairs)[:, None] * states + following).ravel()
     rewards = np.repeat(rng.random(pairs), successors)
     return FlatDirichlet(
-        SparseTable.from_entries(*places, np.ones(len(state)), "counts"),
-        SparseTable.from_entries(*places, rewards, "rewards"),
+        SparseTable.from_places(states, actions, places, np.ones(len(places))),
+        SparseTable.from_places(states, actions, places, rewards),
         description="Random MDPs, few transitions possible",
     )

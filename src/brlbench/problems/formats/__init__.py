@@ -169,12 +169,8 @@ def _tables(
         [len(place) for place in places[1:]],
         axis=0,
     )
-    pairs, next_states = np.divmod(np.concatenate(places), num_states)
-    states, actions = np.divmod(pairs, num_actions)
-    return [
-        SparseTable.from_entries(*shape, states, actions, next_states, values, key)
-        for values in repeated.T
-    ]
+    place = np.concatenate(places)
+    return [SparseTable.from_places(*shape, place, values) for values in repeated.T]
 
 
 def _check_lines(lines: Any, shape: tuple[int, int], key: str, columns: tuple[str, ...]) -> None:
@@ -228,21 +224,13 @@ def _to_text(distribution: FlatDirichlet, suffix: str) -> str:
     texts = {key: text.replace("\x7f", "\\u007f") for key, text in texts.items()}
     texts["counts"] = _lines(distribution.counts, distribution.counts.values)
     mean, variance = distribution.rewards.mean, distribution.rewards.variance
-    places = _union(mean, variance)
+    places = mean.union(variance)
     texts["rewards"] = _lines(places, mean.at(places), variance.at(places))
     if isinstance(distribution, SingleMDP):
         texts["transitions"] = _lines(distribution.counts, distribution.probabilities)
     if suffix == ".toml":
         return "".join(f"{key} = {text}\n" for key, text in texts.items())
     return "{\n" + ",\n".join(f'"{key}": {text}' for key, text in texts.items()) + "\n}\n"
-
-
-def _union(one: SparseTable, other: SparseTable) -> SparseTable:
-    states, actions = np.divmod(np.concatenate([one.pair, other.pair]), one.num_actions)
-    next_states = np.concatenate([one.next_state, other.next_state])
-    return SparseTable.from_entries(
-        one.num_states, one.num_actions, states, actions, next_states, np.ones(len(states)), ""
-    )
 
 
 def _lines(places: SparseTable, *columns: Floats) -> str:

@@ -18,7 +18,7 @@ from sweeps import SWEEPS, Sweep
 import brlbench as bb
 from brlbench.agents.ann import Ann
 from brlbench.agents.policy_search import PolicySearch
-from brlbench.analysis.bayes_bound.shipped import shipped_bound
+from brlbench.analysis.bayes_bound.known import known_bound
 from brlbench.analysis.scores import normalised
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol import machine
@@ -123,7 +123,7 @@ def _num_mdps(algorithm: str) -> int:
 def _problem(name: str, num_mdps: int) -> tuple[bb.Experiment, tuple[float, float]]:
     """An experiment, the score of the random agent in it, and the bound that no agent can pass."""
     experiment = bb.Experiment(name, name.removeprefix("uniform:"), num_mdps=num_mdps)
-    bound = shipped_bound(experiment.test.digest, experiment.discount)
+    bound = known_bound(experiment.settings())
     assert bound is not None
     return experiment, (bb.evaluate(bb.make_agent("random"), experiment).mean, bound.upper)
 

@@ -25,7 +25,7 @@ from readme import agent_table, table
 
 import brlbench as bb
 from brlbench.agents.parameters import declarations
-from brlbench.analysis.bayes_bound.shipped import shipped_bound
+from brlbench.analysis.bayes_bound.known import known_bound
 from brlbench.cli import app
 from brlbench.entries import CHECKS
 from brlbench.problems.frozen import HASHES
@@ -231,8 +231,7 @@ def bounds() -> str:
     """The upper bounds that come with the package."""
     rows = []
     for experiment in {made.test.digest: made for made in map(bb.frozen_set, HASHES)}.values():
-        settings = (experiment.test.digest, experiment.discount, experiment.horizon)
-        bound = shipped_bound(*settings)
+        bound = known_bound(experiment.settings())
         assert bound is not None
         numbers = (
             str(experiment.discount),

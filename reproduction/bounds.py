@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from brlbench.analysis.bayes_bound import bayes_optimal_bound, least_reward
-from brlbench.analysis.bayes_bound.shipped import SHIPPED
+from brlbench.analysis.bayes_bound.known import SHIPPED
 from brlbench.files import atomic_write, parse_json
 from brlbench.problems.frozen import HASHES
 from brlbench.protocol.experiment import Experiment

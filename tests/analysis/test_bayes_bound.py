@@ -6,9 +6,8 @@ import pytest
 
 import brlbench as bb
 from brlbench.analysis.bayes_bound import BayesOptimalBound, Growth, bayes_optimal_bound
-from brlbench.analysis.bayes_bound.drawing import draw_stratified
 from brlbench.analysis.bayes_bound.facets import FacetBook
-from brlbench.analysis.bayes_bound.search import Search, problem_of
+from brlbench.analysis.bayes_bound.search import Search, draw_stratified, problem_of
 from brlbench.errors import InvalidInput
 from brlbench.kernels.beliefs.facets import BLOCK, UNKNOWN, Scratch, SolvedMdps, weigh_facets
 from brlbench.mdps.bayes_optimal import bayes_optimal_value

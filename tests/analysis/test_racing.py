@@ -10,7 +10,6 @@ from brlbench.analysis.racing import (
     ERROR,
     Race,
     classes_within,
-    false_drops,
     looks_before,
     mean_above_zero,
     run_race,
@@ -115,6 +114,30 @@ def test_the_limit_shrinks_with_looks_and_classes() -> None:
     race = Race(np.array([[0, 0], [0, 1], [0, 1]]), 0.05, 500)
     assert race.limit == pytest.approx(0.05 / (2 * 8))
     assert Race(one_class(2), 0.05, 5).limit == 0.05  # no looks
+
+
+def false_drops(
+    studies: int, rng: np.random.Generator, num_agents: int = 12, num_mdps: int = 500
+) -> int:
+    """The number of simulated studies that stop the best agent of a class.
+
+    Each study has agents in three classes of online time, all with the same expected return: the
+    hardest case. Returns are as skewed as Grid's: most MDPs pay nothing, some a lognormal amount,
+    more in MDPs that are generous to all agents. Agents differ in how rare and large payments are.
+    The first agent of each class counts as its best.
+    """
+    return sum(_is_best_dropped(rng, num_agents, num_mdps) for _ in range(studies))
+
+
+def _is_best_dropped(rng: np.random.Generator, num_agents: int, num_mdps: int) -> bool:
+    online = np.arange(num_agents) % 3
+    generosity = rng.lognormal(-0.125, 0.5, num_mdps)  # of mean 1
+    chance = rng.uniform(0.1, 0.5, (num_agents, 1))
+    pays = rng.random((num_agents, num_mdps)) < chance
+    amounts = rng.lognormal(-0.125, 0.5, (num_agents, num_mdps))
+    returns = generosity * pays * amounts / chance
+    played = run_race(returns, np.column_stack([np.zeros(num_agents, np.int64), online]))
+    return bool((played[:3] < num_mdps).any())
 
 
 def assert_few_are_false(dropped: int, studies: int) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import brlbench as bb
-from brlbench.analysis.bayes_bound.shipped import shipped_bound
+from brlbench.analysis.bayes_bound.known import known_bound
 from brlbench.report.data import ExperimentData
 from brlbench.report.misspecification import MIXED, SCALED, families, misspecification
 from brlbench.results.result import Result
@@ -64,7 +64,7 @@ def test_the_best_agent_at_the_accurate_prior_is_kept() -> None:
 def test_lines_are_normalised_scores_and_bands_their_intervals() -> None:
     figure = misspecification(PLAYED)
     mixed, scaled = panels(figure)
-    bound = shipped_bound(GC.digest, 0.95)
+    bound = known_bound({"test_digest": GC.digest, "discount": 0.95, "horizon": 250})
     assert bound is not None
     random = Score.of(30 + NOISE)
     width = bound.upper - random.mean

@@ -21,10 +21,11 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import streams
 from ..errors import InvalidInput
+from ..kernels.types import ShortIntegers
 from ..mdps.sparse import Floats
 from ..values import BETWEEN_0_AND_1, COUNT, check
 from .scores import row_blocks, times_drawn
@@ -33,7 +34,6 @@ _NUMBERS_AT_ONCE = 2**17  # fits in a processor's cache
 _MOST_CACHED = 2**24  # numbers of resamples that are cached for the next statistic
 _EQUAL = 1e-12  # means of equal scores can differ by rounding
 
-Counts = NDArray[np.int32]
 Statistic = Callable[[Floats], Floats]
 """A statistic [rows, C] of the weights [rows, N] of all MDPs, those of one experiment together."""
 
@@ -168,12 +168,11 @@ def _estimate_of_means(
     arrays: Sequence[Floats], numbers: Floats, seed: int, resamples: int, level: float
 ) -> Estimate:
     """The mean over experiments of the mean of numbers [N], one per MDP."""
-    row, skewness = numbers[None, :], _skewness(arrays, numbers)
 
     def mean(weights: Floats) -> Floats:
-        return _sums(weights, row)
+        return _sums(weights, numbers[None, :])
 
-    return _estimates(arrays, mean, seed, resamples, level, skewness)[0]
+    return _estimates(arrays, mean, seed, resamples, level, _skewness(arrays, numbers))[0]
 
 
 def _skewness(arrays: Sequence[Floats], numbers: Floats) -> float:
@@ -240,19 +239,19 @@ def _corrected(
     return float(low), float(high)
 
 
-def _resamples(sizes: tuple[int, ...], seed: int, resamples: int) -> Iterable[Counts]:
+def _resamples(sizes: tuple[int, ...], seed: int, resamples: int) -> Iterable[ShortIntegers]:
     """The number of draws of each MDP in some of the resamples, [rows, N]."""
     few = sum(sizes) * resamples <= _MOST_CACHED
     return _cached_resamples(sizes, seed, resamples) if few else _draw(sizes, seed, resamples)
 
 
 @lru_cache(maxsize=4)
-def _cached_resamples(sizes: tuple[int, ...], seed: int, resamples: int) -> list[Counts]:
+def _cached_resamples(sizes: tuple[int, ...], seed: int, resamples: int) -> list[ShortIntegers]:
     """The resamples of all statistics with the same seed, on as many MDPs."""
     return list(_draw(sizes, seed, resamples))
 
 
-def _draw(sizes: tuple[int, ...], seed: int, resamples: int) -> Iterator[Counts]:
+def _draw(sizes: tuple[int, ...], seed: int, resamples: int) -> Iterator[ShortIntegers]:
     rng = streams.generator("aggregates", seed)
     ends = np.cumsum(sizes).tolist()
     small = np.uint16 if max(sizes) <= 2**16 else np.int64  # quicker to draw

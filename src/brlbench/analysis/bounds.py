@@ -163,13 +163,10 @@ class Comparison:
                 key = best[:, start].tobytes()
                 if key not in numbers:
                     numbers[key] = len(answers)
-                    answers.append(self._answer_of_ranks(best[:, start]))
+                    ranks = np.sort(best[:, start])[::-1]
+                    answers.append(self._answer(self._by_rank[ranks[ranks >= 0]].tolist()))
                 cells[row, start:end] = numbers[key]
         return Regions(offline, online, cells, answers)
-
-    def _answer_of_ranks(self, ranks: Integers) -> Best:
-        chosen = np.sort(ranks[ranks >= 0])[::-1]
-        return self._answer(self._by_rank[chosen].tolist())
 
     def sequence(self, offline: float = math.inf) -> list[tuple[float, list[str]]]:
         """The sets of winning algorithms as the online bound grows, each after where it begins."""

@@ -183,27 +183,3 @@ def run_race(returns: Floats, classes: Integers, error: float = ERROR) -> Intege
         for drop in race.look(at, scores, played == num_mdps):
             played[drop.agent] = at
     return played
-
-
-def false_drops(
-    studies: int, rng: np.random.Generator, num_agents: int = 12, num_mdps: int = 500
-) -> int:
-    """The number of simulated studies that stop the best agent of a class.
-
-    Each study has agents in three classes of online time, all with the same expected return: the
-    hardest case. Returns are as skewed as Grid's: most MDPs pay nothing, some a lognormal amount,
-    more in MDPs that are generous to all agents. Agents differ in how rare and large payments are.
-    The first agent of each class counts as its best.
-    """
-    return sum(_is_best_dropped(rng, num_agents, num_mdps) for _ in range(studies))
-
-
-def _is_best_dropped(rng: np.random.Generator, num_agents: int, num_mdps: int) -> bool:
-    online = np.arange(num_agents) % 3
-    generosity = rng.lognormal(-0.125, 0.5, num_mdps)  # of mean 1
-    chance = rng.uniform(0.1, 0.5, (num_agents, 1))
-    pays = rng.random((num_agents, num_mdps)) < chance
-    amounts = rng.lognormal(-0.125, 0.5, (num_agents, num_mdps))
-    returns = generosity * pays * amounts / chance
-    played = run_race(returns, np.column_stack([np.zeros(num_agents, np.int64), online]))
-    return bool((played[:3] < num_mdps).any())

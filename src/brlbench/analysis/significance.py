@@ -119,7 +119,7 @@ def z_against(one: Floats, others: Floats) -> Floats:
 def _z_against_some(one: Floats, others: Floats) -> Floats:
     difference = one - others
     if np.isnan(difference).any():  # some played fewer MDPs
-        return np.array([_z_of_common(row[~np.isnan(row)]) for row in difference])
+        return np.array([_z(row[~np.isnan(row)]) for row in difference])
     mean, deviation = difference.mean(axis=1), difference.std(axis=1, ddof=1)
     # Rounding can leave a constant with a tiny deviation.
     constant = deviation <= 1e-12 * np.abs(difference).max(axis=1)
@@ -127,10 +127,6 @@ def _z_against_some(one: Floats, others: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         z = mean / (deviation / math.sqrt(difference.shape[1]))
     return np.asarray(np.where(constant, certain, z))
-
-
-def _z_of_common(difference: Floats) -> float:
-    return _z(difference) if len(difference) > 1 else 0.0
 
 
 def _z(difference: Floats) -> float:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels.solving.merged_state import MAX_REGIONS, TWO_ROWS, Merged, Regions, Sample
+from ..kernels.solving.merged_rows import MAX_REGIONS, TWO_ROWS, Merged, Sample, TailRegions
 from ..kernels.solving.sampled import Initial
 from ..kernels.types import Floats, Integers
 from ..mdps.dirichlet import FlatDirichlet
@@ -46,8 +46,8 @@ def _build_sample(pairs: int) -> Sample:
     )
 
 
-def _build_regions(pairs: int, pool: int) -> Regions:
-    return Regions(
+def _build_regions(pairs: int, pool: int) -> TailRegions:
+    return TailRegions(
         number=np.zeros(pairs, np.int64),
         region=np.zeros(MAX_REGIONS * pool),
         chance=np.zeros(MAX_REGIONS * pairs),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..errors import InvalidInput
-from ..kernels.solving.sampled import Initial, Optimum, Rows, Sampled
+from ..kernels.solving.sampled import Initial, Optimum, Sampled, SampledRows
 from ..kernels.solving.sampled_values import SampledValues
 from ..kernels.types import Floats
 from ..mdps.dirichlet import FlatDirichlet
@@ -25,7 +25,7 @@ def build_sampled(prior: FlatDirichlet, task: Task, room: int = 0) -> tuple[Samp
         posterior=copy(counts),
         discount=task.discount,
         entry_reward=entry_rewards(prior, counts),
-        rows=Rows(
+        rows=SampledRows(
             first_entry=np.zeros(pairs, np.int64),
             length=np.zeros(pairs, np.int64),
             probability=np.zeros(len(counts.entry_count) + room),
@@ -59,7 +59,7 @@ def build_samples(prior: FlatDirichlet, task: Task, samples: int, agent: str) ->
 def check_size(prior: FlatDirichlet, most_rows: Floats, parameter: str, remedy: str) -> None:
     """Refuse a prior from which one sampling could draw too many numbers.
 
-    Rows with two outcomes count as if they had three: once a transition is observed that is
+    SampledRows with two outcomes count as if they had three: once a transition is observed that is
     impossible under the prior, their shortcut no longer applies.
     """
     outcomes = np.maximum(np.diff(prior.counts.row_start), 3)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..analysis.bayes_bound.known import known_bound
-from ..mdps.induction import last_q_values
+from ..mdps.mdp import last_q_values
 from ..mdps.sparse import Floats
 from ..protocol.experiment import Experiment
 from ..protocol.luck import can_adjust

@@ -232,3 +232,20 @@ def _summing_to_1(transitions: SparseTable) -> SparseTable:
     if not rounded.any():
         return transitions
     return transitions.replace(transitions.values / np.where(rounded, sums, 1.0)[transitions.pair])
+
+
+def last_q_values(
+    table: SparseTable, probabilities: Floats, rewards: Floats, discount: float, decisions: int
+) -> Floats:
+    """The optimal Q-values [N, S, A] with a number of decisions left, by backward induction.
+
+    The N MDPs have the possible transitions of the table, `probabilities` [N, E], and the same
+    `rewards` [E].
+    """
+    value = np.zeros((len(probabilities), table.num_states))
+    for _ in range(decisions):
+        terms = probabilities * (rewards + discount * value[:, table.next_state])
+        sums = np.add.reduceat(terms, table.row_start[:-1], axis=1)
+        q = sums.reshape(len(value), table.num_states, -1)
+        value = q.max(axis=2)
+    return q

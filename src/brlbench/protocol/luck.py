@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import streams
 from ..arguments import num_cores
-from ..mdps.induction import last_q_values
+from ..mdps.mdp import last_q_values
 from ..mdps.sparse import Floats, Integers
 from ..results.adjusted import LEAST_MDPS, StartValues
 from ..results.schema import NUM_BASELINES

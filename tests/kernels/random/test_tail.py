@@ -8,6 +8,7 @@ from brlbench.kernels.random import tail as kernels
 from brlbench.kernels.types import Words
 from brlbench.mdps.sparse import Floats
 from helpers.laws import assert_same_law
+from helpers.sizes import sizes
 
 SHAPES = {
     "uniform": np.ones(5),
@@ -16,7 +17,6 @@ SHAPES = {
     "two": np.array([1.0, 4.0]),
 }
 NUMBER = 300
-TRIES = 4000
 
 
 @kernel
@@ -65,7 +65,10 @@ def summary(rows: Floats, region: Floats) -> Floats:
 
 @pytest.mark.parametrize("shapes", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("num_regions", [1, 2, 3])
-def test_rows_in_regions_have_the_law_of_plain_draws(shapes: Floats, num_regions: int) -> None:
+@pytest.mark.parametrize("tries", sizes(500, 4000))
+def test_rows_in_regions_have_the_law_of_plain_draws(
+    shapes: Floats, num_regions: int, tries: int
+) -> None:
     """Region after region, what is drawn is what a plain draw of all rows would have there."""
     length, rng, plain_rng = len(shapes), seeded(1), np.random.default_rng(2)
     regions, chances = np.zeros((num_regions, length)), np.zeros(num_regions)
@@ -76,7 +79,7 @@ def test_rows_in_regions_have_the_law_of_plain_draws(shapes: Floats, num_regions
         pytest.skip("too many rows are in these regions")
     lazy, plain = [], []
     room = np.zeros(NUMBER * length)
-    for _ in range(TRIES):
+    for _ in range(tries):
         found, left = [np.zeros((0, length))], NUMBER
         for j in range(num_regions):
             drawn = draw_region(rng, shapes, regions[: j + 1].ravel(), chances[: j + 1], left, room)

@@ -18,9 +18,11 @@ from brlbench.mdps.sparse import Floats, Integers, SparseTable
 from brlbench.problems import distribution
 from brlbench.streams import generator
 from helpers.compiled import learn_all, learn_all_with_bonus, reset_model
+from helpers.sizes import sizes, thinned
 from helpers.strategies import discounts, priors, reproducible, transitions
 
-UPDATES, EVERY = 10_000, 500
+UPDATES = pytest.mark.parametrize("updates", sizes(2000, 10_000))
+EVERY = 500
 EXACT = 1e-9
 RESIDUAL = 3e-13  # rounding is noticed, and a fresh inverse made, before it adds up to more
 
@@ -101,41 +103,35 @@ def assert_solved(model: Model, expected: Solution, tolerance: float = EXACT) ->
     assert (chosen >= expected.value - 2 * tolerance * scale).all()
 
 
-@pytest.mark.parametrize("discount", [0.5, 0.95, 0.99])
+@UPDATES
+@pytest.mark.parametrize("discount", thinned([0.5, 0.95, 0.99], [0.95]))
+@pytest.mark.parametrize("make", [random_transitions, followed_transitions])
 @pytest.mark.parametrize("name", PRIORS)
-def test_many_random_updates(name: str, discount: float) -> None:
+def test_many_updates(
+    name: str, make: Callable[..., Integers], discount: float, updates: int
+) -> None:
     prior = PRIORS[name]()
-    observed = random_transitions(prior, UPDATES, name)
-    model = solved_model(prior, Task(discount, UPDATES))
+    observed = make(prior, updates, name)
+    model = solved_model(prior, Task(discount, updates))
     assert_solved(model, prior.mean().solve(discount))
-    for done in range(EVERY, UPDATES + 1, EVERY):
+    for done in range(EVERY, updates + 1, EVERY):
         learn_all(model, observed[done - EVERY : done])
         assert_solved(model, prior.posterior(observed[:done]).mean().solve(discount))
 
 
-@pytest.mark.parametrize("discount", [0.95])
+@UPDATES
+@pytest.mark.parametrize("discount", thinned([0.5, 0.99], [0.99]))
 @pytest.mark.parametrize("name", PRIORS)
-def test_many_updates_along_a_trajectory(name: str, discount: float) -> None:
+def test_many_updates_with_a_changing_bonus(name: str, discount: float, updates: int) -> None:
     prior = PRIORS[name]()
-    observed = followed_transitions(prior, UPDATES, name)
-    model = solved_model(prior, Task(discount, UPDATES))
-    for done in range(EVERY, UPDATES + 1, EVERY):
-        learn_all(model, observed[done - EVERY : done])
-        assert_solved(model, prior.posterior(observed[:done]).mean().solve(discount))
-
-
-@pytest.mark.parametrize("discount", [0.5, 0.99])
-@pytest.mark.parametrize("name", PRIORS)
-def test_many_updates_with_a_changing_bonus(name: str, discount: float) -> None:
-    prior = PRIORS[name]()
-    observed = random_transitions(prior, UPDATES, name, "bonus")
+    observed = random_transitions(prior, updates, name, "bonus")
     rng = generator("test bonus", name)
-    bonuses = rng.uniform(-3, 10, UPDATES)
-    model = build_model(prior, Task(discount, UPDATES))
+    bonuses = rng.uniform(-3, 10, updates)
+    model = build_model(prior, Task(discount, updates))
     model.bonus[:] = bonus = rng.uniform(0, 10, len(model.bonus))
     solve(model)
     assert_solved(model, with_bonus(prior.mean(), bonus).solve(discount))
-    for done in range(EVERY, UPDATES + 1, EVERY):
+    for done in range(EVERY, updates + 1, EVERY):
         part = slice(done - EVERY, done)
         learn_all_with_bonus(model, observed[part], bonuses[part])
         bonus = model.bonus.copy()
@@ -163,7 +159,7 @@ def test_every_single_update(
 def test_rounding_that_has_added_up_is_repaired(name: str) -> None:
     """As soon as the policy's own pair is seen again."""
     prior = PRIORS[name]()
-    model = solved_model(prior, Task(0.95, UPDATES))
+    model = solved_model(prior, Task(0.95, 10))
     model.inverse[:] *= 1 + 1e-7 * generator("test rounding").standard_normal(model.inverse.shape)
     observed = [(0, int(model.policy[0]), prior.num_states - 1)]
     learn_all(model, np.array(observed))
@@ -172,7 +168,7 @@ def test_rounding_that_has_added_up_is_repaired(name: str) -> None:
 
 def test_reset_goes_back_exactly() -> None:
     prior = distribution("Grid")
-    initial = solved_model(prior, Task(0.95, UPDATES))
+    initial = solved_model(prior, Task(0.95, 1000))
     model, untouched = copy(initial), copy(initial)
     learn_all(model, random_transitions(prior, 1000, "before"))
     reset_model(model, initial)
@@ -192,14 +188,14 @@ def test_without_rewards_all_values_are_zero() -> None:
     assert (model.value == 0).all()
 
 
-@pytest.mark.parametrize("discount", [0.5, 0.95, 0.99])
+@pytest.mark.parametrize("discount", thinned([0.5, 0.95, 0.99], [0.95]))
 @pytest.mark.parametrize("name", ["uniform:GC", "uniform:GDL", "uniform:Grid"])
 def test_exact_ties_on_uniform_priors(name: str, discount: float) -> None:
     """Pairs of a state that were not tried and pay alike keep exactly equal values."""
     prior = distribution(name)
     pay = prior.rewards.mean.to_dense()
     rng = generator("test ties", name)
-    model = solved_model(prior, Task(discount, UPDATES))
+    model = solved_model(prior, Task(discount, 2000))
     tried = np.zeros((prior.num_states, prior.num_actions), bool)
     compared = 0
     for _ in range(2000):
@@ -232,29 +228,29 @@ def sparse_prior(states: int, actions: int = 2, successors: int = 3) -> FlatDiri
     return FlatDirichlet(counts, rewards)
 
 
-@pytest.mark.parametrize("discount", [0.5, 0.99])
+@pytest.mark.parametrize("discount", thinned([0.5, 0.99], [0.99]))
 @pytest.mark.parametrize("name", PRIORS)
 def test_sweeps(name: str, discount: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builders, "MAX_INVERSE_STATES", 0)
     prior = PRIORS[name]()
     observed = random_transitions(prior, 1000, name, "sweep")
     rng = generator("test sweeps", name)
-    model = build_model(prior, Task(discount, UPDATES))
+    model = build_model(prior, Task(discount, 1000))
     assert len(model.inverse) == 0
     model.bonus[:] = rng.uniform(0, 5, len(model.bonus))
     solve(model)
     assert_solved(model, with_bonus(prior.mean(), model.bonus).solve(discount), SWEEP_TOLERANCE)
-    for done in range(100, 1001, 100):
-        part = slice(done - 100, done)
-        learn_all_with_bonus(model, observed[part], rng.uniform(0, 5, 100))
+    for done in range(200, 1001, 200):
+        part = slice(done - 200, done)
+        learn_all_with_bonus(model, observed[part], rng.uniform(0, 5, 200))
         mean = prior.posterior(observed[:done]).mean()
         assert_solved(model, with_bonus(mean, model.bonus).solve(discount), SWEEP_TOLERANCE)
 
 
-@pytest.mark.parametrize("discount", [0.95, 0.99])
+@pytest.mark.parametrize("discount", thinned([0.95, 0.99], [0.95]))
 def test_many_states_are_solved_by_sweeps(discount: float) -> None:
     prior = sparse_prior(1500)
-    model = solved_model(prior, Task(discount, UPDATES))
+    model = solved_model(prior, Task(discount, 300))
     assert model.inverse.size == 0
     assert_solved(model, prior.mean().solve(discount), SWEEP_TOLERANCE)
     observed = random_transitions(prior, 300, "large")

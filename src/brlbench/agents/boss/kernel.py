@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import merged as merging
-from ...kernels.solving.merged_state import Merged
+from ...kernels.solving.merged_rows import Merged
 from ...kernels.solving.sampled import Initial, first_best_action, learn
 from ...kernels.types import Booleans, Integers, Words
 

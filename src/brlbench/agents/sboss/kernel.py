@@ -12,7 +12,7 @@ from ...kernels.counts import Counts
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import merged as merging
-from ...kernels.solving.merged_state import Merged
+from ...kernels.solving.merged_rows import Merged
 from ...kernels.solving.sampled import Initial, best_action, first_best_action, learn
 from ...kernels.types import Booleans, Floats, Integers, Words
 

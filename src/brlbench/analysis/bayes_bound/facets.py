@@ -12,7 +12,7 @@ from ...mdps.sparse import Integers
 _MOST_ORDERS = 24  # of alike actions; any number of them is unbiased
 FIRST_FACETS = 256
 
-Rows = tuple[tuple[int, ...], ...]
+ActionCounts = tuple[tuple[int, ...], ...]
 """The counts seen in the rows of a state's actions."""
 
 
@@ -28,8 +28,8 @@ class FacetBook:
         self._first_entry = start[::per_state]
         widest = int(np.diff(self._first_entry).max())
         self.arrays = _room(FIRST_FACETS + prior.num_states, widest, per_state, num_mdps)
-        self._numbers: dict[tuple[int, Rows], int] = {}
-        self._rows: list[Rows] = []
+        self._numbers: dict[tuple[int, ActionCounts], int] = {}
+        self._rows: list[ActionCounts] = []
         for state in range(prior.num_states):
             lengths = np.diff(start[state * per_state : (state + 1) * per_state + 1])
             self._number(state, tuple((0,) * int(length) for length in lengths))
@@ -50,7 +50,7 @@ class FacetBook:
                 self.arrays.following[facet, m] = after
                 m += 1
 
-    def _number(self, state: int, rows: Rows) -> int:
+    def _number(self, state: int, rows: ActionCounts) -> int:
         """The number of a facet, entered if it is new."""
         ordered = list(rows)
         for group in self._alike[state]:
@@ -62,7 +62,7 @@ class FacetBook:
             self._enter(*key)
         return self._numbers[key]
 
-    def _enter(self, state: int, rows: Rows) -> None:
+    def _enter(self, state: int, rows: ActionCounts) -> None:
         facet = len(self._rows)
         if facet == len(self.arrays.state):
             self.arrays = Facets(*(_longer(array) for array in self.arrays))

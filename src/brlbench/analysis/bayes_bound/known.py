@@ -1,23 +1,25 @@
 """Bounds that are known: those that come with the package, and those in users' files.
 
-A file holds the bound of one distribution. It is named NAME.bound.json, and reports find it below
-the folder of the results.
+The package has those of the test distributions of the frozen sets. A user's file holds the bound of
+one distribution. It is named NAME.bound.json, and reports find it below the folder of the results.
 """
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...errors import InvalidInput
 from ...files import PARSED_BYTES, atomic_write, check_free, parse_json, read_bytes
 from ...mdps.dirichlet import FlatDirichlet
+from ...problems import frozen
 from ...results.sealed import FORMAT, check_kind, reading
 from ...schemas import parse_table
 from ...values import Count, Discount, Text
 from . import BayesOptimalBound, least_reward
-from .shipped import shipped_bound
 
+SHIPPED = Path(frozen.__file__).parent / "bayes-optimal-bounds.json"
 SUFFIX = ".bound.json"
 
 
@@ -45,15 +47,26 @@ def known_bound(
 ) -> BayesOptimalBound | None:
     """The bound of an experiment, shipped or among some more; None if there is none.
 
-    Of several, it is the one with the most beliefs. Taking the lowest would favour those that are
+    It holds for agents that know the test distribution, so it holds for all others as well. Of
+    several, it is the one with the most beliefs. Taking the lowest would favour those that are
     too low by chance.
     """
-    bounds = [known.bound for known in more if known.holds_for(settings)]
-    names = (settings.get("test_digest", ""), settings.get("discount", 0.0))
-    shipped = shipped_bound(*names, settings.get("horizon", 0))
-    if shipped is not None:
-        bounds.append(shipped)
+    bounds = [known.bound for known in (*more, *_shipped()) if known.holds_for(settings)]
     return max(bounds, key=lambda bound: bound.beliefs, default=None)
+
+
+@cache
+def _shipped() -> list[KnownBound]:
+    return [
+        KnownBound(
+            test=entry["test"],
+            test_digest=digest,
+            discount=entry["discount"],
+            horizon=entry.get("horizon", 1),
+            bound=BayesOptimalBound(**entry["bound"]),
+        )
+        for digest, entry in parse_json(SHIPPED.read_bytes()).items()
+    ]
 
 
 def check_bound_file(

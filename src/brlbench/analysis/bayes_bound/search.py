@@ -11,7 +11,6 @@ from ...kernels.beliefs.facets import BLOCK, Facets, Problem, Scratch, SolvedMdp
 from ...kernels.beliefs.graph import DEEPEST, NODES, NOTHING, UNPRICED, Graph, Walk
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats
-from .drawing import draw_stratified
 from .facets import FIRST_FACETS, FacetBook
 
 _FIRST_CAPACITY = 4096
@@ -76,7 +75,7 @@ class Search:
 
     @property
     def facets(self) -> Facets:
-        """The beliefs' knowledge of single states."""
+        """The facets of all beliefs."""
         return Facets._make(array[: len(self._facets)] for array in self._facets.arrays)
 
     @property
@@ -193,6 +192,36 @@ def _solve(
     work_space = np.empty((states, states)), np.empty(states), np.empty(states, np.int64)
     costs.solve_all(problem, probabilities, mdps, values, prior.start, *work_space)
     return values
+
+
+def draw_stratified(
+    prior: FlatDirichlet, number: int, block: int, rng: np.random.Generator
+) -> Floats:
+    """Draw the probabilities [n, E] of MDPs in blocks: Latin hypercubes (McKay et al., 1979).
+
+    Each MDP has the prior's law, and blocks are independent. Within a block, every share of a row
+    is drawn once from each of `block` intervals of equal probability.
+    """
+    from scipy.special import betaincinv
+
+    table = prior.counts
+    drawn = np.empty((number, len(table.values)))
+    for pair in range(table.num_pairs):
+        first, end = int(table.row_start[pair]), int(table.row_start[pair + 1])
+        counts, rest = table.values[first:end], np.ones(number)
+        for i in range(end - first - 1):
+            uniforms = _even(number, block, rng)
+            share = betaincinv(counts[i], counts[i + 1 :].sum(), uniforms)
+            drawn[:, first + i] = rest * share
+            rest = rest * (1 - share)
+        drawn[:, end - 1] = rest
+    return drawn
+
+
+def _even(number: int, block: int, rng: np.random.Generator) -> Floats:
+    """Uniform numbers [n]; each block has one in each interval of length 1 / block."""
+    intervals = rng.permuted(np.tile(np.arange(block), (number // block, 1)), axis=1)
+    return np.asarray((intervals.ravel() + rng.random(number)) / block)
 
 
 def _room(capacity: int, num_states: int, num_actions: int) -> Graph:

@@ -155,36 +155,38 @@ def _root(graph: Graph, walk: Walk) -> int:
 @cold
 def _next(graph: Graph, problem: Problem, facets: Facets, walk: Walk, node: int, u: int) -> int:
     """Draw a child of an expanded action that is not solved."""
-    x = graph.state[node]
-    facet = graph.known[node, x]
-    offset = problem.row_start[x * problem.num_actions]
-    pair = x * problem.num_actions + u
-    total, edge = 0.0, graph.first_edge[node, u] - problem.row_start[pair]
-    for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
-        if not graph.solved[graph.child[edge + entry]]:
-            total += facets.chance[facet, entry - offset]
-    left, chosen = uniform(walk.rng) * total, graph.child[graph.first_edge[node, u]]
-    for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
-        child = graph.child[edge + entry]
+    facet, first, end = _transitions(graph, problem, node, u)
+    total, edge = 0.0, graph.first_edge[node, u] - first
+    for m in range(first, end):
+        if not graph.solved[graph.child[edge + m]]:
+            total += facets.chance[facet, m]
+    left, chosen = uniform(walk.rng) * total, graph.child[edge + first]
+    for m in range(first, end):
+        child = graph.child[edge + m]
         if not graph.solved[child] and left >= 0.0:
             chosen = child
-            left -= facets.chance[facet, entry - offset]
+            left -= facets.chance[facet, m]
     return chosen
+
+
+@inlined
+def _transitions(graph: Graph, problem: Problem, node: int, u: int) -> tuple[int, int, int]:
+    """The facet of a node's state, and the range of its entries that belong to an action."""
+    x = graph.state[node]
+    pair, offset = x * problem.num_actions + u, problem.row_start[x * problem.num_actions]
+    first, end = problem.row_start[pair] - offset, problem.row_start[pair + 1] - offset
+    return graph.known[node, x], first, end
 
 
 @inlined
 def _loss(graph: Graph, problem: Problem, facets: Facets, node: int, u: int) -> float:
     """The least loss after an action."""
-    x = graph.state[node]
-    facet = graph.known[node, x]
     loss = np.float64(graph.cost[node, u])
     if graph.first_edge[node, u] != NOTHING:
-        offset = problem.row_start[x * problem.num_actions]
-        pair = x * problem.num_actions + u
-        edge = graph.first_edge[node, u] - problem.row_start[pair]
-        later = 0.0
-        for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
-            later += facets.chance[facet, entry - offset] * graph.low[graph.child[edge + entry]]
+        facet, first, end = _transitions(graph, problem, node, u)
+        edge, later = graph.first_edge[node, u] - first, 0.0
+        for m in range(first, end):
+            later += facets.chance[facet, m] * graph.low[graph.child[edge + m]]
         loss += problem.discount * later
     return loss
 
@@ -211,10 +213,10 @@ def back_up(graph: Graph, problem: Problem, facets: Facets, node: int) -> None:
     graph.low[node] = _loss(graph, problem, facets, node, best)
     if graph.first_edge[node, best] == NOTHING:
         return
-    pair, solved = graph.state[node] * problem.num_actions + best, True
-    edge = graph.first_edge[node, best] - problem.row_start[pair]
-    for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
-        solved &= graph.solved[graph.child[edge + entry]]
+    _, first, end = _transitions(graph, problem, node, best)
+    edge, solved = graph.first_edge[node, best] - first, True
+    for m in range(first, end):
+        solved &= graph.solved[graph.child[edge + m]]
     graph.solved[node] = solved
 
 
@@ -223,15 +225,13 @@ def _expand(
     graph: Graph, problem: Problem, facets: Facets, scratch: Scratch, walk: Walk, node: int, u: int
 ) -> None:
     """Add the beliefs that can follow an action."""
-    x = graph.state[node]
-    facet = graph.known[node, x]
-    offset = problem.row_start[x * problem.num_actions]
-    pair = x * problem.num_actions + u
+    facet, first, end = _transitions(graph, problem, node, u)
+    offset = problem.row_start[graph.state[node] * problem.num_actions]
     graph.first_edge[node, u] = graph.size[EDGES]
     graph.size[DEEPEST] = max(graph.size[DEEPEST], graph.depth[node] + 2)
-    for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
-        after, nodes = facets.following[facet, entry - offset], graph.size[NODES]
-        child = _child(graph, node, after, problem.next_state[entry])
+    for m in range(first, end):
+        after, nodes = facets.following[facet, m], graph.size[NODES]
+        child = _child(graph, node, after, problem.next_state[offset + m])
         graph.child[graph.size[EDGES]] = child
         graph.size[EDGES] += 1
         if child == nodes:
@@ -288,13 +288,10 @@ def divide_loss(
         if reach[node] == 0.0:
             continue
         x, u = graph.state[node], best[node]
-        facet = graph.known[node, x]
         add_losses(facets, scratch, graph.known, node, x, u, reach[node], loss)
-        if graph.first_edge[node, u] == NOTHING:
-            continue
-        pair = x * problem.num_actions + u
-        edge = graph.first_edge[node, u] - problem.row_start[pair]
-        offset = problem.row_start[x * problem.num_actions]
-        for entry in range(problem.row_start[pair], problem.row_start[pair + 1]):
-            later = problem.discount * facets.chance[facet, entry - offset]
-            reach[graph.child[edge + entry]] += reach[node] * later
+        if graph.first_edge[node, u] != NOTHING:
+            facet, first, end = _transitions(graph, problem, node, u)
+            edge = graph.first_edge[node, u] - first
+            for m in range(first, end):
+                later = problem.discount * facets.chance[facet, m]
+                reach[graph.child[edge + m]] += reach[node] * later

@@ -21,8 +21,7 @@ from ..jit import cold, inlined
 from ..random.rng import keyed_word
 from ..types import Floats, Words
 from . import sampled
-from .merged_rows import draw, draw_doubtful, draw_outside
-from .merged_state import Merged, regions_of, set_worth
+from .merged_rows import Merged, draw, draw_doubtful, draw_outside, regions_of, set_worth
 from .sampled import MAX_TURNS, Initial, dot, entries_of, evaluate, improve, q_value, set_reward
 
 FIRST_DISTANCE = 0.01

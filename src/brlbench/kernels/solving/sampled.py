@@ -24,7 +24,7 @@ MAX_TURNS = 1000  # of policy iteration
 _ROUNDING = 1e-14  # sweeps can't make the relative change smaller
 
 
-class Rows(NamedTuple):
+class SampledRows(NamedTuple):
     """The row of each pair; its probabilities have the order of the posterior's entries."""
 
     first_entry: Integers  # [P]; where the pair's entries were at the sampling
@@ -50,7 +50,7 @@ class Sampled(NamedTuple):
     posterior: Counts  # has an entry for every possible next state, and no background
     discount: float
     entry_reward: Floats  # [pool]; reward of each of the posterior's entries
-    rows: Rows
+    rows: SampledRows
     optimum: Optimum
 
 
@@ -121,13 +121,13 @@ def draw_single(mdp: Sampled, pair: int, rng: Words) -> None:
 
 
 @inlined
-def row_of(rows: Rows, pair: int) -> slice:
+def row_of(rows: SampledRows, pair: int) -> slice:
     """The slice of `probability` that is the pair's row."""
     return slice(rows.start[pair], rows.start[pair] + rows.length[pair])
 
 
 @inlined
-def entries_of(rows: Rows, pair: int) -> slice:
+def entries_of(rows: SampledRows, pair: int) -> slice:
     """The slice of the posterior's pool where the pair's outcomes were at the sampling."""
     return slice(rows.first_entry[pair], rows.first_entry[pair] + rows.length[pair])
 

@@ -13,10 +13,10 @@ from ...mdps.single import SingleMDP, alike_actions
 from ...mdps.sparse import SparseTable
 from ...values import POSITIVE, check, words
 
-Table = list[list[list[tuple[float, int, float, bool]]]]
+Outcomes = list[list[list[tuple[float, int, float, bool]]]]
 """By state and action, the outcomes: probability, next state, reward, whether the episode ends."""
 
-Place = tuple[int, int, int]
+Transition = tuple[int, int, int]
 """State, action, next state."""
 
 _TERMINAL, _ACTIONS = words("restart", "absorb"), words("known", "alike")
@@ -56,8 +56,8 @@ def from_gym(
     check(counts, "counts", POSITIVE)
     label, table, start = _read(environment, settings)
     steps = _restarting(table, start) if terminal == "restart" else _absorbing(table, start, label)
-    probabilities: dict[Place, float] = defaultdict(float)
-    paid: dict[Place, float] = defaultdict(float)
+    probabilities: dict[Transition, float] = defaultdict(float)
+    paid: dict[Transition, float] = defaultdict(float)
     for place, probability, reward in steps:
         probabilities[place] += probability
         paid[place] += probability * reward
@@ -77,7 +77,7 @@ def from_gym(
     return SingleMDP(transitions, prior)
 
 
-def _read(environment: Any, settings: dict[str, Any]) -> tuple[str, Table, Any]:
+def _read(environment: Any, settings: dict[str, Any]) -> tuple[str, Outcomes, Any]:
     """The name of an environment, its table, and the probabilities [S] of its start states."""
     if isinstance(environment, str):
         require("gym", "gymnasium")
@@ -104,7 +104,7 @@ def _read(environment: Any, settings: dict[str, Any]) -> tuple[str, Table, Any]:
     return label, rows, np.asarray(start, dtype=np.float64)
 
 
-def _outcomes(table: Table) -> Iterator[tuple[int, int, float, int, float, bool]]:
+def _outcomes(table: Outcomes) -> Iterator[tuple[int, int, float, int, float, bool]]:
     for state, row in enumerate(table):
         for action, outcomes in enumerate(row):
             for probability, next_state, reward, is_end in outcomes:
@@ -112,14 +112,16 @@ def _outcomes(table: Table) -> Iterator[tuple[int, int, float, int, float, bool]
                     yield state, action, probability, int(next_state), float(reward), bool(is_end)
 
 
-def _restarting(table: Table, start: Any) -> Iterator[tuple[Place, float, float]]:
+def _restarting(table: Outcomes, start: Any) -> Iterator[tuple[Transition, float, float]]:
     begin = [(int(state), start[state]) for state in np.flatnonzero(start)]
     for state, action, probability, next_state, reward, is_end in _outcomes(table):
         for target, share in begin if is_end else [(next_state, 1.0)]:
             yield (state, action, target), probability * share, reward
 
 
-def _absorbing(table: Table, start: Any, label: str) -> Iterator[tuple[Place, float, float]]:
+def _absorbing(
+    table: Outcomes, start: Any, label: str
+) -> Iterator[tuple[Transition, float, float]]:
     ends = {next_state for _, _, _, next_state, _, is_end in _outcomes(table) if is_end}
     within = defaultdict(set)
     for state, _, _, next_state, _, is_end in _outcomes(table):
@@ -142,10 +144,10 @@ def _absorbing(table: Table, start: Any, label: str) -> Iterator[tuple[Place, fl
 
 
 def _rewards(
-    probabilities: dict[Place, float],
-    paid: dict[Place, float],
+    probabilities: dict[Transition, float],
+    paid: dict[Transition, float],
     num_actions: int,
-) -> dict[Place, float]:
+) -> dict[Transition, float]:
     rewards = {place: paid[place] / probability for place, probability in probabilities.items()}
     by_move = defaultdict(list)
     for (state, _, next_state), reward in rewards.items():

@@ -306,7 +306,7 @@ def test_pairs_must_be_of_the_same_mdps() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("simulations", sizes(400, 2000))
+@pytest.mark.parametrize("simulations", sizes(150, 2000))
 def test_intervals_hold_the_truth_in_95_of_100_cases(simulations: int) -> None:
     """Two agents in two experiments: skewed returns, and returns of which three in four are 0."""
     rng, shape = generator("test coverage of aggregates"), (100_000, 2)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import brlbench as bb
+from brlbench.analysis import bayes_bound
 from brlbench.analysis.bayes_bound import BayesOptimalBound, Growth, bayes_optimal_bound
 from brlbench.analysis.bayes_bound.facets import FacetBook
 from brlbench.analysis.bayes_bound.search import Search, draw_stratified, problem_of
@@ -16,6 +17,12 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 # Two states, two actions; uneven, fractional counts.
 COUNTS = np.array([[[1, 3], [0.5, 0.1]], [[2, 2], [0, 1]]])
 REWARDS = np.array([[[1, 2], [0.3, 4]], [[0, 1], [5, 0.5]]])
+
+
+@pytest.fixture(autouse=True)
+def few_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """E[V*] comes from 4,096 MDPs instead of 32,768; standard errors say so."""
+    monkeypatch.setattr(bayes_bound, "_BLOCKS_OF_VALUES", 32)
 
 
 def check_close(found: BayesOptimalBound, value: float, slack: float) -> None:

@@ -16,6 +16,7 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
+from helpers.sizes import sizes
 from helpers.vandals import vandalise
 
 IDS = [f"brlbench/{prefix}{name}-v1" for name in PROBLEMS for prefix in ("", "uniform-")]
@@ -77,10 +78,11 @@ def test_rewards_are_known() -> None:
     np.testing.assert_array_equal(info["rewards"].to_dense(), expected)
 
 
-@pytest.mark.parametrize("source", ["GC", "Grid", "around:20:Chain", "Maze", NOISY])
-def test_random_actions_pay_what_evaluate_says(source: Any) -> None:
+@pytest.mark.parametrize("number", sizes(500, 2000))
+@pytest.mark.parametrize("source", ["GC", "around:20:Chain", "Maze", NOISY])
+def test_random_actions_pay_what_evaluate_says(source: Any, number: int) -> None:
     """Rewards at every step, and the return: each reset has a new MDP."""
-    number, horizon = 2000, 60
+    horizon = 60
     env: Any = MdpEnv(source, horizon)
     actions = np.random.default_rng(1).integers(env.action_space.n, size=(number, horizon))
     env.reset(seed=3)

@@ -213,8 +213,8 @@ def _estimates(
     check(resamples, "resamples", COUNT)
     sizes = np.array([len(each) for each in arrays])
     weights = np.repeat(1 / (len(sizes) * sizes), sizes)  # [N]
-    drawn = _resamples(tuple(sizes.tolist()), seed, resamples)
-    again = np.concatenate([statistic(weights * times) for times in drawn])
+    blocks = _resamples(tuple(sizes.tolist()), seed, resamples)
+    again = np.concatenate([statistic(weights * times) for times in blocks])
     value = statistic(weights[None, :])[0]
     ends = ((1 - level) / 2, (1 + level) / 2)
     if skewness is not None:
@@ -256,13 +256,13 @@ def _draw(sizes: tuple[int, ...], seed: int, resamples: int) -> Iterator[ShortIn
     ends = np.cumsum(sizes).tolist()
     small = np.uint16 if max(sizes) <= 2**16 else np.int64  # quicker to draw
     for rows in row_blocks(resamples, ends[-1], _NUMBERS_AT_ONCE):
-        drawn = np.empty((rows, ends[-1]), dtype=np.int64)
+        places = np.empty((rows, ends[-1]), dtype=np.int64)
         for size, end in zip(sizes, ends, strict=True):
             start = end - size
             # In a small type, the places of many MDPs would wrap around.
-            drawn[:, start:end] = rng.integers(0, size, (rows, size), small)
-            drawn[:, start:end] += start
-        yield times_drawn(drawn).astype(np.int32)
+            places[:, start:end] = rng.integers(0, size, (rows, size), small)
+            places[:, start:end] += start
+        yield times_drawn(places).astype(np.int32)
 
 
 def _checked(scores: Sequence[ArrayLike], name: str = "scores") -> list[Floats]:

@@ -74,8 +74,8 @@ class World:
             raise InvalidInput(f"mdp has shape {list(indices.shape)}: must be one, or {num_envs}")
         distinct, of_each = np.unique(np.broadcast_to(indices, num_envs), return_inverse=True)
         checked = [check(index, "mdp", INDEX) for index in distinct.tolist()]
-        drawn = draw_mdps(self.distribution, check(seed, "mdp_seed", INDEX), checked)
-        return np.asarray(self._by_pair(drawn)[of_each])
+        probabilities = draw_mdps(self.distribution, check(seed, "mdp_seed", INDEX), checked)
+        return np.asarray(self._by_pair(probabilities)[of_each])
 
     def chances(self, rngs: Sequence[np.random.Generator]) -> tuple[Floats, Floats]:
         """Random numbers for the next steps: uniform ones [n, block], and normal ones for noise."""

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
+from importlib.util import resolve_name
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +59,10 @@ def _named_in(node: ast.AST, module: str) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
-        package = module.split(".")
         source = _source(module)
-        levels = node.level - (source is not None and source.name == "__init__.py")
-        start = package[: len(package) - levels] if node.level else []
-        parent = ".".join([*start, *filter(None, [node.module])])
+        is_package = source is not None and source.name == "__init__.py"
+        package = module if is_package else module.rpartition(".")[0]
+        parent = resolve_name("." * node.level + (node.module or ""), package)
         for alias in node.names:
             inner = f"{parent}.{alias.name}"
             yield inner if _is_ours(inner) and _source(inner) else parent

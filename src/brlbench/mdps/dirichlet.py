@@ -101,11 +101,11 @@ class FlatDirichlet:
 
     def sample_many(self, rngs: Sequence[np.random.Generator]) -> Floats:
         """Draw the probabilities [n, E] of n MDPs, each with a generator of its own."""
-        drawn = np.empty((len(rngs), len(self.counts.values)))
-        size = max(1, _NUMBERS_AT_ONCE // drawn.shape[1])
+        probabilities = np.empty((len(rngs), len(self.counts.values)))
+        size = max(1, _NUMBERS_AT_ONCE // probabilities.shape[1])
         for first in range(0, len(rngs), size):
-            drawn[first : first + size] = self._sample_some(rngs[first : first + size])
-        return drawn
+            probabilities[first : first + size] = self._sample_some(rngs[first : first + size])
+        return probabilities
 
     def _sample_some(self, rngs: Sequence[np.random.Generator]) -> Floats:
         """Normalise gamma variates in logarithms: with tiny counts they would underflow."""
@@ -137,7 +137,8 @@ class FlatDirichlet:
             )
         shape = (self.num_states, self.num_actions)
         distinct, times = np.unique(observed, axis=0, return_counts=True)
-        seen = SparseTable.from_entries(*shape, *distinct.T, times, what="transitions")
+        states, actions, following = distinct.T
+        seen = SparseTable.from_entries(*shape, states, actions, following, times, "transitions")
         possible = self.counts.union(seen)
         counts = possible.replace(self.counts.at(possible) + seen.at(possible))
         return FlatDirichlet(

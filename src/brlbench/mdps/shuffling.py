@@ -1,11 +1,8 @@
 """MDPs around a problem in which actions have no labels: their effects differ by state."""
 
-import numpy as np
-
 from ..streams import generator
 from ..values import POSITIVE, check
 from .dirichlet import FlatDirichlet
-from .sparse import Floats, Integers
 
 
 def shuffled(problem: FlatDirichlet, seen: float) -> FlatDirichlet:
@@ -20,30 +17,15 @@ def shuffled(problem: FlatDirichlet, seen: float) -> FlatDirichlet:
     prior = problem.as_prior()
     table = prior.counts
     probability = problem.mean().transitions.at(table)
-    known = np.stack(
-        [
-            table.next_state,
-            table.values,
-            prior.rewards.mean.at(table),
-            prior.rewards.variance.at(table),
-        ]
-    )
+    rewards = prior.rewards.mean.at(table), prior.rewards.variance.at(table)
+    first_entry = table.row_start[:: prior.num_actions]  # of each state
     rng = generator("shuffled actions", problem.digest)
     for state in range(prior.num_states):
-        ends = table.row_start[state * prior.num_actions :][: prior.num_actions + 1]
         order = rng.permutation(prior.num_actions)
-        if _alike(known[:, ends[0] : ends[-1]], ends):
-            rows = probability[ends[0] : ends[-1]].reshape(prior.num_actions, -1)
-            probability[ends[0] : ends[-1]] = rows[order].ravel()
+        if len(table.action_groups(state, table.values, *rewards)) == 1:
+            entries = slice(first_entry[state], first_entry[state + 1])
+            rows = probability[entries].reshape(prior.num_actions, -1)
+            probability[entries] = rows[order].ravel()
     counts = table.replace(table.values + seen * probability)
     name = f"shuffled:{seen:g}:{problem.name}"
     return FlatDirichlet(counts, prior.rewards, prior.start, name=name)
-
-
-def _alike(known: Floats, ends: Integers) -> bool:
-    """Whether all actions of a state have the same entries, by the numbers known of each."""
-    lengths = np.diff(ends)
-    if (lengths != lengths[0]).any():
-        return False
-    by_action = known.reshape(len(known), len(lengths), -1)
-    return bool((by_action == by_action[:, :1]).all())

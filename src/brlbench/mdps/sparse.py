@@ -44,9 +44,10 @@ class SparseTable:
             raise InvalidInput(
                 f"{what} has shape {list(dense.shape)}: it must be [states, actions, states]"
             )
-        check_size(*dense.shape[:2])
+        num_states, num_actions, _ = dense.shape
+        check_size(num_states, num_actions)
         place = np.flatnonzero(dense)
-        return cls.from_places(*dense.shape[:2], place, dense.ravel()[place])
+        return cls.from_places(num_states, num_actions, place, dense.ravel()[place])
 
     @classmethod
     def from_entries(
@@ -149,6 +150,16 @@ class SparseTable:
         if not len(mine):
             return np.zeros(len(wanted))
         return np.where(mine[entry] == wanted, self.values[entry], 0.0)
+
+    def action_groups(self, state: int, *numbers: Floats) -> list[list[int]]:
+        """The actions of a state, grouped by equal rows: of next states, and of numbers [E]."""
+        groups: dict[tuple[bytes, ...], list[int]] = {}
+        for action in range(self.num_actions):
+            pair = state * self.num_actions + action
+            row = slice(self.row_start[pair], self.row_start[pair + 1])
+            content = tuple(each[row].tobytes() for each in (self.next_state, *numbers))
+            groups.setdefault(content, []).append(action)
+        return list(groups.values())
 
     def row_sums(self) -> Floats:
         """The sum [S * A] of each row."""

@@ -191,9 +191,10 @@ def test_rows_that_are_not_drawn_change_nothing(name: str, number: int) -> None:
             assert (merged.sample.left > 0).mean() > 0.5
 
 
-@pytest.mark.parametrize(("number", "samples"), sizes((100, 500), (1000, 2000)))
-def test_values_have_the_law_of_plain_draws(number: int, samples: int) -> None:
+@pytest.mark.parametrize("size", sizes((100, 500), (1000, 2000)))
+def test_values_have_the_law_of_plain_draws(size: tuple[int, int]) -> None:
     """The values of many samplings against those of merged MDPs whose rows are all drawn."""
+    number, samples = size
     rng = np.random.default_rng(3)
     counts = np.ones((3, 2, 3)) + rng.integers(0, 3, (3, 2, 3))
     counts[2, 1] = [0.2, 1.7, 0.6]

@@ -22,7 +22,10 @@ class FacetBook:
     def __init__(self, prior: FlatDirichlet, num_mdps: int) -> None:
         """Enter the facets of states that nothing is known about."""
         self._prior = prior
-        self._alike = [_alike_actions(prior, x) for x in range(prior.num_states)]
+        table, rewards = prior.counts, prior.rewards.mean.at(prior.counts)
+        self._alike = [
+            table.action_groups(x, table.values, rewards) for x in range(prior.num_states)
+        ]
         self.orders = _orders(self._alike, prior.num_actions)
         start, per_state = prior.counts.row_start, prior.num_actions
         self._first_entry = start[::per_state]
@@ -100,19 +103,6 @@ def _longer(array: np.ndarray) -> np.ndarray:
     longer = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
     longer[: len(array)] = array
     return longer
-
-
-def _alike_actions(prior: FlatDirichlet, state: int) -> list[list[int]]:
-    """The actions of a state in groups that have the same prior and the same rewards."""
-    table = prior.counts
-    rewards = prior.rewards.mean.at(table)
-    groups: dict[object, list[int]] = {}
-    for u in range(prior.num_actions):
-        pair = state * prior.num_actions + u
-        row = slice(table.row_start[pair], table.row_start[pair + 1])
-        content = (table.next_state[row], table.values[row], rewards[row])
-        groups.setdefault(tuple(map(bytes, content)), []).append(u)
-    return list(groups.values())
 
 
 def _orders(alike: list[list[list[int]]], num_actions: int) -> Orders:

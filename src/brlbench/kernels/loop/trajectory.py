@@ -6,7 +6,7 @@ it. If they were arguments instead, the machine code could not be stored on disk
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import overload
@@ -21,7 +21,7 @@ from .environment import Environment
 
 class _Hooks(NamedTuple):
     reset: Callable[..., None] | None
-    reset_known: Callable[..., None] | None
+    reset_known: Callable[..., None]
     act: Callable[..., int]
     observe: Callable[..., None]
 
@@ -46,62 +46,56 @@ def register(
     The functions' arguments must have the same names as those below. An agent that is told the MDP
     has `reset_known` instead of `reset`.
     """
-    _HOOKS[agent] = _Hooks(reset=reset, reset_known=reset_known, act=act, observe=observe)
+    _HOOKS[agent] = _Hooks(reset, reset_known or _reset_unknown, act, observe)
+
+
+def _hook(agent: Any, name: str) -> Any:
+    """A function of an agent, or of a Numba type; None if it is no agent's."""
+    return getattr(_HOOKS.get(getattr(agent, "instance_class", type(agent))), name, None)
 
 
 def reset(agent: Any, x: int) -> None:
     """Back to the prior: a new, unknown MDP begins in x."""
-    _call(agent, "reset", x)
+    _hook(agent, "reset")(agent, x)
 
 
 def reset_known(agent: Any, env: Environment, x: int) -> None:
     """Back to the prior: a new MDP begins in x. Agents that ask for it are shown the MDP."""
-    if _HOOKS[type(agent)].reset_known is None:
-        reset(agent, x)
-    else:
-        _call(agent, "reset_known", env, x)
+    _hook(agent, "reset_known")(agent, env, x)
+
+
+def _reset_unknown(agent: Any, env: Environment, x: int) -> None:
+    reset(agent, x)
 
 
 def act(agent: Any, x: int) -> int:
     """Choose an action in x."""
-    return cast(int, _call(agent, "act", x))
+    return int(_hook(agent, "act")(agent, x))
 
 
 def observe(agent: Any, x: int, u: int, y: int, r: float) -> None:
     """Learn from a transition."""
-    _call(agent, "observe", x, u, y, r)
-
-
-def _call(agent: Any, hook: str, *arguments: Any) -> Any:
-    return getattr(_HOOKS[type(agent)], hook)(agent, *arguments)
-
-
-def _hooks(agent: Any) -> _Hooks | None:
-    return _HOOKS.get(getattr(agent, "instance_class", type(None)))
+    _hook(agent, "observe")(agent, x, u, y, r)
 
 
 @overload(reset, strict=False, jit_options=_INLINED)
 def _compiled_reset(agent: Any, x: Any) -> Any:
-    hooks = _hooks(agent)
-    return hooks and hooks.reset
+    return _hook(agent, "reset")
 
 
 @overload(reset_known, strict=False, jit_options=_INLINED)
 def _compiled_reset_known(agent: Any, env: Any, x: Any) -> Any:
-    hooks = _hooks(agent)
-    return hooks and (hooks.reset_known or (lambda agent, env, x: reset(agent, x)))
+    return _hook(agent, "reset_known")
 
 
 @overload(act, strict=False, jit_options=_INLINED)
 def _compiled_act(agent: Any, x: Any) -> Any:
-    hooks = _hooks(agent)
-    return hooks and hooks.act
+    return _hook(agent, "act")
 
 
 @overload(observe, strict=False, jit_options=_INLINED)
 def _compiled_observe(agent: Any, x: Any, u: Any, y: Any, r: Any) -> Any:
-    hooks = _hooks(agent)
-    return hooks and hooks.observe
+    return _hook(agent, "observe")
 
 
 class Record(NamedTuple):

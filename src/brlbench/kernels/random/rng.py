@@ -4,32 +4,20 @@ A generator is an array of four `uint64`, seeded from the first words of a named
 """
 
 import numpy as np
+from numpy import uint64
 
 from ..jit import inlined
 from ..types import Words
 
-State = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
+State = tuple[uint64, uint64, uint64, uint64]
 
-_1 = np.uint64(1)
-_7 = np.uint64(7)
-_11 = np.uint64(11)
-_17 = np.uint64(17)
-_19 = np.uint64(19)
-_23 = np.uint64(23)
-_27 = np.uint64(27)
-_30 = np.uint64(30)
-_31 = np.uint64(31)
-_32 = np.uint64(32)
-_41 = np.uint64(41)
-_45 = np.uint64(45)
-_56 = np.uint64(56)
-LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
-_HIGH_BITS = np.uint64(0x8080808080808080)
-_ONES = np.uint64(0x0101010101010101)
-_LOW_HALF = np.uint64(0xFFFFFFFF)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX2 = np.uint64(0x94D049BB133111EB)
+LOW_BITS = uint64(0x7F7F7F7F7F7F7F7F)
+_HIGH_BITS = uint64(0x8080808080808080)
+_ONES = uint64(0x0101010101010101)
+_LOW_HALF = uint64(0xFFFFFFFF)
+_GOLDEN = uint64(0x9E3779B97F4A7C15)
+_MIX1 = uint64(0xBF58476D1CE4E5B9)
+_MIX2 = uint64(0x94D049BB133111EB)
 _UNIT = 2.0**-53
 
 
@@ -46,19 +34,19 @@ def store(rng: Words, state: State) -> None:
 
 
 @inlined
-def advance(state: State) -> tuple[np.uint64, State]:
+def advance(state: State) -> tuple[uint64, State]:
     """The next 64 random bits, and the generator's words after them."""
     s0, s1, s2, s3 = state
     total = s0 + s3
-    word = ((total << _23) | (total >> _41)) + s0
-    shifted = s1 << _17
+    word = ((total << uint64(23)) | (total >> uint64(41))) + s0
+    shifted = s1 << uint64(17)
     s2 ^= s0
     s3 ^= s1
-    return word, (s0 ^ s3, s1 ^ s2, s2 ^ shifted, (s3 << _45) | (s3 >> _19))
+    return word, (s0 ^ s3, s1 ^ s2, s2 ^ shifted, (s3 << uint64(45)) | (s3 >> uint64(19)))
 
 
 @inlined
-def next_word(rng: Words) -> np.uint64:
+def next_word(rng: Words) -> uint64:
     """The next 64 random bits."""
     word, state = advance(load(rng))
     store(rng, state)
@@ -66,15 +54,15 @@ def next_word(rng: Words) -> np.uint64:
 
 
 @inlined
-def signed(word: np.uint64) -> int:
+def signed(word: uint64) -> int:
     """A word as a signed integer: Numba adds signed to unsigned ones in floats."""
     return np.int64(word)  # type: ignore[return-value]
 
 
 @inlined
-def unit(word: np.uint64) -> float:
+def unit(word: uint64) -> float:
     """A number in [0, 1) from 64 random bits."""
-    return np.float64(word >> _11) * _UNIT
+    return np.float64(word >> uint64(11)) * _UNIT
 
 
 @inlined
@@ -93,12 +81,12 @@ def below(rng: Words, end: int) -> int:
 def two_below(rng: Words, end: int) -> tuple[int, int]:
     """Two uniform whole numbers in [0, end) from one word (Lemire, 2019); end is below 2^32."""
     while True:
-        word, size = next_word(rng), np.uint64(end)
-        high, low = (word >> _32) * size, (word & _LOW_HALF) * size
+        word, size = next_word(rng), uint64(end)
+        high, low = (word >> uint64(32)) * size, (word & _LOW_HALF) * size
         rest = min(high & _LOW_HALF, low & _LOW_HALF)
         # A word that would make some numbers more likely than others is rejected.
-        if rest >= size or rest >= (_LOW_HALF + _1) % size:
-            return signed(high >> _32), signed(low >> _32)
+        if rest >= size or rest >= (_LOW_HALF + uint64(1)) % size:
+            return signed(high >> uint64(32)), signed(low >> uint64(32))
 
 
 @inlined
@@ -127,46 +115,46 @@ def binomial(rng: Words, trials: int, probability: float) -> int:
 
 
 @inlined
-def repeated(byte: int) -> np.uint64:
+def repeated(byte: int) -> uint64:
     """A word of equal bytes."""
-    return np.uint64(byte) * _ONES
+    return uint64(byte) * _ONES
 
 
 @inlined
-def first_bytes(number: int) -> np.uint64:
+def first_bytes(number: int) -> uint64:
     """A word with the high bits of its first `number` bytes set."""
-    half = np.uint64(4 * (8 - number))
+    half = uint64(4 * (8 - number))
     return (_HIGH_BITS >> half) >> half
 
 
 @inlined
-def is_less(word: np.uint64, digits: np.uint64, used: np.uint64) -> np.uint64:
+def is_less(word: uint64, digits: uint64, used: uint64) -> uint64:
     """A word with 1 in each used byte where the word's digit is less than the other."""
-    return (~((word | _HIGH_BITS) - digits) & used) >> _7
+    return (~((word | _HIGH_BITS) - digits) & used) >> uint64(7)
 
 
 @inlined
-def is_equal(word: np.uint64, digits: np.uint64, used: np.uint64) -> np.uint64:
+def is_equal(word: uint64, digits: uint64, used: uint64) -> uint64:
     """A word with 1 in each used byte where the digits are equal."""
-    return (~((word ^ digits) + LOW_BITS) & used) >> _7
+    return (~((word ^ digits) + LOW_BITS) & used) >> uint64(7)
 
 
 @inlined
-def sum_of_bytes(word: np.uint64) -> int:
+def sum_of_bytes(word: uint64) -> int:
     """The sum of a word's bytes, which must be below 256."""
-    return signed((word * _ONES) >> _56)
+    return signed((word * _ONES) >> uint64(56))
 
 
 @inlined
-def mix(word: np.uint64) -> np.uint64:
+def mix(word: uint64) -> uint64:
     """A bijection that scatters bits (the finaliser of splitmix64)."""
-    word = (word ^ (word >> _30)) * _MIX1
-    word = (word ^ (word >> _27)) * _MIX2
-    return word ^ (word >> _31)
+    word = (word ^ (word >> uint64(30))) * _MIX1
+    word = (word ^ (word >> uint64(27))) * _MIX2
+    return word ^ (word >> uint64(31))
 
 
 @inlined
-def keyed_word(key: np.uint64, row: int, column: int) -> np.uint64:
+def keyed_word(key: uint64, row: int, column: int) -> uint64:
     """64 random bits that depend only on a key and two numbers."""
-    first = mix(key + np.uint64(row) * _GOLDEN)
-    return mix(first + np.uint64(column + 1) * _GOLDEN)
+    first = mix(key + uint64(row) * _GOLDEN)
+    return mix(first + uint64(column + 1) * _GOLDEN)

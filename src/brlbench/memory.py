@@ -38,8 +38,7 @@ def usable_bytes() -> int:
 @cache
 def _machine_bytes() -> int:
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    limits = [limit[0] for folder in _groups() if (limit := _limit_of(folder)) is not None]
-    return min([machine, *limits])
+    return min([machine, *(limit for limit, _ in _limits())])
 
 
 @contextmanager
@@ -64,11 +63,7 @@ def bounded() -> Iterator[None]:
 def available() -> int | None:
     """Bytes of memory that this process can still use; None where the system does not tell."""
     free = _status("/proc/meminfo", "MemAvailable")
-    left = [
-        limit[0] - limit[1] + _cached(folder)
-        for folder in _groups()
-        if (limit := _limit_of(folder)) is not None
-    ]
+    left = [limit - usage for limit, usage in _limits()]
     return None if free is None else max(0, min([free, *left]))
 
 
@@ -87,20 +82,17 @@ def _groups() -> Iterator[Path]:
             yield from (folder for folder in (group, *group.parents) if folder.is_relative_to(root))
 
 
-def _limit_of(folder: Path) -> tuple[int, int] | None:
-    """The limit and the usage of a control group, in bytes; None if it has no limit."""
-    for limit, usage in _LIMITS:
-        try:
-            return int((folder / limit).read_text()), int((folder / usage).read_text())
-        except (OSError, ValueError):  # absent, or "max"
-            continue
-    return None
-
-
-def _cached(folder: Path) -> int:
-    """Bytes of files that the system gives up when memory is short."""
-    numbers = dict(line.split() for line in _lines(folder / "memory.stat"))
-    return int(numbers.get("inactive_file", 0))
+def _limits() -> Iterator[tuple[int, int]]:
+    """The limits of control groups, and their usage without cached files, in bytes."""
+    for folder in _groups():
+        for names in _LIMITS:
+            try:
+                limit, usage = (int((folder / name).read_text()) for name in names)
+            except (OSError, ValueError):  # absent, or "max"
+                continue
+            numbers = dict(line.split() for line in _lines(folder / "memory.stat"))
+            yield limit, usage - int(numbers.get("inactive_file", 0))
+            break
 
 
 def _status(path: str, name: str) -> int | None:

@@ -26,7 +26,9 @@ class FlatDirichlet:
     """A flat Dirichlet-multinomial distribution over finite MDPs. Immutable."""
 
     num_states: int
+    """The number of states."""
     num_actions: int
+    """The number of actions."""
     counts: SparseTable
     """The Dirichlet parameters [S, A, S], sparse; transitions without an entry are impossible."""
     rewards: Rewards

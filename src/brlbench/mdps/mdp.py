@@ -127,6 +127,11 @@ def check_discount(discount: float) -> float:
 class MDP:
     """A finite MDP: transition probabilities, rewards on (state, action, next state), a start."""
 
+    num_states: int
+    """The number of states."""
+    num_actions: int
+    """The number of actions."""
+
     def __init__(
         self,
         transitions: ArrayLike | SparseTable,

@@ -45,6 +45,7 @@ class Search:
             rng=rng.integers(0, 2**63, 4, dtype=np.uint64),
             roots=prior.start[starts],
             path=np.empty(depth + 1, np.int64),
+            scratch=self._scratch,
             stay=discount,
             depth=depth,
         )
@@ -118,9 +119,7 @@ class Search:
 
     def grow(self, trials: int = _TRIALS) -> bool:
         """Make some trials; return whether there is more to find."""
-        why = graphs.grow(
-            self._graph, self._problem, self._facets.arrays, self._scratch, self._walk, trials
-        )
+        why = graphs.grow(self._graph, self._problem, self._facets.arrays, self._walk, trials)
         if why == graphs.FULL:
             self._make_room()
         elif why >= 0:

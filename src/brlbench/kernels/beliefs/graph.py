@@ -48,6 +48,7 @@ class Walk(NamedTuple):
     rng: Words
     roots: Floats  # [R]; the probabilities of the first nodes
     path: Integers  # [D]; work space
+    scratch: Scratch
     stay: float  # the probability of going on, at each step
     depth: int  # decisions that may be looked at
 
@@ -88,25 +89,21 @@ def rebuild_table(graph: Graph) -> None:
 
 
 @cold
-def _price(
-    graph: Graph, problem: Problem, facets: Facets, scratch: Scratch, walk: Walk, node: int
-) -> None:
-    set_costs(facets, scratch, graph.known, node, graph.state[node], graph.cost)
+def _price(graph: Graph, problem: Problem, facets: Facets, walk: Walk, node: int) -> None:
+    set_costs(facets, walk.scratch, graph.known, node, graph.state[node], graph.cost)
     graph.solved[node] = False
     back_up(graph, problem, facets, node)
     graph.solved[node] = graph.depth[node] + 1 >= walk.depth
 
 
 @kernel
-def grow(
-    graph: Graph, problem: Problem, facets: Facets, scratch: Scratch, walk: Walk, trials: int
-) -> int:
+def grow(graph: Graph, problem: Problem, facets: Facets, walk: Walk, trials: int) -> int:
     """Make some trials; return why that ended: SOLVED, FULL, or a facet that must be followed."""
     widest = facets.chance.shape[1]
     for root in range(len(walk.roots)):
         if graph.first_edge[root, 0] == UNPRICED:
             graph.first_edge[root, 0] = NOTHING
-            _price(graph, problem, facets, scratch, walk, root)
+            _price(graph, problem, facets, walk, root)
     for _ in range(trials):
         if graph.size[NODES] + widest > len(graph.state):
             return FULL
@@ -127,7 +124,7 @@ def grow(
                 facet = graph.known[node, graph.state[node]]
                 if facets.following[facet, 0] == UNKNOWN:
                     return facet
-                _expand(graph, problem, facets, scratch, walk, node, u)
+                _expand(graph, problem, facets, walk, node, u)
                 break
             if uniform(walk.rng) >= walk.stay:
                 break
@@ -221,9 +218,7 @@ def back_up(graph: Graph, problem: Problem, facets: Facets, node: int) -> None:
 
 
 @cold
-def _expand(
-    graph: Graph, problem: Problem, facets: Facets, scratch: Scratch, walk: Walk, node: int, u: int
-) -> None:
+def _expand(graph: Graph, problem: Problem, facets: Facets, walk: Walk, node: int, u: int) -> None:
     """Add the beliefs that can follow an action."""
     facet, first, end = _transitions(graph, problem, node, u)
     offset = problem.row_start[graph.state[node] * problem.num_actions]
@@ -235,7 +230,7 @@ def _expand(
         graph.child[graph.size[EDGES]] = child
         graph.size[EDGES] += 1
         if child == nodes:
-            _price(graph, problem, facets, scratch, walk, child)
+            _price(graph, problem, facets, walk, child)
 
 
 @cold

@@ -10,7 +10,7 @@ from brlbench.analysis.bayes_bound import BayesOptimalBound, Growth, bayes_optim
 from brlbench.analysis.bayes_bound.facets import FacetBook
 from brlbench.analysis.bayes_bound.search import Search, draw_stratified, problem_of
 from brlbench.errors import InvalidInput
-from brlbench.kernels.beliefs.facets import BLOCK, UNKNOWN, Scratch, SolvedMdps, weigh_facets
+from brlbench.kernels.beliefs.facets import BLOCK, UNKNOWN, Scratch, weigh_facets
 from brlbench.mdps.bayes_optimal import bayes_optimal_value
 from brlbench.mdps.dirichlet import FlatDirichlet
 
@@ -138,9 +138,10 @@ def test_much_knowledge_neither_overflows_nor_vanishes() -> None:
         book.follow(facet)
         facet = int(book.arrays.following[facet, observed % 2])
     probability = draw_stratified(prior, BLOCK, BLOCK, np.random.default_rng(1)).T
-    pool = SolvedMdps(np.array(probability, np.float32, order="C"), np.ones((2, BLOCK), np.float32))
+    problem = problem_of(prior, 0.9, BLOCK, *book.orders)
+    problem.probability[:], problem.regret[:] = probability, 1
     scratch = Scratch(*(np.ones(shape, np.float32) for shape in ((1, 1, BLOCK), BLOCK, BLOCK)))
-    weigh_facets(problem_of(prior, 0.9), pool, book.arrays, book.orders, scratch, facet, facet + 1)
+    weigh_facets(problem, book.arrays, scratch, facet, facet + 1)
     assert book.arrays.weight[facet].mean() == pytest.approx(1, abs=0.05)
     np.testing.assert_array_equal(book.arrays.weight[facet], book.arrays.loss[facet, 0])
 

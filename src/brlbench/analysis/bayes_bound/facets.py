@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...kernels.beliefs.facets import UNKNOWN, Facets, Orders
+from ...kernels.beliefs.facets import UNKNOWN, Facets
 from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Integers
 
@@ -105,8 +105,8 @@ def _longer(array: np.ndarray) -> np.ndarray:
     return longer
 
 
-def _orders(alike: list[list[list[int]]], num_actions: int) -> Orders:
-    """The orders of each state's actions that only exchange alike ones."""
+def _orders(alike: list[list[list[int]]], num_actions: int) -> tuple[Integers, Integers]:
+    """The orders [S, O, A] of each state's actions that exchange alike ones; their numbers [S]."""
     orders = [
         list(itertools.islice(_exchanges(groups, num_actions), _MOST_ORDERS)) for groups in alike
     ]
@@ -114,7 +114,7 @@ def _orders(alike: list[list[list[int]]], num_actions: int) -> Orders:
     order = np.zeros((len(orders), most, num_actions), np.int64)
     for state, rows in enumerate(orders):
         order[state, : len(rows)] = rows
-    return Orders(order=order, number=np.array(list(map(len, orders))))
+    return order, np.array(list(map(len, orders)))
 
 
 def _exchanges(groups: list[list[int]], num_actions: int) -> Iterator[Integers]:

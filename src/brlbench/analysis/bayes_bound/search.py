@@ -7,10 +7,10 @@ import numpy as np
 from ... import memory
 from ...kernels.beliefs import facets as costs
 from ...kernels.beliefs import graph as graphs
-from ...kernels.beliefs.facets import BLOCK, Facets, Problem, Scratch, SolvedMdps
+from ...kernels.beliefs.facets import BLOCK, Facets, Problem, Scratch
 from ...kernels.beliefs.graph import DEEPEST, NODES, NOTHING, UNPRICED, Graph, Walk
 from ...mdps.dirichlet import FlatDirichlet
-from ...mdps.sparse import Floats
+from ...mdps.sparse import Floats, Integers
 from .facets import FIRST_FACETS, FacetBook
 
 _FIRST_CAPACITY = 4096
@@ -29,11 +29,10 @@ class Search:
         rng: np.random.Generator,
     ) -> None:
         """Draw and solve the MDPs; the search begins with the prior alone."""
-        self._problem = problem_of(prior, discount)
         number = repetitions * BLOCK
-        self._mdps = _room_for_mdps(self._problem, number)
-        self._values = _solve(prior, self._problem, number, self._mdps, rng)
         self._facets = FacetBook(prior, number)
+        self._problem = problem_of(prior, discount, number, *self._facets.orders)
+        self._values = _solve(prior, self._problem, number, rng)
         self._num_weighed = 0
         self._scratch = Scratch(
             likelihood=np.ones((prior.num_actions, prior.num_actions, BLOCK), np.float32),
@@ -114,7 +113,8 @@ class Search:
             arrays.state
         ):
             return False
-        held = sum(array.nbytes for array in (*graph, *arrays, *self._mdps))
+        mdps = self._problem.probability, self._problem.regret
+        held = sum(array.nbytes for array in (*graph, *arrays, *mdps))
         return 3 * held > memory.SHARE * memory.usable_bytes()
 
     def grow(self, trials: int = _TRIALS) -> bool:
@@ -128,9 +128,8 @@ class Search:
         return bool(why != graphs.SOLVED)
 
     def _weigh(self) -> None:
-        facets, end = self._facets, len(self._facets)
-        mdps, span = (self._problem, self._mdps), (self._num_weighed, end)
-        costs.weigh_facets(*mdps, facets.arrays, facets.orders, self._scratch, *span)
+        facets, end = self._facets.arrays, len(self._facets)
+        costs.weigh_facets(self._problem, facets, self._scratch, self._num_weighed, end)
         self._num_weighed = end
 
     def _make_room(self) -> None:
@@ -143,8 +142,10 @@ class Search:
         graphs.rebuild_table(larger)
 
 
-def problem_of(prior: FlatDirichlet, discount: float) -> Problem:
-    """A prior's possible transitions, for compiled code."""
+def problem_of(
+    prior: FlatDirichlet, discount: float, num_mdps: int, order: Integers, num_orders: Integers
+) -> Problem:
+    """A prior's possible transitions, and room for MDPs, for compiled code."""
     table = prior.counts
     return Problem(
         discount=discount,
@@ -153,6 +154,10 @@ def problem_of(prior: FlatDirichlet, discount: float) -> Problem:
         next_state=table.next_state,
         reward=prior.rewards.mean.at(table),
         prior=table.values,
+        order=order,
+        num_orders=num_orders,
+        probability=np.empty((len(table.values), num_mdps), np.float32),
+        regret=np.empty((table.num_pairs, num_mdps), np.float32),
     )
 
 
@@ -160,10 +165,9 @@ def mean_values(
     prior: FlatDirichlet, discount: float, blocks: int, rng: np.random.Generator
 ) -> Floats:
     """The mean optimal value at the start, in each of some independent blocks [n] of MDPs."""
-    problem, means = problem_of(prior, discount), []
-    for _ in range(blocks):
-        means.append(_solve(prior, problem, BLOCK, _room_for_mdps(problem, 0), rng).mean())
-    return np.array(means)
+    no_orders = np.zeros((0, 0, 0), np.int64), np.zeros(0, np.int64)
+    problem = problem_of(prior, discount, 0, *no_orders)
+    return np.array([_solve(prior, problem, BLOCK, rng).mean() for _ in range(blocks)])
 
 
 def bytes_at_start(prior: FlatDirichlet, repetitions: int) -> int:
@@ -176,20 +180,11 @@ def bytes_at_start(prior: FlatDirichlet, repetitions: int) -> int:
     return repetitions * BLOCK * (per_mdp + facets) + per_belief * beliefs
 
 
-def _room_for_mdps(problem: Problem, number: int) -> SolvedMdps:
-    return SolvedMdps(
-        probability=np.empty((len(problem.reward), number), np.float32),
-        regret=np.empty((len(problem.row_start) - 1, number), np.float32),
-    )
-
-
-def _solve(
-    prior: FlatDirichlet, problem: Problem, number: int, mdps: SolvedMdps, rng: np.random.Generator
-) -> Floats:
+def _solve(prior: FlatDirichlet, problem: Problem, number: int, rng: np.random.Generator) -> Floats:
     states, values = prior.num_states, np.empty(number)
     probabilities = draw_stratified(prior, number, BLOCK, rng)
     work_space = np.empty((states, states)), np.empty(states), np.empty(states, np.int64)
-    costs.solve_all(problem, probabilities, mdps, values, prior.start, *work_space)
+    costs.solve_all(problem, probabilities, values, prior.start, *work_space)
     return values
 
 

@@ -25,7 +25,10 @@ BLOCK = 128  # MDPs per repetition; their numbers fit into the nearest cache
 
 
 class Problem(NamedTuple):
-    """The possible transitions of a prior."""
+    """The possible transitions of a prior, and MDPs drawn from it, solved.
+
+    MDPs are the last axis, so that code is vectorised over them.
+    """
 
     discount: float
     num_actions: int
@@ -33,11 +36,8 @@ class Problem(NamedTuple):
     next_state: Integers  # [E]
     reward: Floats  # [E]
     prior: Floats  # [E]; the prior's counts
-
-
-class SolvedMdps(NamedTuple):
-    """MDPs and their solutions; MDPs are the last axis, so that code is vectorised over them."""
-
+    order: Integers  # [S, O, A]; the orders of each state's actions that exchange alike ones
+    num_orders: Integers  # [S]
     probability: Singles  # [E, K]
     regret: Singles  # [P, K]; V* - Q*
 
@@ -54,13 +54,6 @@ class Facets(NamedTuple):
     loss: Singles  # [F, A, K]; the weight times the regret of each action
 
 
-class Orders(NamedTuple):
-    """The orders of alike actions."""
-
-    order: Integers  # [S, O, A]
-    number: Integers  # [S]
-
-
 class Scratch(NamedTuple):
     """Work space."""
 
@@ -74,9 +67,8 @@ UNKNOWN = -1
 
 @kernel
 def solve_all(
-    problem: Problem,
+    problem: Problem,  # its MDPs are written, unless there is no room for any
     probabilities: Floats,  # [K, E]
-    mdps: SolvedMdps,  # out; nothing but values if it is empty
     start_value: Floats,  # [K]; out: the mean of V* over start states
     start: Floats,  # [S]
     matrix: Floats,  # [S, S]; work space
@@ -97,12 +89,12 @@ def solve_all(
                 break
         for x in range(states):
             start_value[i] += start[x] * value[x]
-        if mdps.regret.shape[1] > 0:
+        if problem.regret.shape[1] > 0:
             for pair in range(states * actions):
                 lost = value[pair // actions] - _q_value(problem, chance, value, pair)
-                mdps.regret[pair, i] = max(lost, 0.0)
+                problem.regret[pair, i] = max(lost, 0.0)
             for entry in range(len(chance)):
-                mdps.probability[entry, i] = chance[entry]
+                problem.probability[entry, i] = chance[entry]
 
 
 @inlined
@@ -153,63 +145,49 @@ def _evaluate(
 
 
 @kernel
-def weigh_facets(
-    problem: Problem,
-    mdps: SolvedMdps,
-    facets: Facets,
-    orders: Orders,
-    scratch: Scratch,
-    first: int,
-    end: int,
-) -> None:
+def weigh_facets(problem: Problem, facets: Facets, scratch: Scratch, first: int, end: int) -> None:
     """Compute the weights and the losses of some facets in all MDPs."""
     for facet in range(first, end):
-        for block in range(0, mdps.regret.shape[1], BLOCK):
-            _fill_losses(problem, mdps, facets, orders, scratch, facet, block)
+        for block in range(0, problem.regret.shape[1], BLOCK):
+            _fill_losses(problem, facets, scratch, facet, block)
 
 
 @cold
 def _fill_losses(
-    problem: Problem,
-    mdps: SolvedMdps,
-    facets: Facets,
-    orders: Orders,
-    scratch: Scratch,
-    facet: int,
-    block: int,
+    problem: Problem, facets: Facets, scratch: Scratch, facet: int, block: int
 ) -> None:
     """A facet's weight in a block of MDPs, and its weight times the regret of each action.
 
     Both are means over the orders of alike actions.
     """
     x, actions = facets.state[facet], problem.num_actions
-    _fill_likelihoods(problem, mdps, facets, scratch, facet, block)
+    _fill_likelihoods(problem, facets, scratch, facet, block)
     weight, loss, likelihood = facets.weight, facets.loss, scratch.likelihood
     for j in range(block, block + BLOCK):
         weight[facet, j] = 0.0
     for u in range(actions):
         for j in range(block, block + BLOCK):
             loss[facet, u, j] = 0.0
-    share = np.float32(1 / orders.number[x])
+    share = np.float32(1 / problem.num_orders[x])
     product = scratch.product
-    for o in range(orders.number[x]):
+    for o in range(problem.num_orders[x]):
         for j in range(BLOCK):
             product[j] = share
         for u in range(actions):
-            row = orders.order[x, o, u]
+            row = problem.order[x, o, u]
             for j in range(BLOCK):
                 product[j] *= likelihood[row, u, j]
         for j in range(BLOCK):
             weight[facet, block + j] += product[j]
         for u in range(actions):
-            pair = x * actions + orders.order[x, o, u]
+            pair = x * actions + problem.order[x, o, u]
             for j in range(BLOCK):
-                loss[facet, u, block + j] += product[j] * mdps.regret[pair, block + j]
+                loss[facet, u, block + j] += product[j] * problem.regret[pair, block + j]
 
 
 @cold
 def _fill_likelihoods(
-    problem: Problem, mdps: SolvedMdps, facets: Facets, scratch: Scratch, facet: int, block: int
+    problem: Problem, facets: Facets, scratch: Scratch, facet: int, block: int
 ) -> None:
     """The likelihood of each action's counts in the row of each, relative to its mean.
 
@@ -238,7 +216,7 @@ def _fill_likelihoods(
                         total += 1.0
                         row = start + m - begin
                         for j in range(BLOCK):
-                            likelihood[v, u, j] *= factor * mdps.probability[row, block + j]
+                            likelihood[v, u, j] *= factor * problem.probability[row, block + j]
 
 
 @cold

@@ -51,7 +51,6 @@ from ...formulas import FEATURES as MODELS
 from ...memory import check_memory
 from ...values import COUNT, INDEX, LAYERS, POSITIVE, text, whole, words
 from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
-from ..optimal import Optimal
 from ..policy_search import PolicySearch
 
 FEATURES = (*MODELS, "visits", "time")
@@ -150,12 +149,10 @@ class Ann(PolicySearch):
         """Make samples and train a network on them, once per round."""
         from .fitting import Fit, Schedule, fit
         from .samples import Parts, joined
-        from .teaching import Guide
 
         school, sizes = self._school(prior, task, rng), self.sizes(prior)
         schedule = Schedule(self.rate, self.decay == "root", self.patience)
-        optimal, last = Optimal().prepare(prior, school.task, rng), self.mdps - 1
-        guide: Any = Guide(new_rng(), optimal, num_begun=np.zeros(1, np.int64), last=last)
+        guide: Any = school.build_guide(self.mdps, rng)
         parts: Parts | None = None
         fits: list[Fit] = []
         for done in range(self.rounds + 1):

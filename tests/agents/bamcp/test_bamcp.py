@@ -34,14 +34,24 @@ def trained(prior: FlatDirichlet, discount: float = 0.8, **parameters: Any) -> B
     return started(Bamcp(**parameters), prior, discount)
 
 
+# Priors, settings, and whether the agent has observed anything.
+SEARCHES = thinned(
+    itertools.product(PRIORS, SETTINGS, [False, True]),
+    usual=[
+        ("uniform", "as published", False),
+        ("chain", "as published", True),
+        *(("uneven", settings, True) for settings in SETTINGS),
+    ],
+)
+
+
 @pytest.mark.parametrize("numbers", sizes((3_000, 120), (10_000, 400)))
-@pytest.mark.parametrize("learned", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("name", PRIORS)
+@pytest.mark.parametrize("search", SEARCHES)
 def test_searches_are_those_that_draw_every_mdp(
-    name: str, settings: str, learned: bool, numbers: tuple[int, int]
+    search: tuple[str, str, bool], numbers: tuple[int, int]
 ) -> None:
-    """Compared by so many searches of the agent, and of a plain one."""
+    """Compared by many searches of the agent, and some of a plain one."""
+    name, settings, learned = search
     prior = PRIORS[name]
     agent = trained(prior, **SETTINGS[settings])
     plain = PlainBamcp(prior, 0.8, **SETTINGS[settings])

@@ -92,6 +92,7 @@ class School(NamedTuple):
         env = build_environment(self.prior)
         record = Record.empty(mdps, self.steps, 0)
         probabilities = self.prior.sample_many([rng] * mdps)
+        probabilities.flags.writeable = False  # as in experiments, for which code is compiled
         guided, taught = rng.integers(0, 2**64, size=(2, mdps, 4), dtype=np.uint64)
         noise = rng.integers(0, 2**64, size=mdps, dtype=np.uint64)
         trajectory.play(guide, env, probabilities, np.arange(mdps), guided, noise, record)

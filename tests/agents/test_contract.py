@@ -1,4 +1,4 @@
-"""What every agent of the registry must do. New agents are tested without a change here."""
+"""The contract of all agents of the registry; new agents are tested without a change here."""
 
 import dataclasses
 import math

@@ -81,7 +81,7 @@ def test_a_teacher_that_sees_no_more_than_the_network_is_imitated() -> None:
 
 
 class Losses:
-    """What an agent's actions lost in the MDPs that it played, in the sense of their values."""
+    """The value that an agent's actions lost in each MDP that it played."""
 
     def __init__(self, result: Result, experiment: Experiment) -> None:
         assert result.states is not None

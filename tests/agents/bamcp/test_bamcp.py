@@ -270,7 +270,7 @@ def test_a_transition_that_was_impossible(reuse_tree: bool) -> None:
 
 
 def test_observing_before_the_first_search() -> None:
-    """What is told before any decision is learned, and there is no tree to keep yet."""
+    """Transitions before any decision are learned, and there is no tree to keep yet."""
     agent = trained(UNIFORM, simulations=10, depth=3, reuse_tree=True)
     show(agent, UNIFORM, OBSERVED["uniform"])
     assert agent.arrays.tree.size[0] == 0

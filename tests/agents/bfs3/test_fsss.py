@@ -38,7 +38,7 @@ class Arm(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What a search has found after some roll-outs."""
+    """The state of a search after some roll-outs."""
 
     root: tuple[float, float]
     arms: dict[History, Arm]
@@ -192,7 +192,7 @@ def assert_same(one: Search, other: Search) -> None:
 def test_a_search_stops_when_it_can_go_no_further(
     name: str, discount: float, branching: int, skip_complete: bool
 ) -> None:
-    """When it is complete, or, to the letter, perhaps before; whatever its budget."""
+    """A complete search stops whatever its budget; to the letter, it may stop before."""
     prior, depth = PRIORS[name], 4
     settings: Any = {"branching": branching, "depth": depth, "skip_complete": skip_complete}
     agent = trained(prior, discount, simulations=branching * 400, **settings)

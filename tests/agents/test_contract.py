@@ -1,4 +1,4 @@
-"""What every agent of the registry must do. New agents are tested without a change here."""
+"""The contract of all agents of the registry; new agents are tested without a change here."""
 
 import dataclasses
 import math
@@ -22,8 +22,9 @@ from brlbench.results.result import Result
 from brlbench.testing import check_rules, step_by_step
 from helpers.quick import PLAYERS, make_quick
 
-# A sparse prior, dense ones with few and with many states, and one with Gaussian rewards.
-EXPERIMENTS = ("GC", "uniform:GC", "uniform:Grid", "gaussian")
+# Trajectories per MDP with a sparse prior, a dense one with many states, Gaussian rewards, and
+# several start states.
+EXPERIMENTS = {"GC": 1, "uniform:Grid": 1, "gaussian": 1, "start": 3}
 OWN = ("gaussian", "start")
 PARAMETERS = [(name, parameter) for name in AGENTS for parameter in declarations(AGENTS[name])]
 NOTHING_FITS = [
@@ -68,40 +69,35 @@ def assert_same(one: Result, other: Result) -> None:
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
 
 
-@pytest.mark.parametrize("where", EXPERIMENTS)
 @pytest.mark.parametrize("name", PLAYERS)
-def test_compiled_and_step_by_step_forms_agree(name: str, where: str) -> None:
+def test_compiled_and_step_by_step_forms_agree(name: str) -> None:
     disguised = step_by_step(make_quick(name))
     assert identity(disguised) == identity(make_quick(name))
-    assert_same(played(name, where), evaluate(disguised, experiment(where)))
+    for where, trajectories in EXPERIMENTS.items():
+        stepwise = evaluate(disguised, experiment(where, trajectories))
+        assert_same(played(name, where, trajectories), stepwise)
 
 
 @pytest.mark.parametrize("name", PLAYERS)
 def test_several_trajectories_per_mdp(name: str) -> None:
+    """They differ, and the first one is that of the experiment with only one."""
     result = played(name, "start", 3)
     assert result.rewards.shape == (4, 3, 40)
-    assert result.states is not None
-    assert_same(result, evaluate(step_by_step(make_quick(name)), experiment("start", 3)))
-    # Trajectories of one MDP differ, and the first one is that of the experiment with only one.
     assert (result.rewards[:, 0] != result.rewards[:, 1]).any()
     np.testing.assert_array_equal(result.rewards[:, :1], played(name, "start").rewards)
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-def test_the_number_of_workers_does_not_matter(name: str) -> None:
-    """With more workers than trajectories, and with fewer."""
-    for where, trajectories in (("GC", 1), ("start", 3)):
-        other = evaluate(make_quick(name), experiment(where, trajectories), workers=5)
-        assert_same(played(name, where, trajectories), other)
-
-
-@pytest.mark.parametrize("name", PLAYERS)
 def test_training_replaces_what_was_there(name: str) -> None:
-    """Nothing is left of another prior, of another task, or of what was played."""
+    """Nothing is left of another prior or task, or of what was played; workers do not matter.
+
+    There are more workers than trajectories; a rule of `check_rules` has fewer.
+    """
     agent = make_quick(name)
     agent.train(distribution("Grid"), Task(0.5, 7), np.random.default_rng(0))
-    for where in ("GC", "Grid", "GC"):
-        assert_same(played(name, where), evaluate(agent, experiment(where)))
+    assert_same(played(name, "GC"), evaluate(agent, experiment("GC")))
+    assert_same(played(name, "Grid"), evaluate(agent, experiment("Grid")))
+    assert_same(played(name, "GC"), evaluate(agent, experiment("GC"), workers=5))
 
 
 @pytest.mark.parametrize("name", PLAYERS)

@@ -47,8 +47,9 @@ def test_decisions_end_before_all_simulations_are_made(
     assert not result.reproducible
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", [*MANY, "psrl", "random"])
 def test_a_deadline_that_is_not_reached_changes_nothing(name: str) -> None:
+    """Neither for agents that look at the clock nor for others."""
     free = evaluate(make_quick(name), make_experiment(None))
     bound = evaluate(make_quick(name), make_experiment(1e15))
     assert free.label + " within 2.78e+11 h" == bound.label

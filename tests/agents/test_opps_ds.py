@@ -30,8 +30,10 @@ TASK = Task(0.95, 30)
 
 
 def trained(prior: str = "GC", task: Task = TASK, workers: int = 2, **given: Any) -> Any:
-    agent = OppsDs(**given).with_workers(workers)
-    agent.train(distribution(prior), task, np.random.default_rng(6))
+    agent = OppsDs(**given)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("brlbench.agents.opps_ds.num_cores", lambda: workers)
+        agent.train(distribution(prior), task, np.random.default_rng(6))
     return agent
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from brlbench.agents import AGENTS
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
+from helpers.shared import made_once
 
 SETTINGS: dict[str, Any] = {"num_mdps": 2, "horizon": 20, "seed": 11}
 
@@ -43,9 +45,14 @@ print(json.dumps(played))
 """
 
 
-@pytest.fixture(scope="module")
-def plain() -> dict[str, Any]:
-    """What all agents do without a compiler."""
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The actions, states and rewards of all agents without a compiler."""
+    folder = made_once(tmp_path_factory, "plain", play_without_compiler)
+    return dict(json.loads((folder / "played.json").read_text()))
+
+
+def play_without_compiler(folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(SETTINGS)],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
@@ -54,7 +61,7 @@ def plain() -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout))
+    (folder / "played.json").write_text(done.stdout)
 
 
 @pytest.mark.parametrize("prior", ["GC", "uniform:GC"])

@@ -48,7 +48,7 @@ def write(path: Path, formulas: list[str] = MINE) -> str:
 
 
 def ranks(tokens: tuple[Any, ...], points: Any) -> bytes | None:
-    """How a sequence of tokens ranks points, if it is a formula and defined on all of them."""
+    """The ranks that tokens give to points; None unless they are a formula defined on all."""
     try:
         formula = Formula(tokens)
     except InvalidInput:

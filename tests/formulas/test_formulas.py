@@ -18,7 +18,7 @@ from helpers.plain_formulas import MATHEMATICS, formulas, value_of_tokens
 
 
 def value_in_python(formula: Formula, features: dict[str, float]) -> float:
-    """What Python makes of the infix form; NaN if it is undefined."""
+    """The value of the infix form in Python; NaN if it is undefined."""
     try:
         value = float(eval(str(formula), {"__builtins__": {}}, MATHEMATICS | features))
     except (ArithmeticError, ValueError):
@@ -183,7 +183,7 @@ def test_all_sequences_of_tokens_give_the_same_sets(most: int) -> None:
 
 
 def ranks(tokens: tuple[Any, ...], points: Any) -> bytes | None:
-    """How a sequence of tokens ranks points, if it is a formula and defined on all of them."""
+    """The ranks that tokens give to points; None unless they are a formula defined on all."""
     functions: dict[str, Any] = {
         "abs": np.abs, "ln": np.log, "sqrt": np.sqrt, "min": np.minimum, "max": np.maximum,
         "inverse": lambda a: 1 / a, "opposite": lambda a: -a, "+": lambda a, b: a + b,

@@ -8,7 +8,7 @@ from benchmarks.plain_planners import PlainBamcp
 from brlbench.agents.bamcp import Bamcp
 
 COLUMNS = ["value 0", "value 1", "visits 0", "visits 1", "nodes"]
-"""What is known of a search."""
+"""The statistics of a search."""
 
 
 def searched(agent: Bamcp, number: int) -> Any:

@@ -24,8 +24,8 @@ def pick_all(table: Alias, first: int, cells: int, words: Words, out: Integers) 
 
 @kernel
 def learn_all(urn: Urn, transitions: Integers) -> None:
-    """Make tables, then `learn` each transition [n, 3]."""
-    urns.make_tables(urn)
+    """Back to the prior, then `learn` each transition [n, 3]."""
+    urns.reset(urn)
     for i in range(len(transitions)):
         pair = transitions[i, 0] * urn.counts.num_actions + transitions[i, 1]
         urns.learn(urn, pair, transitions[i, 2])

@@ -1,4 +1,4 @@
-"""What tests of PSRL, BOSS and SBOSS share: priors, when they draw, comparison with plain ones."""
+"""Helpers of tests of PSRL, BOSS and SBOSS: priors, times of draws, comparisons of returns."""
 
 from typing import Any
 

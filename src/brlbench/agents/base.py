@@ -5,11 +5,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
+from numpy.random import Generator as Generator
 
-from ..mdps.dirichlet import FlatDirichlet
+from ..mdps.dirichlet import FlatDirichlet as FlatDirichlet
 from ..mdps.mdp import MDP
 from ..mdps.task import Task as Task
 from .parameters import Declaration, check_parameters, declarations, described
+from .parameters import parameter as parameter
+
+Arrays = Any
+"""The state of a compiled agent: a NamedTuple registered with `kernels.loop.trajectory`."""
 
 
 class TrainingStopped(Exception):
@@ -26,10 +31,10 @@ class Agent(Protocol):
     The prior and the task are the agent's own copies: changing them affects no other agent.
     """
 
-    def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
+    def train(self, prior: FlatDirichlet, task: Task, rng: Generator) -> None:
         """The offline phase: learn from the prior. Timed."""
 
-    def start(self, state: int, rng: np.random.Generator) -> None:
+    def start(self, state: int, rng: Generator) -> None:
         """A new, unknown MDP begins: forget the last one. Timed, with the first decision."""
 
     def act(self, state: int) -> int:
@@ -53,7 +58,7 @@ class CompiledAgent:
     reference: ClassVar[str] = ""  # authors and year, as "Strens, 2000"
     anytime: ClassVar[bool] = False  # whether it stops early to keep a deadline
     quick: ClassVar[Mapping[str, Any]] = {}  # parameters with which it trains and plays at once
-    arrays: Any = None
+    arrays: Arrays = None
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -67,15 +72,15 @@ class CompiledAgent:
         """The parameters that results show, and that make the same agent again."""
         return described(self)
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Train: return the arrays of the trained agent."""
         raise NotImplementedError
 
-    def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
+    def train(self, prior: FlatDirichlet, task: Task, rng: Generator) -> None:
         """The offline phase."""
         self.arrays = self.prepare(prior, task, rng)
 
-    def start(self, state: int, rng: np.random.Generator) -> None:
+    def start(self, state: int, rng: Generator) -> None:
         """A new, unknown MDP begins."""
         from ..kernels.loop import trajectory
 
@@ -94,7 +99,7 @@ class CompiledAgent:
 
         trajectory.observe_once(self.arrays, state, action, next_state, float(reward))
 
-    def _start_known(self, mdp: MDP, state: int, rng: np.random.Generator) -> None:
+    def _start_known(self, mdp: MDP, state: int, rng: Generator) -> None:
         """A new MDP begins, which the agent is told: the method `start_known` of such agents."""
         from ..builders.model import build_environment
         from ..kernels.loop import trajectory
@@ -102,7 +107,7 @@ class CompiledAgent:
         self._seed(rng)
         trajectory.reset_known_once(self.arrays, build_environment(mdp), state)
 
-    def _seed(self, rng: np.random.Generator) -> None:
+    def _seed(self, rng: Generator) -> None:
         self.arrays.rng[:] = rng.integers(0, 2**64, size=4, dtype=np.uint64)
 
     def trained_for(self) -> tuple[FlatDirichlet, Task] | None:

@@ -5,9 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..arguments import num_workers
-from ..mdps.dirichlet import FlatDirichlet
-from .base import CompiledAgent, OnProgress, Task
+from .base import Arrays, CompiledAgent, FlatDirichlet, Generator, OnProgress, Task
 
 
 class PolicySearch(CompiledAgent):
@@ -19,30 +17,22 @@ class PolicySearch(CompiledAgent):
 
     outcome: dict[str, Any]
     _on_progress: OnProgress | None = None
-    _workers: int | None = None
 
     def with_progress(self, on_progress: OnProgress | None) -> Self:
         """A copy that reports how far its training is."""
-        return self._changed(_on_progress=on_progress)
-
-    def with_workers(self, workers: int) -> Self:
-        """A copy that trains on this many cores instead of all; the outcome is the same."""
-        return self._changed(_workers=workers)
-
-    def _changed(self, **attributes: Any) -> Self:
         other = shallow_copy(self)
-        vars(other).update(attributes)
+        other._on_progress = on_progress
         return other
 
-    def search(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> dict[str, Any]:
+    def search(self, prior: FlatDirichlet, task: Task, rng: Generator) -> dict[str, Any]:
         """Search for the best strategy; return the outcome."""
         raise NotImplementedError
 
-    def build_player(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def build_player(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Build the arrays that play the best strategy."""
         raise NotImplementedError
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Search, then get ready to play the best strategy."""
         from ..problems.formats import to_json
 
@@ -74,7 +64,3 @@ class PolicySearch(CompiledAgent):
         """Report how far training is."""
         if self._on_progress is not None:
             self._on_progress(done, total)
-
-    def cores(self) -> int:
-        """The number of cores to train on."""
-        return num_workers(self._workers)

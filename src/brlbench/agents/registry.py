@@ -9,7 +9,7 @@ import inspect
 import json
 import re
 from collections.abc import Mapping
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, cast
 
 import numpy as np
@@ -52,13 +52,9 @@ _CLASSES = (
 _METHODS = ("train", "start", "act", "observe")
 
 
-def _load(path: str) -> type[CompiledAgent]:
-    folder, name = path.split(".")
-    agent: type[CompiledAgent] = getattr(import_module(f".{folder}", __package__), name)
-    return agent
-
-
-AGENTS: dict[str, type[CompiledAgent]] = {agent.name: agent for agent in map(_load, _CLASSES)}
+AGENTS: dict[str, type[CompiledAgent]] = {
+    agent.name: agent for agent in (resolve_name(f"{__package__}.{path}") for path in _CLASSES)
+}
 """The classes of the built-in agents by name."""
 
 

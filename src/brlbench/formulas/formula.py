@@ -7,6 +7,7 @@ Some operators take any number of values, which is part of the token: `max` and 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
 from ..errors import InvalidInput, short
 from . import opcodes
@@ -53,11 +54,6 @@ def operator(token: Token) -> tuple[str, int]:
     return (match[1], int(match[2])) if match else ("", 0)
 
 
-def token_of(symbol: str, count: int) -> str:
-    """The token of an operator of two or more values."""
-    return symbol if count == 2 else f"{symbol}{count}"
-
-
 @dataclass(frozen=True)
 class Formula:
     """A formula; `str` gives its infix form, which `parse` reads back."""
@@ -65,20 +61,13 @@ class Formula:
     tokens: tuple[Token, ...]
 
     def __post_init__(self) -> None:
-        heights = self._heights()
+        # The number of values on the stack after each token.
+        heights = list(accumulate(1 - operator(token)[1] for token in self.tokens))
         if min(heights, default=0) < 1 or heights[-1] != 1:
             raise InvalidInput(
                 f"{short(list(self.tokens))}: not a formula in reverse Polish order: "
                 "each operator must find its operands before it, and one value must remain"
             )
-
-    def _heights(self) -> list[int]:
-        """The number of values on the stack after each token."""
-        heights, height = [], 0
-        for token in self.tokens:
-            height += 1 - operator(token)[1]
-            heights.append(height)
-        return heights
 
     @property
     def features(self) -> tuple[str, ...]:

@@ -123,10 +123,11 @@ def generate(
     lengths: list[list[_Candidate]] = [[], operands]
     known: set[bytes] = set()
     shortest: dict[bytes, _Candidate] = {}  # by digest of their ranks
-    tried = [0, 0]  # by length
+    tried = [0, 0]  # formulas of each length that can be made from shorter ones
     for length in range(1, most_tokens + 1):
         if length > 1:
-            tried.append(_number_of_combinations(lengths, length, operators))
+            splits = (split for token in operators for split in _parts(token, length - 1))
+            tried.append(sum(prod(len(lengths[part]) for part in split) for split in splits))
             _check_number(tried, most_tokens)
             lengths.append(_longer(lengths, length, known, operators))
         for candidate in lengths[length]:
@@ -135,14 +136,6 @@ def generate(
             if rank not in shortest or candidate.cost < shortest[rank].cost:
                 shortest[rank] = candidate
     return tuple(Formula(candidate.tokens) for candidate in shortest.values())
-
-
-def _number_of_combinations(
-    lengths: list[list[_Candidate]], length: int, operators: tuple[str, ...]
-) -> int:
-    """The number of formulas of a length that can be made from shorter ones."""
-    parts = (part for token in operators for part in _parts(token, length - 1))
-    return sum(prod(len(lengths[part]) for part in each) for each in parts)
 
 
 def _check_number(tried: list[int], most_tokens: int) -> None:

@@ -16,7 +16,7 @@ import re
 from typing import NamedTuple, NoReturn
 
 from ..errors import InvalidInput, did_you_mean, short
-from .formula import FEATURES, OPERATORS, UNARY, VARIADIC, Formula, Token, operator, token_of
+from .formula import FEATURES, OPERATORS, UNARY, VARIADIC, Formula, Token, operator
 
 # The paper's names. It doesn't say which is which; its published scores do.
 _PAPER_NAMES = {"Q0": "Quniform", "Q1": "Qself", "Q2": "Qmean"}
@@ -213,7 +213,9 @@ class _Parser:
                 self._sum()
                 count += 1
             self._expect(")")
-            self._tokens.append(token_of(_VARIADIC[name], count) if count > 1 else name)
+            if count > 1:
+                name = to_token(f"{_VARIADIC[name]}{count}")
+            self._tokens.append(name)
         elif name in FEATURES or name in _PAPER_NAMES:
             self._take()
             self._tokens.append(_PAPER_NAMES.get(name, name))

@@ -117,7 +117,8 @@ def read_formulas(path: Path) -> tuple[Formula, ...]:
         raise InvalidInput(f"{path} is not a JSON file: {error}") from None
     table: dict[str, Any] = content if isinstance(content, dict) else {}
     texts: Any = table.get("formulas")
-    if table.get("kind", "formulas") != "formulas" or not _are_texts(texts):
+    are_texts = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+    if table.get("kind", "formulas") != "formulas" or not are_texts or not texts:
         raise InvalidInput(
             f'{path} is not a file of formulas: it must have a list of texts called "formulas"'
         )
@@ -137,11 +138,6 @@ def read_formulas(path: Path) -> tuple[Formula, ...]:
     return tuple(formulas)
 
 
-def _are_texts(texts: Any) -> bool:
-    is_list = isinstance(texts, list) and len(texts) > 0
-    return is_list and all(isinstance(text, str) for text in texts)
-
-
 class NamedSet(NamedTuple):
     """A user's set: its name in agents, and its formulas if they are known here."""
 
@@ -157,23 +153,19 @@ def find_set(text: str) -> NamedSet:
     match = _NAMED.fullmatch(text)
     wanted = match["digest"] if match else None
     if wanted in _known:
-        return NamedSet(_name(text), _known[wanted])
+        return NamedSet(os.path.basename(text), _known[wanted])
     path = Path(match["path"] if match else text)
     try:
         formulas = read_formulas(path)
     except BrlbenchError:
         if match:
-            return NamedSet(_name(text), None)
+            return NamedSet(os.path.basename(text), None)
         raise
     digest = digest_of(formulas)
     if wanted not in (None, digest):
-        return NamedSet(_name(text), None)
+        return NamedSet(os.path.basename(text), None)
     _known[digest] = formulas
-    return NamedSet(_name(f"{path}#{digest}"), formulas)
-
-
-def _name(text: str) -> str:
-    return os.path.basename(text)
+    return NamedSet(f"{path.name}#{digest}", formulas)
 
 
 def locate_set(text: str, folder: Path) -> str:

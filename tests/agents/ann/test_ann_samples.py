@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brlbench.agents.ann import Ann, _build_guide, samples
+from brlbench.agents.ann import Ann, samples
 from brlbench.agents.ann.samples import Parts, Samples, School, joined, merged, standard_of
 from brlbench.agents.base import Task
 from brlbench.kernels.loop import trajectory
@@ -30,7 +30,7 @@ class Visit:
         self.school: School = Ann(**given)._school(prior, task, rng)
         self.inputs = np.empty((mdps, self.school.steps, len(self.school.observer.center)))
         self.labels = np.empty((mdps, self.school.steps, prior.num_actions))
-        guide = _build_guide(task, prior, mdps, rng)
+        guide = self.school.build_guide(mdps, rng)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(trajectory, "play", self._play)
             self.school._visit_some(guide, self.inputs, self.labels, rng)
@@ -112,7 +112,7 @@ def test_parts_have_different_mdps() -> None:
     prior, rng = distribution("GC"), np.random.default_rng(1)
     school = Ann()._school(prior, TASK, rng)
     told: list[int] = []
-    parts = school.visit(_build_guide(TASK, prior, 10, rng), 10, rng, told.append)
+    parts = school.visit(school.build_guide(10, rng), 10, rng, told.append)
     assert told == [10]
     assert [len(part.weights) // TASK.horizon for part in parts] == [5, 3, 2]
     for part in parts:

@@ -34,14 +34,24 @@ def trained(prior: FlatDirichlet, discount: float = 0.8, **parameters: Any) -> B
     return started(Bamcp(**parameters), prior, discount)
 
 
+# Priors, settings, and whether the agent has observed anything.
+SEARCHES = thinned(
+    itertools.product(PRIORS, SETTINGS, [False, True]),
+    usual=[
+        ("uniform", "as published", False),
+        ("chain", "as published", True),
+        *(("uneven", settings, True) for settings in SETTINGS),
+    ],
+)
+
+
 @pytest.mark.parametrize("numbers", sizes((3_000, 120), (10_000, 400)))
-@pytest.mark.parametrize("learned", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("name", PRIORS)
+@pytest.mark.parametrize("search", SEARCHES)
 def test_searches_are_those_that_draw_every_mdp(
-    name: str, settings: str, learned: bool, numbers: tuple[int, int]
+    search: tuple[str, str, bool], numbers: tuple[int, int]
 ) -> None:
-    """Compared by so many searches of the agent, and of a plain one."""
+    """Compared by many searches of the agent, and some of a plain one."""
+    name, settings, learned = search
     prior = PRIORS[name]
     agent = trained(prior, **SETTINGS[settings])
     plain = PlainBamcp(prior, 0.8, **SETTINGS[settings])
@@ -260,7 +270,7 @@ def test_a_transition_that_was_impossible(reuse_tree: bool) -> None:
 
 
 def test_observing_before_the_first_search() -> None:
-    """What is told before any decision is learned, and there is no tree to keep yet."""
+    """Transitions before any decision are learned, and there is no tree to keep yet."""
     agent = trained(UNIFORM, simulations=10, depth=3, reuse_tree=True)
     show(agent, UNIFORM, OBSERVED["uniform"])
     assert agent.arrays.tree.size[0] == 0

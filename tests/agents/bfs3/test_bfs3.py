@@ -33,14 +33,26 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
+# Priors, whether the agent has observed anything, and settings.
+SEARCHES = thinned(
+    itertools.product([("uniform", False), *((name, True) for name in PRIORS)], SETTINGS),
+    usual=[
+        (("uniform", False), "one roll-out"),
+        (("uniform", True), "some roll-outs"),
+        (("chain", True), "some roll-outs"),
+        *((("uneven", True), settings) for settings in SETTINGS),
+    ],
+)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("numbers", sizes((3_000, 120), (10_000, 400)))
-@pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize(("case", "learned"), [("uniform", False), *((n, True) for n in PRIORS)])
+@pytest.mark.parametrize("search", SEARCHES)
 def test_searches_are_those_of_the_pseudo_code(
-    case: str, settings: str, learned: bool, numbers: tuple[int, int]
+    search: tuple[tuple[str, bool], str], numbers: tuple[int, int]
 ) -> None:
-    """Compared by so many searches of the agent, and of a plain one."""
+    """Compared by many searches of the agent, and some of a plain one."""
+    (case, learned), settings = search
     prior = PRIORS[case]
     agent = trained(prior, deadline=LONG, **SETTINGS[settings])
     plain = PlainBfs3(prior, 0.8, **SETTINGS[settings])

@@ -40,6 +40,7 @@ this batch size it is far faster than libraries that train in NumPy, and needs n
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -47,11 +48,9 @@ import numpy as np
 from ...arguments import parse_parameters
 from ...errors import InvalidInput, Pointless, did_you_mean
 from ...formulas import FEATURES as MODELS
-from ...mdps.dirichlet import FlatDirichlet
 from ...memory import check_memory
 from ...values import COUNT, INDEX, LAYERS, POSITIVE, text, whole, words
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 from ..policy_search import PolicySearch
 
 FEATURES = (*MODELS, "visits", "time")
@@ -141,29 +140,30 @@ class Ann(PolicySearch):
         """A quick agent with the same teacher; further rounds need no other code."""
         return replace(super().small(), rounds=0)
 
-    def build_player(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def build_player(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Build the arrays that play the trained network."""
         names = ("weights", "center", "gain")
         return build_agent(self, prior, task, *(self.outcome[name] for name in names))
 
-    def search(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> dict[str, Any]:
+    def search(self, prior: FlatDirichlet, task: Task, rng: Generator) -> dict[str, Any]:
         """Make samples and train a network on them, once per round."""
-        from .fitting import Fit, fit
+        from .fitting import Fit, Schedule, fit
         from .samples import Parts, joined
 
         school, sizes = self._school(prior, task, rng), self.sizes(prior)
-        guide = _build_guide(school.task, prior, self.mdps, rng)
+        schedule = Schedule(self.rate, self.decay == "root", self.patience)
+        guide: Any = school.build_guide(self.mdps, rng)
         parts: Parts | None = None
         fits: list[Fit] = []
         for done in range(self.rounds + 1):
-            visited = school.visit(guide, self.mdps, rng, self._teller(done))
+            visited = school.visit(guide, self.mdps, rng, partial(self._tell_visits, done))
             parts = visited if parts is None else joined(parts, visited)
-            fits.append(fit(sizes, parts, self.bounded, self._schedule(), rng))
+            fits.append(fit(sizes, parts, self.bounded, schedule, rng))
             self.tell((done + 1) * self.mdps, (self.rounds + 1) * self.mdps)
             guide = build_agent(self, prior, school.task, fits[-1].weights, *fits[-1].standard)
         return _outcome(fits)
 
-    def _school(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def _school(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Inputs for sample generation, with the trained teacher."""
         from .fitting import num_weights
         from .samples import School
@@ -186,15 +186,10 @@ class Ann(PolicySearch):
         )
         return school
 
-    def _teller(self, done: int) -> Any:
-        """Callback(MDPs of a round); the last MDP counts once the network is trained."""
-        total = (self.rounds + 1) * self.mdps
-        return lambda mdps: self.tell(done * self.mdps + min(mdps, self.mdps - 1), total)
-
-    def _schedule(self) -> Any:
-        from .fitting import Schedule
-
-        return Schedule(self.rate, self.decay == "root", self.patience)
+    def _tell_visits(self, done: int, mdps: int) -> None:
+        """Report the MDPs of a round; the last one counts once the network is trained."""
+        visited = done * self.mdps + min(mdps, self.mdps - 1)
+        self.tell(visited, (self.rounds + 1) * self.mdps)
 
     @property
     def bounded(self) -> bool:
@@ -236,14 +231,6 @@ def build_agent(
         gain=gain,
         network=build_network(sizes, weights, agent.bounded),
     )
-
-
-def _build_guide(task: Task, prior: FlatDirichlet, mdps: int, rng: np.random.Generator) -> Any:
-    from ..optimal import Optimal
-    from .teaching import Guide
-
-    optimal = Optimal().prepare(prior, task, rng)
-    return Guide(rng=new_rng(), optimal=optimal, num_begun=np.zeros(1, np.int64), last=mdps - 1)
 
 
 def _outcome(fits: list[Any]) -> dict[str, Any]:

@@ -11,9 +11,11 @@ from ...kernels.loop import trajectory
 from ...kernels.loop.trajectory import Record
 from ...kernels.types import Floats
 from ...mdps.dirichlet import FlatDirichlet
-from ..base import Task
+from ..base import Task, new_rng
+from ..optimal import Optimal
 from . import teaching
 from .kernel import Ann
+from .teaching import Guide
 
 _MDPS_AT_ONCE = 100
 _LEAST_WEIGHT = 1e-6  # of the first step's; later steps are left out
@@ -52,6 +54,11 @@ class School(NamedTuple):
         matter = math.log(_LEAST_WEIGHT) / math.log(self.task.discount)
         return min(self.task.horizon, math.ceil(matter))
 
+    def build_guide(self, mdps: int, rng: np.random.Generator) -> Guide:
+        """The guide to this many MDPs."""
+        optimal = Optimal().prepare(self.prior, self.task, rng)
+        return Guide(new_rng(), optimal, num_begun=np.zeros(1, np.int64), last=mdps - 1)
+
     def visit(
         self, guide: Any, mdps: int, rng: np.random.Generator, tell: Callable[[int], None]
     ) -> Parts:
@@ -85,6 +92,7 @@ class School(NamedTuple):
         env = build_environment(self.prior)
         record = Record.empty(mdps, self.steps, 0)
         probabilities = self.prior.sample_many([rng] * mdps)
+        probabilities.flags.writeable = False  # as in experiments, for which code is compiled
         guided, taught = rng.integers(0, 2**64, size=(2, mdps, 4), dtype=np.uint64)
         noise = rng.integers(0, 2**64, size=mdps, dtype=np.uint64)
         trajectory.play(guide, env, probabilities, np.arange(mdps), guided, noise, record)

@@ -23,15 +23,13 @@ With a deadline, `simulations` is an upper limit: a decision ends with the last 
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...errors import InvalidInput
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import FLAG, NOT_NEGATIVE, PROBABILITY, whole, words
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 if TYPE_CHECKING:
     from .leaf import Leaf
@@ -90,7 +88,7 @@ class Bamcp(CompiledAgent):
                 'several posteriors: use leaf = "updated-value", or no reuse_tree'
             )
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Make room for the tree and the draws."""
         from ...builders.planning import build_deadline, simulations_in_time
         from . import kernel as kernels

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels.choice import greedy
+from ...kernels.counts import known_reward
 from ...kernels.jit import cold, inlined
 from ...kernels.loop.deadline import OBSERVE, RESET, Deadline, begin, is_over, now, took
 from ...kernels.loop.trajectory import register
@@ -29,7 +30,7 @@ from .tree import (
     next_node,
     select,
 )
-from .urn import Urn, draw, push, reward, undo
+from .urn import Urn, draw, push, undo
 
 
 class Steps(NamedTuple):
@@ -83,7 +84,7 @@ def descend(tree: Tree, urn: Urn, steps: Steps, x: int, rng: Words) -> tuple[int
         push(urn, length, pair, x)
         steps.edge[length] = edge
         steps.state[length] = x
-        steps.reward[length] = reward(urn, pair, x)
+        steps.reward[length] = known_reward(urn.counts, urn.rewards, pair, x)
         length += 1
         node = next_node(tree, edge, x)
     return length, x
@@ -104,7 +105,7 @@ def roll_out(
         other_word, state = advance(state)
         x = draw(urn, pair, word, other_word)
         push(urn, i, pair, x)
-        total += weight * reward(urn, pair, x)
+        total += weight * known_reward(urn.counts, urn.rewards, pair, x)
         weight *= discount
     store(rng, state)
     return total

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels.arrays import at
-from ...kernels.counts import Counts, add, known_reward
+from ...kernels.counts import Counts, add
 from ...kernels.counts import reset as reset_counts
 from ...kernels.jit import inlined
 from ...kernels.random.alias import Alias, build, pick
@@ -36,7 +36,8 @@ class Urn(NamedTuple):
 def reset(urn: Urn) -> None:
     """Back to the prior."""
     reset_counts(urn.counts, urn.initial)
-    make_tables(urn)
+    for pair in range(len(urn.counts.total)):
+        make_table(urn, pair)
 
 
 @inlined
@@ -66,12 +67,6 @@ def draw(urn: Urn, pair: int, word: np.uint64, other_word: np.uint64) -> int:
 
 
 @inlined
-def reward(urn: Urn, pair: int, y: int) -> float:
-    """The known reward of a transition."""
-    return known_reward(urn.counts, urn.rewards, pair, y)
-
-
-@inlined
 def push(urn: Urn, draws: int, pair: int, y: int) -> None:
     """Let a draw count for later ones; `draws` is the number of earlier draws."""
     row = at(pair)
@@ -94,10 +89,3 @@ def make_table(urn: Urn, pair: int) -> None:
     counts = urn.counts
     first, length = counts.row_start[pair], counts.row_length[pair]
     build(urn.tables, counts.entry_next, counts.entry_count, first, length)
-
-
-@inlined
-def make_tables(urn: Urn) -> None:
-    """Make the tables of all rows."""
-    for pair in range(len(urn.counts.total)):
-        make_table(urn, pair)

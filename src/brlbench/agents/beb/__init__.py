@@ -7,14 +7,9 @@ and stop updating counts that are large; like the benchmark's paper, this agent 
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import NOT_NEGATIVE, words
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 
 @dataclass
@@ -31,7 +26,7 @@ class Beb(CompiledAgent):
         "first", "which of several best actions to take", words("first", "random")
     )
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
         from ...builders.model import build_model, copy
         from ...kernels.solving.model import solve

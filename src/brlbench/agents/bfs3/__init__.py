@@ -24,23 +24,19 @@ turn comes, and at least one roll-out.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ...errors import InvalidInput
-from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats, Integers
 from ...values import FLAG, whole
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ...kernels.types import Booleans
     from .belief import PathBelief
     from .bounds import Constants
-    from .fsss import Path
-    from .kernel import Roots
     from .tree import Tree
 
 _STEP = 25.0  # least nanoseconds per step of a roll-out
@@ -77,10 +73,12 @@ class Bfs3(CompiledAgent):
     depth: int = parameter(15, "depth of the search", whole(1, 10**6))
     skip_complete: bool = parameter(True, "pass over next states below which all is known", FLAG)
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Make room for the trees."""
         from ...builders.planning import build_deadline
         from . import kernel as kernels
+        from .fsss import Path
+        from .tree import NUM_SIZES
 
         sizes = self._sizes(prior, task)
         belief = _build_belief(prior, task, self.depth + 1, self.branching)
@@ -89,8 +87,20 @@ class Bfs3(CompiledAgent):
             belief=belief,
             constants=self._build_constants(prior, task),
             tree=_build_tree(sizes, prior.num_actions, belief.most_special),
-            path=_build_path(self.depth),
-            roots=self._build_roots(prior.num_actions, sizes.rollouts, task),
+            path=Path(
+                node=np.zeros(self.depth, np.int64),
+                upper_floor=np.zeros(self.depth),
+                gap_floor=np.zeros(self.depth),
+                size_before=np.zeros(NUM_SIZES, np.int64),
+            ),
+            roots=kernels.Roots(
+                root=np.recarray((prior.num_actions, self.branching), kernels.ROOT),
+                turn=np.zeros(prior.num_actions, np.int64),
+                left=np.zeros(prior.num_actions, np.int64),
+                tree_size=np.zeros(NUM_SIZES, np.int64),
+                rollouts=sizes.rollouts,
+                least=max(1, sizes.rollouts // _TURNS) if task.deadline is None else sizes.rollouts,
+            ),
             q=np.zeros(prior.num_actions),
             made=np.zeros(1, np.int64),
             deadline=build_deadline(task, _STEP * self.depth),
@@ -151,20 +161,6 @@ class Bfs3(CompiledAgent):
             skipped=complete if self.skip_complete else np.full(self.depth + 1, -np.inf),
         )
 
-    def _build_roots(self, actions: int, rollouts: int, task: Task) -> "Roots":
-        """Room for the drawn next states."""
-        from .kernel import ROOT, Roots
-        from .tree import NUM_SIZES
-
-        return Roots(
-            root=np.recarray((actions, self.branching), ROOT),
-            turn=np.zeros(actions, np.int64),
-            left=np.zeros(actions, np.int64),
-            tree_size=np.zeros(NUM_SIZES, np.int64),
-            rollouts=rollouts,
-            least=max(1, rollouts // _TURNS) if task.deadline is None else rollouts,
-        )
-
 
 def _build_tree(sizes: _Sizes, actions: int, most_special: int) -> "Tree":
     """Room for the trees of a decision."""
@@ -181,19 +177,6 @@ def _build_tree(sizes: _Sizes, actions: int, most_special: int) -> "Tree":
         edge=np.recarray(arms, records.EDGE),
         outcome=np.recarray(sizes.nodes * sizes.most_outcomes + 1, records.OUTCOME),
         sketch=np.recarray(sizes.sketches, records.SKETCH),
-    )
-
-
-def _build_path(depth: int) -> "Path":
-    """Room for a path."""
-    from .fsss import Path
-    from .tree import NUM_SIZES
-
-    return Path(
-        node=np.zeros(depth, np.int64),
-        upper_floor=np.zeros(depth),
-        gap_floor=np.zeros(depth),
-        size_before=np.zeros(NUM_SIZES, np.int64),
     )
 
 

@@ -5,10 +5,9 @@ they have entries, which come first in the pair's row. A pair with too many spec
 has none marked, and all its next states are drawn at once.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...kernels.arrays import at, copy_vector
 from ...kernels.counts import Counts, add, known_reward
@@ -159,14 +158,9 @@ def make_special(belief: PathBelief, pair: int) -> None:
     if special == belief.most_special:
         belief.num_special[pair] = ALL_AT_ONCE
     elif special != ALL_AT_ONCE:
-        counts, here = belief.counts, belief.counts.row_start[pair] + special
-        last = belief.counts.row_start[pair] + counts.row_length[pair] - 1
-        swap(counts.entry_next, here, last)
-        swap(counts.entry_count, here, last)
+        state, count = belief.counts.entry_next, belief.counts.entry_count
+        here = belief.counts.row_start[pair] + special
+        last = belief.counts.row_start[pair] + belief.counts.row_length[pair] - 1
+        state[here], state[last] = state[last], state[here]
+        count[here], count[last] = count[last], count[here]
         belief.num_special[pair] = special + 1
-
-
-@inlined
-def swap(numbers: NDArray[Any], i: int, j: int) -> None:
-    """Swap two numbers."""
-    numbers[i], numbers[j] = numbers[j], numbers[i]

@@ -11,14 +11,11 @@ are broken at random.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import NOT_NEGATIVE
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 
 @dataclass
@@ -29,7 +26,7 @@ class Bolt(CompiledAgent):
     reference = "Araya-López et al., 2012"
     eta: float = parameter(1.0, "artificial counts per pair", NOT_NEGATIVE)
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's optimistic MDP."""
         from ...builders.model import build_model, copy, entry_rewards
         from . import kernel as kernels

@@ -8,14 +8,10 @@ Members are BEB (spread 0, decay 1, shift 1), VBRB (spread 1/2, decay 1/2, shift
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import NOT_NEGATIVE
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 
 @dataclass
@@ -28,7 +24,7 @@ class Bonus(CompiledAgent):
     decay: float = parameter(1.0, "exponent of the count, by which the bonus shrinks", NOT_NEGATIVE)
     shift: float = parameter(1.0, "added to the count", NOT_NEGATIVE)
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
         from ...builders.model import build_model, copy
         from ...kernels.solving.model import solve
@@ -56,7 +52,7 @@ class BonusMember(CompiledAgent):
     exponents: ClassVar[Mapping[str, float]]
     beta: float = parameter(1.0, "size of the bonus", NOT_NEGATIVE)
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
         return Bonus(self.beta, **self.exponents).prepare(prior, task, rng)
 

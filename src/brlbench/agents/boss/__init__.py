@@ -10,14 +10,11 @@ Deviation: the merged MDP is solved exactly. Of several best actions the lowest-
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import COUNT
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 
 @dataclass
@@ -30,10 +27,9 @@ class Boss(CompiledAgent):
     samples: int = parameter(5, "models drawn from the posterior (K)", COUNT)
     visits: int = parameter(10, "visits to a pair after which models are drawn anew (B)", COUNT)
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Make room for the merged MDP."""
-        from ...builders.merged import build_merged
-        from ...builders.sampled import check_size
+        from ...builders.sampled import build_merged, check_size
         from . import kernel as kernels
 
         pairs = prior.counts.num_pairs

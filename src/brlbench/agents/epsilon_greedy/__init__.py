@@ -6,14 +6,9 @@ catch up later.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import PROBABILITY
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 
 @dataclass
@@ -23,7 +18,7 @@ class EpsilonGreedy(CompiledAgent):
     name = "epsilon-greedy"
     epsilon: float = parameter(0.1, "probability of a random action", PROBABILITY)
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP."""
         from ...builders.model import copy, solved_model
         from . import kernel as kernels

@@ -12,14 +12,11 @@ is solved exactly after every transition. Ties are broken at random, as there.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import NOT_NEGATIVE
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 
 @dataclass
@@ -30,7 +27,7 @@ class Eubrl(CompiledAgent):
     reference = "Ma and Lee, 2025"
     eta: float = parameter(1.0, "reward of uncertainty", NOT_NEGATIVE)
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its rewards of uncertainty."""
         from ...builders.model import build_model, copy
         from ...kernels.solving.model import solve

@@ -24,11 +24,9 @@ from numpy.typing import NDArray
 
 from ...formulas import Formula, opcodes, parse
 from ...formulas.formula import BINARY, UNARY, operator
-from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats, Integers, SparseTable
 from ...values import text
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 if TYPE_CHECKING:
     from ...kernels.solving.model import Model
@@ -51,7 +49,7 @@ class FormulaAgent(CompiledAgent):
         super().__post_init__()
         self.formula = str(parse(self.formula))  # one text for the same agent
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the models that the formula uses."""
         formula = parse(self.formula)
         models, slots = build_models(prior, task, formula.features)
@@ -96,18 +94,15 @@ def _stacked(parts: list[Any]) -> Any:
         if isinstance(values[0], tuple):
             fields[field] = _stacked(values)
         elif isinstance(values[0], np.ndarray) and field not in _SHARED:
-            fields[field] = np.stack(_padded(values))
+            room = max(map(len, values))  # only vectors of counts differ in length
+            fields[field] = np.stack(
+                [np.pad(v, (0, room - len(v))) if v.ndim == 1 else v for v in values]
+            )
         elif field == "has_background":
             fields[field] = any(values)
         else:
             fields[field] = values[0]
     return type(parts[0])(**fields)
-
-
-def _padded(arrays: list[Any]) -> list[Any]:
-    """Pad vectors to one length; only those of counts differ."""
-    room = max(len(array) for array in arrays)
-    return [np.pad(array, (0, room - len(array))) if array.ndim == 1 else array for array in arrays]
 
 
 def build_agent(models: "Model", slots: Mapping[str, int], formula: Formula) -> "kernels.Formula":

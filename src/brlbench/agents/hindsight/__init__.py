@@ -12,14 +12,9 @@ broken at random.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import whole
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 
 @dataclass
@@ -31,7 +26,7 @@ class Hindsight(CompiledAgent):
     quick = {"samples": 3}
     samples: int = parameter(10, "MDPs drawn for each decision", whole(1, 10**6))
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Make room for the draws."""
         from ...builders.sampled import build_samples
         from . import kernel as kernels

@@ -13,19 +13,15 @@ Values are discounted without end, whatever the horizon. Ties are broken at rand
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ...errors import InvalidInput
-from ...mdps.dirichlet import FlatDirichlet
+from ...mdps.sparse import Integers
 from ...values import whole
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
-
-if TYPE_CHECKING:
-    from ...kernels.types import Floats, Integers
-    from .levels import Levels
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 _MAX_BELIEFS = 10**7  # per decision; they take up to a few seconds
 _MAX_DEPTH = 20
@@ -40,23 +36,33 @@ class Lookahead(CompiledAgent):
     quick = {"depth": 2}
     depth: int = parameter(2, "steps whose outcomes are all looked at", whole(0, _MAX_DEPTH))
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP, and make room for the beliefs of a search."""
         from ...builders.model import build_saved, copy, solved_model
         from ...builders.planning import reward_table
         from . import kernel as kernels
         from .leaf import Leaf
-        from .levels import Rewards
+        from .levels import Levels, Rewards
 
         self._check_size(prior)
-        longer = replace(task, horizon=task.horizon + self.depth)
-        initial = solved_model(prior, longer)
+        initial = solved_model(prior, replace(task, horizon=task.horizon + self.depth))
+        levels, states = max(1, self.depth), prior.num_states
         return kernels.Lookahead(
             rng=new_rng(),
             model=copy(initial),
             initial=initial,
             rewards=Rewards(table=reward_table(prior), alike=_alike_rewards(prior)),
-            levels=self._build_levels(prior),
+            levels=Levels(
+                state=np.zeros(levels, np.int64),
+                action=np.zeros(levels, np.int64),
+                place=np.zeros(levels, np.int64),
+                length=np.zeros(levels, np.int64),
+                is_solved=np.zeros(levels, np.bool_),
+                following=np.zeros((levels, states), np.int64),
+                chance=np.zeros((levels, states)),
+                reward=np.zeros((levels, states)),
+                q=np.zeros((levels, prior.num_actions)),
+            ),
             leaf=Leaf(reach=np.zeros(prior.counts.num_pairs), limits=np.zeros(2)),
             saved=build_saved(initial, solutions=self.depth, transitions=self.depth),
             depth=self.depth,
@@ -66,46 +72,22 @@ class Lookahead(CompiledAgent):
         """Refuse a prior with too many beliefs within `depth` steps of some state."""
         table = prior.counts
         states = table.pair // prior.num_actions
-        beliefs: Floats = np.ones(prior.num_states)
+        beliefs: Any = np.ones(prior.num_states)
         for _ in range(self.depth):
-            following = np.bincount(states, beliefs[table.next_state], prior.num_states)
-            beliefs = following.astype(np.float64)
+            beliefs = np.bincount(states, beliefs[table.next_state], prior.num_states)
         if beliefs.max() > _MAX_BELIEFS:
             raise InvalidInput(
                 f"lookahead: depth = {self.depth}: {beliefs.max():.1e} beliefs can follow a state "
                 f"of this prior, at most {_MAX_BELIEFS:.0e} are allowed: lower depth"
             )
 
-    def _build_levels(self, prior: FlatDirichlet) -> "Levels":
-        from .levels import Levels
 
-        levels, states, actions = max(1, self.depth), prior.num_states, prior.num_actions
-        return Levels(
-            state=np.zeros(levels, np.int64),
-            action=np.zeros(levels, np.int64),
-            place=np.zeros(levels, np.int64),
-            length=np.zeros(levels, np.int64),
-            is_solved=np.zeros(levels, np.bool_),
-            following=np.zeros((levels, states), np.int64),
-            chance=np.zeros((levels, states)),
-            reward=np.zeros((levels, states)),
-            q=np.zeros((levels, actions)),
-        )
-
-
-def _alike_rewards(prior: FlatDirichlet) -> "Integers":
+def _alike_rewards(prior: FlatDirichlet) -> Integers:
     """The first action [P] of the same state that has the same rewards."""
-    table = prior.rewards.mean
-    rows = [
-        (table.next_state[first:end].tobytes(), table.values[first:end].tobytes())
-        for first, end in zip(table.row_start[:-1], table.row_start[1:], strict=True)
-    ]
-    first_with: dict[Any, int] = {}
-    actions = prior.num_actions
-    return np.array(
-        [
-            first_with.setdefault((pair // actions, row), pair % actions)
-            for pair, row in enumerate(rows)
-        ],
-        np.int64,
-    )
+    table, actions = prior.rewards.mean, prior.num_actions
+    first_with: dict[tuple[int, bytes, bytes], int] = {}
+    alike = np.zeros(table.num_pairs, np.int64)
+    for pair, (first, end) in enumerate(pairwise(table.row_start)):
+        row = table.next_state[first:end].tobytes(), table.values[first:end].tobytes()
+        alike[pair] = first_with.setdefault((pair // actions, *row), pair % actions)
+    return alike

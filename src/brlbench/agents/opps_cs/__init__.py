@@ -18,13 +18,11 @@ import numpy as np
 
 from ...errors import InvalidInput, did_you_mean
 from ...formulas import parse
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import COUNT, INTERVALS, number, text, whole
-from ..base import CompiledAgent, Task
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 from ..bonus import Bonus
 from ..epsilon_greedy import EpsilonGreedy
 from ..formula import FormulaAgent
-from ..parameters import parameter
 from ..policy_search import PolicySearch
 from ..soft_max import SoftMax
 from ..vdbe import Vdbe
@@ -113,11 +111,11 @@ class OppsCs(PolicySearch):
         """This class and the strategy's."""
         return type(self), AGENTS.get(self.strategy, (FormulaAgent,))[0]
 
-    def build_player(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def build_player(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Build the arrays of the agent with the best parameters."""
         return self._agent(self.outcome["values"]).prepare(prior, task, rng)
 
-    def search(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> dict[str, Any]:
+    def search(self, prior: FlatDirichlet, task: Task, rng: Generator) -> dict[str, Any]:
         """Run StoSOO."""
         from ...builders.planning import build_practice
         from ...kernels.practice import mean_return

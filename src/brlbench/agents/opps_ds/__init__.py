@@ -27,15 +27,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ...arguments import num_cores
 from ...errors import BrlbenchError, InvalidInput, Pointless, encodable, short
 from ...formulas import FEATURES, SETS, Formula, formula_set
 from ...formulas.sets import find_set, locate_set
-from ...mdps.dirichlet import FlatDirichlet
-from ...mdps.sparse import Floats, Integers
+from ...mdps.sparse import Integers
 from ...values import COUNT, NOT_NEGATIVE, text, whole
-from ..base import Task
+from ..base import Arrays, FlatDirichlet, Generator, Task, parameter
 from ..formula import FormulaAgent, build_agent, build_models, instructions, uses
-from ..parameters import parameter
 from ..policy_search import PolicySearch
 
 if TYPE_CHECKING:
@@ -91,11 +90,11 @@ class OppsDs(PolicySearch):
         """A short search, in batches, which use all compiled code."""
         return replace(super().small(), batch=2)
 
-    def build_player(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def build_player(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Build the arrays that play the best formula."""
         return FormulaAgent(self.outcome["formula"]).prepare(prior, task, rng)
 
-    def search(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> dict[str, Any]:
+    def search(self, prior: FlatDirichlet, task: Task, rng: Generator) -> dict[str, Any]:
         """Run UCB1."""
         from ...builders.planning import build_practice
 
@@ -134,13 +133,12 @@ class OppsDs(PolicySearch):
         self, agent: "formula.Formula", practice: "Practice", arms: "opps.Arms"
     ) -> list[tuple[int, int]]:
         """Make all draws; return (draws, best arm then) at every doubling of the draws."""
-        from . import kernel as kernels
-
-        with _Team(agent, practice, arms, self.cores() if self.batch > 1 else 1) as team:
-            done = 0
+        workers = num_cores() if self.batch > 1 else 1
+        with ThreadPoolExecutor(workers) as threads:
+            team, done = _Team(agent, practice, arms, workers, threads), 0
             while done < len(arms.mean):
                 chosen = np.arange(done, min(done + _DRAWS_PER_ROUND, len(arms.mean)))
-                kernels.learn_all(arms, chosen, team.draw(done, chosen))
+                team.draw_and_learn(done, chosen)
                 done += len(chosen)
                 self.tell(done, self.draws)
             history = [(done, _best(arms))]
@@ -155,13 +153,13 @@ class OppsDs(PolicySearch):
         """Make some draws after the first `done`; return their number."""
         from . import kernel as kernels
 
+        batch = _DRAWS_PER_ROUND if self.batch == 1 else self.batch
+        chosen = np.empty(min(batch, self.draws - done), np.int64)
         if self.batch == 1:
-            draws = min(_DRAWS_PER_ROUND, self.draws - done)
-            team.draw_properly(done, draws, self.exploration)
-            return draws
-        chosen = np.empty(min(self.batch, self.draws - done), np.int64)
-        kernels.choose_all(arms, self.exploration, done, chosen)
-        kernels.learn_all(arms, chosen, team.draw(done, chosen))
+            team.draw_one_by_one(done, chosen, self.exploration)
+        else:
+            kernels.choose_all(arms, self.exploration, done, chosen)
+            team.draw_and_learn(done, chosen)
         return len(chosen)
 
 
@@ -174,21 +172,15 @@ class _Team:
         practice: "Practice",
         arms: "opps.Arms",
         workers: int,
+        threads: ThreadPoolExecutor,
     ) -> None:
         from ...builders.model import copy
 
-        self._arms = arms
+        self._arms, self._threads = arms, threads
         self._copies = [(copy(agent), copy(practice)) for _ in range(workers)]
-        self._threads = ThreadPoolExecutor(workers)
 
-    def __enter__(self) -> "_Team":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._threads.shutdown()
-
-    def draw(self, done: int, chosen: Integers) -> Floats:
-        """The returns of the chosen draws after the first `done`."""
+    def draw_and_learn(self, done: int, chosen: Integers) -> None:
+        """Make the chosen draws after the first `done`, then count their returns."""
         from . import kernel as kernels
 
         results = np.empty(len(chosen))
@@ -201,13 +193,13 @@ class _Team:
             draw(self._copies[0], 0, len(chosen))
         else:
             list(self._threads.map(draw, self._copies, edges[:-1], edges[1:]))
-        return results
+        kernels.learn_all(self._arms, chosen, results)
 
-    def draw_properly(self, done: int, draws: int, exploration: float) -> None:
-        """UCB1 proper: choose an arm, draw it and learn, after the first `done` draws."""
+    def draw_one_by_one(self, done: int, chosen: Integers, exploration: float) -> None:
+        """UCB1 proper after the first `done` draws: choose an arm, draw it and learn."""
         from . import kernel as kernels
 
-        chosen, results = np.empty(draws, np.int64), np.empty(draws)
+        results = np.empty(len(chosen))
         kernels.draw(*self._copies[0], self._arms, done, chosen, results, exploration, True)
 
 

@@ -1,14 +1,10 @@
 """The agent that is told the MDP, the upper end of every comparison."""
 
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from ...errors import AgentError
-from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.mdp import MDP
-from ..base import CompiledAgent, Task, new_rng
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng
 
 
 @dataclass
@@ -17,17 +13,17 @@ class Optimal(CompiledAgent):
 
     name = "optimal"
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Make room for a solution."""
         from ...builders.model import build_model
         from . import kernel as kernels
 
         return kernels.Optimal(rng=new_rng(), model=build_model(prior, task))
 
-    def start(self, state: int, rng: np.random.Generator) -> None:
+    def start(self, state: int, rng: Generator) -> None:
         """Refuse: this agent must be told the MDP."""
         raise AgentError("optimal must be told the MDP: call start_known(mdp, state, rng)")
 
-    def start_known(self, mdp: MDP, state: int, rng: np.random.Generator) -> None:
+    def start_known(self, mdp: MDP, state: int, rng: Generator) -> None:
         """A new MDP begins, and here it is."""
         self._start_known(mdp, state, rng)

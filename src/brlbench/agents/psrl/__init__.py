@@ -7,15 +7,12 @@ There is no other deviation. Of several best actions the lowest-numbered is take
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...errors import InvalidInput
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import COUNT, PROBABILITY
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 
 @dataclass
@@ -37,7 +34,7 @@ class Psrl(CompiledAgent):
                 "give one of them, not both"
             )
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Make room for a sampled MDP."""
         from ...builders.sampled import build_sampled
         from . import kernel as kernels

@@ -1,12 +1,8 @@
 """The uniformly random agent, the lower end of every comparison."""
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from ...mdps.dirichlet import FlatDirichlet
-from ..base import CompiledAgent, Task, new_rng
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng
 
 
 @dataclass
@@ -15,7 +11,7 @@ class Random(CompiledAgent):
 
     name = "random"
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Nothing to learn."""
         from . import kernel as kernels
 

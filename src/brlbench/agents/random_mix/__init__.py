@@ -16,12 +16,9 @@ from copy import copy as shallow_copy
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
-
 from ...errors import InvalidInput, did_you_mean, short
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import PROBABILITY, text
-from ..base import CompiledAgent, OnProgress, Task, new_rng
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, OnProgress, Task, new_rng
 from ..parameters import Declaration, declarations, described, parameter
 
 _OWN = ("base", "epsilon")
@@ -67,13 +64,10 @@ class RandomMix(CompiledAgent):
         self.base, self.epsilon = base, epsilon
         self.__post_init__()
         kind = _bases()[self.base]
-        self.inner = self._made(kind, parameters)
-
-    def _made(self, kind: type[CompiledAgent], parameters: dict[str, Any]) -> CompiledAgent:
-        """The base with its parameters."""
         names = {_outer(name): name for name in declarations(kind)}
+        inner = {names.get(outer, outer): value for outer, value in parameters.items()}
         try:
-            return kind(**{names.get(outer, outer): value for outer, value in parameters.items()})
+            self.inner: Any = kind(**inner)
         except InvalidInput as error:
             raise type(error)(f"random-mix: {error}") from None
 
@@ -96,7 +90,7 @@ class RandomMix(CompiledAgent):
         inner = self.inner.described()
         return described(self) | {_outer(name): value for name, value in inner.items()}
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Train the base."""
         self.inner.train(prior, task, rng)
         return self._mixed(prior.num_actions)
@@ -108,7 +102,7 @@ class RandomMix(CompiledAgent):
             rng=new_rng(), base=self.inner.arrays, num_actions=num_actions, epsilon=self.epsilon
         )
 
-    def start(self, state: int, rng: np.random.Generator) -> None:
+    def start(self, state: int, rng: Generator) -> None:
         """A new, unknown MDP begins; a base that must be told the MDP refuses."""
         if hasattr(self.inner, "start_known"):
             self.inner.start(state, rng)
@@ -117,19 +111,19 @@ class RandomMix(CompiledAgent):
     @property
     def start_known(self) -> Any:
         """For a base that is told the MDP: a new one begins, and here it is."""
-        self._of_inner("start_known")
+        _ = self.inner.start_known  # AttributeError if the base is not told
         return self._start_known
 
     @property
     def save(self) -> Any:
         """For a base that can save itself: return what it saves."""
-        save = self._of_inner("save")
+        save = self.inner.save
         return lambda: {"base": save(), "num_actions": self.arrays.num_actions}
 
     @property
     def load(self) -> Any:
         """For a base that can save itself: take over what an agent like this one saved."""
-        load_inner = self._of_inner("load")
+        load_inner = self.inner.load
 
         def load(saved: dict[str, Any]) -> None:
             load_inner(saved["base"])
@@ -137,21 +131,18 @@ class RandomMix(CompiledAgent):
 
         return load
 
-    def _of_inner(self, name: str) -> Any:
-        """A method of the base; AttributeError if it has none, as if this agent had none."""
-        return getattr(self.inner, name)
-
     def with_progress(self, on_progress: OnProgress | None) -> Self:
         """A copy that reports how far the base's training is, if the base can tell."""
         if not hasattr(self.inner, "with_progress"):
             return self
         other = shallow_copy(self)
-        other.inner = self._of_inner("with_progress")(on_progress)
+        other.inner = self.inner.with_progress(on_progress)
         return other
 
     def trained_for(self) -> tuple[FlatDirichlet, Task] | None:
         """The prior and the task of the base's search."""
-        return self.inner.trained_for()
+        prior_and_task: tuple[FlatDirichlet, Task] | None = self.inner.trained_for()
+        return prior_and_task
 
     def code(self) -> object:
         """This class and the base's code."""

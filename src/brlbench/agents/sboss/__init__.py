@@ -18,14 +18,11 @@ the lowest-numbered of several best actions; `ties` offers a random one.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import NOT_NEGATIVE, POSITIVE, words
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 
 @dataclass
@@ -43,10 +40,9 @@ class Sboss(CompiledAgent):
         "first", "which of several best actions to take", words("first", "random")
     )
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Make room for the merged MDP."""
-        from ...builders.merged import build_merged
-        from ...builders.sampled import check_size
+        from ...builders.sampled import build_merged, check_size
         from . import kernel as kernels
 
         # A variance is at most 1/4 of 1 / (n + 1), and n only grows.

@@ -5,14 +5,9 @@ published figures did not normalise them: its scores are those of always taking 
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import POSITIVE
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 
 @dataclass
@@ -22,7 +17,7 @@ class SoftMax(CompiledAgent):
     name = "soft-max"
     tau: float = parameter(0.5, "temperature: small is greedy, large is random", POSITIVE)
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP."""
         from ...builders.model import copy, solved_model
         from . import kernel as kernels

@@ -28,14 +28,11 @@ distribution. The numbering of states is never used.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import NOT_NEGATIVE, number
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 
 @dataclass
@@ -50,7 +47,7 @@ class SparsePrior(CompiledAgent):
         0.03, "prior odds that each action has habits of its own", number(least=0, most=1e6)
     )
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Model the rows about which the prior says nothing, and solve the mean MDP."""
         from ...builders.model import build_model, copy, entry_rewards, has_equal_counts
         from . import kernel as kernels

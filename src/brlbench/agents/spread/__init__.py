@@ -24,14 +24,11 @@ uncertainty Bellman equation (O'Donoghue et al., 2018), which adds variances alo
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import NOT_NEGATIVE
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 
 @dataclass
@@ -44,7 +41,7 @@ class Spread(CompiledAgent):
     )
     decay: float = parameter(0.5, "exponent of the count, by which the bonus shrinks", NOT_NEGATIVE)
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
         from ...builders.model import build_model, copy, entry_rewards
         from . import kernel as kernels

@@ -10,14 +10,11 @@ number. So it has one epsilon for all of them: `scope = "all"`. The default is T
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ...mdps.dirichlet import FlatDirichlet
 from ...values import POSITIVE, PROBABILITY, number, words
-from ..base import CompiledAgent, Task, new_rng
-from ..parameters import parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
 
 
 @dataclass
@@ -35,7 +32,7 @@ class Vdbe(CompiledAgent):
         "state", "states whose epsilon moves", words("state", "all"), variant=True
     )
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP."""
         from ...builders.model import copy, solved_model
         from . import kernel as kernels

@@ -41,9 +41,12 @@ def test_winners_within_all_bounds(browser: Chrome, tmp_path: Path, file: Path) 
     names = [each["name"] for each in content["algorithms"]]
     for number, experiment in enumerate(data.experiments):
         features = [each["key"] for each in content["experiments"][number]["features"]]
-        questions = [(feature, feature == ONLINE, LEVEL) for feature in features]
-        questions += [(ONLINE, False, level) for level in (LEVELS[0], LEVEL, LEVELS[-1])]
-        for question in questions:
+        # Each experiment with another feature and another level.
+        for question in (
+            (ONLINE, True, LEVEL),
+            (ONLINE, False, LEVELS[number % len(LEVELS)]),
+            (features[number % len(features)], False, LEVEL),
+        ):
             shown = browser.execute_script(REGIONS, number, *question)
             check(shown, experiment, names, *question)
 

@@ -14,7 +14,7 @@ from ..errors import InvalidInput
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.sparse import Floats
 from .figures import drawing
-from .looks import COLOURS
+from .styles import COLOURS
 
 _PLAIN, _REWARDED = COLOURS[0][0], COLOURS[1][0]
 
@@ -133,7 +133,7 @@ def _draw_arrow(axes: Axes, one: Circle, other: Circle, reward: float) -> None:
         shrinkA=0,
         shrinkB=1,
         connectionstyle=f"arc3,rad={bend}",
-        **_arrow_look(reward),
+        **_arrow_style(reward),
     )
     axes.add_patch(arrow)
     _write_reward(axes, (start + end) / 2 + right * (distance * bend / 2 + 0.22), reward)
@@ -150,13 +150,13 @@ def _draw_loop(axes: Axes, disc: Circle, reward: float, centre: Floats) -> None:
         connectionstyle="arc3,rad=-1.6",
         shrinkA=0,
         shrinkB=0,
-        **_arrow_look(reward),
+        **_arrow_style(reward),
     )
     axes.add_patch(arrow)
     _write_reward(axes, place + 0.75 * away, reward)
 
 
-def _arrow_look(reward: float) -> dict[str, Any]:
+def _arrow_style(reward: float) -> dict[str, Any]:
     colour, width = (_REWARDED, 1.4) if reward else (_PLAIN, 0.9)
     return {"color": colour, "linewidth": width, "arrowstyle": "-|>", "mutation_scale": 8}
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...analysis.aggregates import Estimate
-from ..quantities import QUANTITIES
+from ..quantities import QUANTITIES, column_texts, numbers_of
 from ..web.content import algorithms_content
 from .aggregation import Aggregation, Choice, rounded
 from .field import Contest, Field
@@ -53,7 +53,7 @@ def overview_content(field: Field, best: Aggregation, single: Aggregation) -> di
         "agents": [
             [each.label, field.algorithms.index(each.algorithm), each.page] for each in field.agents
         ],
-        "quantities": [quantity.texts for quantity in QUANTITIES],
+        "quantities": list(map(column_texts, QUANTITIES)),
         "contests": [_contest(field, contest) for contest in field.contests],
         "priors": [
             {
@@ -63,17 +63,12 @@ def overview_content(field: Field, best: Aggregation, single: Aggregation) -> di
             }
             for prior in priors
         ],
-        "offline": list(map(_finite, OFFLINE_LIMITS)),
-        "online": list(map(_finite, ONLINE_LIMITS)),
+        "offline": [None, *OFFLINE_LIMITS[1:]],  # JSON has no infinity
+        "online": [None, *ONLINE_LIMITS[1:]],
         "thresholds": rounded(best.thresholds.tolist()),
         "totals": {"best": best.totals, "single": single.totals},
         "views": views,
     }
-
-
-def _finite(limit: float) -> float | None:
-    """A limit for JSON, which has no infinity."""
-    return limit if math.isfinite(limit) else None
 
 
 def _contest(field: Field, contest: Contest) -> dict[str, Any]:
@@ -91,7 +86,7 @@ def _contest(field: Field, contest: Contest) -> dict[str, Any]:
         "played": [len(each.returns) for each in summaries],
         "scores": list(np.array([each.score for each in summaries]).T.copy()),
         "normalised": list(np.array(scaled).T.copy()) if scaled else None,
-        "costs": [quantity.values(summaries) for quantity in QUANTITIES],
+        "costs": [numbers_of(each, summaries) for each in QUANTITIES],
         "reference": max(references, key=lambda i: summaries[i].score.mean, default=None),
     }
 
@@ -116,7 +111,7 @@ def _view(
         {number: i for number, i in each.places.items() if i in within[number]}
         for each in field.agents
     ]
-    algorithms = [_table(field, best, list(by_algorithm.values()), each) for each in priors]
+    rows = list(by_algorithm.values())
     return {
         "contests": [
             {
@@ -126,10 +121,8 @@ def _view(
             }
             for number, each in enumerate(field.contests)
         ],
-        "best": [_compared(best, rows) for rows in algorithms],
-        "single": [
-            [row.content for row in _table(field, single, by_agent, each)] for each in priors
-        ],
+        "best": [_table(field, best, rows, each, compared=True) for each in priors],
+        "single": [_table(field, single, by_agent, each) for each in priors],
     }
 
 
@@ -149,26 +142,18 @@ def _short(rank: Estimate) -> list[float]:
     return [int(number) if number.is_integer() else number for number in rank]
 
 
-class _TableRow(NamedTuple):
-    """An algorithm or an agent, and the agents that stand for it in the experiments."""
-
-    number: int
-    agents: Choice
-    total: int | None  # the index of its aggregates; None if it lacks an experiment
-    rank: Estimate | None
-    costs: list[float | None]  # of each quantity the largest; None if it is not known
-
-    @property
-    def content(self) -> list[Any]:
-        """The row as JSON, with the number of its experiments."""
-        rank = None if self.rank is None else _short(self.rank)
-        return [self.number, self.total, len(self.agents), rank, self.costs]
-
-
 def _table(
-    field: Field, aggregation: Aggregation, places: Sequence[dict[int, int]], prior: _Prior
-) -> list[_TableRow]:
+    field: Field,
+    aggregation: Aggregation,
+    places: Sequence[dict[int, int]],
+    prior: _Prior,
+    compared: bool = False,
+) -> list[list[Any]]:
     """The rows that are in any of the experiments that count, highest interquartile mean first.
+
+    A row has its number, the index of its aggregates (None if it lacks an experiment), the number
+    of its experiments, its rank and its costs. If `compared`, rows with aggregates get a profile,
+    and all end with the probability to improve on the first.
 
     `places` has, by row and number of the experiment, the index of the agent that stands for it.
     """
@@ -188,29 +173,24 @@ def _table(
     }
     complete = sorted(totals, key=lambda row: -aggregation.totals[totals[row]]["iqm"][0])
     ranks = aggregation.ranks(tuple(choices[row] for row in complete))
-    rank_of = dict(zip(complete, ranks, strict=True))
+    rank_of = dict(zip(complete, map(_short, ranks), strict=True))
     others = sorted(choices.keys() - totals.keys(), key=lambda row: (-len(choices[row]), row))
-    return [
-        _TableRow(row, choices[row], totals.get(row), rank_of.get(row), _costs(field, choices[row]))
+    table: list[list[Any]] = [
+        [row, totals.get(row), len(choices[row]), rank_of.get(row), _costs(field, choices[row])]
         for row in [*complete, *others]
     ]
-
-
-def _compared(aggregation: Aggregation, rows: Sequence[_TableRow]) -> list[list[Any]]:
-    """Rows as JSON; those with aggregates end with the probability to improve on the first."""
-    content = []
-    for row in rows:
-        improvement = None
-        if row.total is not None:
-            aggregation.add_profile(row.agents)
-            if row.agents != rows[0].agents:
-                improvement = rounded(aggregation.improvement(row.agents, rows[0].agents))
-        content.append([*row.content, improvement])
-    return content
+    for cells in table if compared else []:
+        agents, improvement = choices[cells[0]], None
+        if cells[0] in totals:
+            aggregation.add_profile(agents)
+            if cells[0] != complete[0]:
+                improvement = rounded(aggregation.improvement(agents, choices[complete[0]]))
+        cells.append(improvement)
+    return table
 
 
 def _costs(field: Field, agents: Choice) -> list[float | None]:
     """The largest of each quantity; None if it is not known everywhere."""
     summaries = [field.contests[number].entrants[i] for number, i in agents]
-    largest = (float(quantity.values(summaries).max()) for quantity in QUANTITIES)
+    largest = (float(numbers_of(each, summaries).max()) for each in QUANTITIES)
     return [None if math.isnan(cost) else cost for cost in largest]

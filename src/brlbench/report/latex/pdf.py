@@ -6,27 +6,26 @@ import tempfile
 from pathlib import Path
 
 from ...errors import reason
-from ...files import atomic_write
+from ..notes import Note
 
 _SECONDS = 600  # timeout of latexmk
 
 
-def make_pdf(source: Path, target: Path, overwrite: bool = False) -> str | None:
-    """Compile a report; returns a note if LaTeX is missing or fails, else None."""
-    latexmk = shutil.which("latexmk")
+def make_pdf(source: Path) -> bytes | Note:
+    """Compile a report; returns the PDF, or a note if LaTeX is missing or fails."""
+    target, latexmk = source.with_suffix(".pdf").name, shutil.which("latexmk")
     if latexmk is None:
-        return f"{target.name} was not made because latexmk is not installed; {source.name} was"
+        return Note(f"{target} was not made because latexmk is not installed; {source.name} was")
     try:
         with tempfile.TemporaryDirectory() as work:
             output = _compiled(latexmk, source, Path(work))
     except subprocess.TimeoutExpired:
-        return f"{target.name} was not made: latexmk took longer than {_SECONDS} seconds"
+        return Note(f"{target} was not made: latexmk took longer than {_SECONDS} seconds")
     except OSError as error:  # no place for temporary files, for example
-        return f"{target.name} was not made: {reason(error)}"
+        return Note(f"{target} was not made: {reason(error)}")
     if isinstance(output, str):
-        return f"{target.name} was not made: latexmk says {output}"
-    atomic_write(target, output, overwrite)
-    return None
+        return Note(f"{target} was not made: latexmk says {output}")
+    return output
 
 
 def _compiled(latexmk: str, source: Path, work: Path) -> bytes | str:

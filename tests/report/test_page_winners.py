@@ -12,8 +12,8 @@ from selenium.webdriver import Chrome
 from brlbench.analysis.bounds import LEVEL, Comparison, Regions
 from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
+from brlbench.report.web import embedded_json
 from brlbench.report.web.content import LEVELS, page_content
-from brlbench.report.web.packing import embedded_json
 from brlbench.results.summary import Summary
 from brlbench.results.times import ONLINE
 

@@ -130,7 +130,7 @@ def has_possible_agents(submission: Submission) -> Finding:
 
 
 def _parameter_problem(summary: Summary) -> str:
-    """Why no built-in agent has these parameters; empty for agents of users.
+    """The reason why no built-in agent has these parameters; empty for agents of users.
 
     No file is read that parameters name.
     """

@@ -6,7 +6,7 @@ from pathlib import Path
 from ..errors import InvalidInput
 from ..files import check_free
 from ..problems.frozen import NUM_MDPS
-from ..report.loading import Source, load
+from ..report.loading import Sources, load
 from ..results.compact import ExperimentHeader
 from ..results.summary import Summary
 from ..storage.entries import Entry, check_suffix, write_entry
@@ -16,7 +16,7 @@ Selection = list[tuple[ExperimentHeader, Sequence[Summary]]]
 
 
 def new_entry(
-    results: Source | Iterable[Source],
+    results: Sources,
     path: str | Path,
     *,
     name: str,
@@ -65,14 +65,14 @@ def check_name(path: Path, overwrite: bool = False) -> None:
     check_free(path, overwrite)
 
 
-def select(results: Source | Iterable[Source], only: Sequence[str] = ()) -> Selection:
+def select(results: Sources, only: Sequence[str] = ()) -> Selection:
     """The results of some algorithms, or of all, by experiment; InvalidInput if one is unfit."""
     experiments = load(results, learning=True, as_stored=True).experiments
-    there = {each.algorithm for experiment in experiments for each in experiment.summaries}
-    for missing in [name for name in only if name not in there]:
+    algorithms = {each.algorithm for experiment in experiments for each in experiment.summaries}
+    for missing in [name for name in only if name not in algorithms]:
         raise InvalidInput(
             f"only = {missing!r}: no result is of this algorithm: must be one of "
-            f"{', '.join(sorted(there))}"
+            f"{', '.join(sorted(algorithms))}"
         )
     selection: Selection = []
     for experiment in experiments:

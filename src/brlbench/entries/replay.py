@@ -76,7 +76,7 @@ def replay_claims(
             on_replay(str(claim), done, len(order))
             mdps = rng.permutation(len(claim.summary.returns))[:number].tolist()
             left = end - time.monotonic()
-            obstacle = _why_not(claim, agents) if number else "not asked for"
+            obstacle = _obstacle(claim, agents) if number else "not asked for"
             if obstacle := obstacle or _shorten(claim, mdps, left):
                 replays.omissions[str(claim)] = obstacle
                 continue
@@ -102,8 +102,8 @@ def replay_claims(
     return replays
 
 
-def _why_not(claim: Claim, agents: Mapping[str, str]) -> str:
-    """Why an agent can't be played again; empty if it can."""
+def _obstacle(claim: Claim, agents: Mapping[str, str]) -> str:
+    """The obstacle to playing an agent again; empty if there is none."""
     summary = claim.summary
     if summary.deadline is not None:
         return "the clock decided when it stopped"
@@ -115,7 +115,7 @@ def _why_not(claim: Claim, agents: Mapping[str, str]) -> str:
 
 
 def _shorten(claim: Claim, mdps: list[int], left: float) -> str:
-    """Drop MDPs until the claimed times fit, down to one; why there is no time if that is long."""
+    """Drop MDPs until the claimed times fit, down to one; the obstacle if one takes too long."""
     seconds = claim.summary.seconds
     while (expected := seconds["offline"] + len(mdps) * seconds["total"]) > left and len(mdps) > 1:
         del mdps[len(mdps) // 2 :]

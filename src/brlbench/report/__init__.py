@@ -5,18 +5,18 @@ this module.
 """
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # importing Matplotlib takes long
     from .build import Built
-    from .loading import Source
+    from .loading import Sources
 
 
 def report(
-    results: "Source | Iterable[Source]",
+    results: "Sources",
     folder: str | Path,
     formats: str | Sequence[str] = "all",
     *,

@@ -1,17 +1,16 @@
 """The function `compare`: the best agents among results."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from ..analysis.bounds import LEVEL
 from ..errors import InvalidInput
 from ..results.times import ONLINE
 from .answers import Answer, Bound, Question, answer_all, notes_on
-from .loading import Source, load
+from .loading import Sources, load
 
 
 def compare(
-    results: Source | Iterable[Source],
+    results: Sources,
     offline: Bound = None,
     online: Bound = None,
     *,

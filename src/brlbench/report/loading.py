@@ -38,12 +38,14 @@ from .strangers import genuine, is_repeated, parser_in, with_distinct_names
 Source = Result | str | os.PathLike[str]
 """A result, or a file or a folder with results."""
 
+Sources = Source | Iterable[Source]
+
 _SOURCE: Any = Result | str | os.PathLike
 _LARGEST_RETURN = 1e150  # squares of returns are added
 
 
 def load(
-    *results: Source | Iterable[Source],
+    *results: Sources,
     feature: str = ONLINE,
     learning: bool = False,
     as_stored: bool = False,
@@ -112,7 +114,7 @@ def _noting(notes: list[Note]) -> Iterator[None]:
         notes.append(Note(f"left out: {error}"))
 
 
-def places_of(arguments: Iterable[Source | Iterable[Source]]) -> Iterator[Path | Result]:
+def places_of(arguments: Iterable[Sources]) -> Iterator[Path | Result]:
     """The results, files and folders that a user named, alone or in lists."""
     for argument in arguments:
         listed = [argument] if isinstance(argument, _SOURCE) else argument

@@ -33,7 +33,7 @@ from .figures import (
     score_against_time,
     wrapped,
 )
-from .loading import Source, load, places_of
+from .loading import Sources, load, places_of
 from .map import best_algorithms_map
 from .misspecification import misspecification
 from .styles import line_styles, point_styles
@@ -45,7 +45,7 @@ _ZERO: Any = {"color": "0.4", "linestyle": "--", "linewidth": 1}  # the line of 
 _BOUND: Any = {"color": PLAIN, "linestyle": ":", "linewidth": 1}
 
 
-def plot_scores(results: Source | Iterable[Source] | Answer, feature: str | None = None) -> Figure:
+def plot_scores(results: Sources | Answer, feature: str | None = None) -> Figure:
     """Scores with 95% intervals against a time; winners are filled, and named like the rest.
 
     Args:
@@ -56,7 +56,7 @@ def plot_scores(results: Source | Iterable[Source] | Answer, feature: str | None
     return score_against_time(answer, feature or answer.question.feature)
 
 
-def plot_map(results: Source | Iterable[Source] | Answer) -> Figure:
+def plot_map(results: Sources | Answer) -> Figure:
     """The algorithms that win, for every pair of bounds on online and offline time.
 
     Args:
@@ -65,9 +65,7 @@ def plot_map(results: Source | Iterable[Source] | Answer) -> Figure:
     return best_algorithms_map(_answer(results))
 
 
-def plot_misspecification(
-    results: Source | Iterable[Source], algorithms: Iterable[str] | None = None
-) -> Figure:
+def plot_misspecification(results: Sources, algorithms: Iterable[str] | None = None) -> Figure:
     """Scores with 95% bands against how wrong the prior is, one line per algorithm.
 
     The results are of experiments on the same MDPs with changed priors, such as `GC`,
@@ -81,7 +79,7 @@ def plot_misspecification(
     return misspecification(load(results).experiments, algorithms)
 
 
-def plot_learning(results: Source | Iterable[Source]) -> Figure:
+def plot_learning(results: Sources) -> Figure:
     """Learning curves: the discounted reward so far, and the regret, with 95% bands.
 
     The regret is how much less an agent has than `optimal` on the same MDPs. It is shown if a
@@ -147,9 +145,7 @@ def _draw_curve(panel: Axes, curves: Floats, label: str, style: dict[str, Any]) 
         )
 
 
-def plot_differences(
-    results: Source | Iterable[Source] | Answer, against: str | None = None
-) -> Figure:
+def plot_differences(results: Sources | Answer, against: str | None = None) -> Figure:
     """The returns of agents minus those of one agent, on the same MDPs.
 
     Args:
@@ -178,7 +174,7 @@ def plot_differences(
     return figure
 
 
-def plot_returns(results: Source | Iterable[Source] | Answer) -> Figure:
+def plot_returns(results: Sources | Answer) -> Figure:
     """The distribution of every agent's returns, the best agent first.
 
     Args:
@@ -272,7 +268,7 @@ def plot_pair(first: Result, second: Result) -> Figure:
     return figure
 
 
-def _answer(results: Source | Iterable[Source] | Answer) -> Answer:
+def _answer(results: Sources | Answer) -> Answer:
     return results if isinstance(results, Answer) else compare(results)
 
 

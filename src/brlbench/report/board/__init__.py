@@ -3,23 +3,21 @@
 It reads results only, and trusts nothing in them: texts are escaped, names are not imported.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from ...errors import InvalidInput
 from ..build import Make, Show, write_files
 from ..data import ReportData
-from ..loading import Source, load
+from ..loading import Sources, load
 from .aggregation import FEW_RESAMPLES, RESAMPLES, Aggregation
 from .field import Field, field_of
 from .pages import agent_page, overview_page, problem_page
 from .positions import positions_in
 
 
-def leaderboard(
-    results: Source | Iterable[Source], folder: str | Path, *, overwrite: bool = False
-) -> list[Path]:
+def leaderboard(results: Sources, folder: str | Path, *, overwrite: bool = False) -> list[Path]:
     """Write a leaderboard: pages that compare all agents over all experiments.
 
     Args:

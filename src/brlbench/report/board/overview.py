@@ -5,8 +5,8 @@ page offers, so that there is one implementation of it.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,34 +18,20 @@ from .field import Contest, Field
 
 OFFLINE_LIMITS = (math.inf, 60.0, 1.0)
 ONLINE_LIMITS = (math.inf, 1e-2, 1e-3, 1e-4, 1e-5)
-PRIORS: dict[str, Callable[[Contest], bool]] = {
-    "all": lambda contest: True,
-    "accurate": lambda contest: contest.data.accurate,
-    "wrong": lambda contest: not contest.data.accurate,
-}
-
-
-class _Prior(NamedTuple):
-    """The experiments with a kind of prior."""
-
-    name: str
-    contests: list[Contest]
-
-    @property
-    def counted(self) -> list[Contest]:
-        """Those that count in aggregates: they have a scale."""
-        return [each for each in self.contests if each.has_scale]
 
 
 def overview_content(field: Field, best: Aggregation, single: Aggregation) -> dict[str, Any]:
     """The data of the overview: of the best agents of algorithms, and of single agents."""
-    priors = [
-        _Prior(name, chosen)
-        for name, is_in in PRIORS.items()
-        if (chosen := [each for each in field.contests if is_in(each)])
-    ]
+    kinds = {
+        "all": field.contests,
+        "accurate": [each for each in field.contests if each.data.accurate],
+        "wrong": [each for each in field.contests if not each.data.accurate],
+    }
+    priors = {name: contests for name, contests in kinds.items() if contests}
+    # Those with a scale count in aggregates.
+    counted = [[each for each in contests if each.has_scale] for contests in priors.values()]
     views = [
-        [_view(field, best, single, priors, (offline, online)) for online in ONLINE_LIMITS]
+        [_view(field, best, single, counted, (offline, online)) for online in ONLINE_LIMITS]
         for offline in OFFLINE_LIMITS
     ]
     return {
@@ -56,12 +42,8 @@ def overview_content(field: Field, best: Aggregation, single: Aggregation) -> di
         "quantities": list(map(column_texts, QUANTITIES)),
         "contests": [_contest(field, contest) for contest in field.contests],
         "priors": [
-            {
-                "name": prior.name,
-                "contests": [each.number for each in prior.contests],
-                "counted": len(prior.counted),
-            }
-            for prior in priors
+            {"name": name, "contests": [each.number for each in priors[name]], "counted": len(some)}
+            for name, some in zip(priors, counted, strict=True)
         ],
         "offline": [None, *OFFLINE_LIMITS[1:]],  # JSON has no infinity
         "online": [None, *ONLINE_LIMITS[1:]],
@@ -95,7 +77,7 @@ def _view(
     field: Field,
     best: Aggregation,
     single: Aggregation,
-    priors: Sequence[_Prior],
+    counted: Sequence[Sequence[Contest]],  # by kind of prior
     limits: tuple[float, float],
 ) -> dict[str, Any]:
     """Ranks in each experiment within bounds on time, and a table per prior."""
@@ -121,8 +103,8 @@ def _view(
             }
             for number, each in enumerate(field.contests)
         ],
-        "best": [_table(field, best, rows, each, compared=True) for each in priors],
-        "single": [_table(field, single, by_agent, each) for each in priors],
+        "best": [_table(field, best, rows, each, compared=True) for each in counted],
+        "single": [_table(field, single, by_agent, each) for each in counted],
     }
 
 
@@ -146,7 +128,7 @@ def _table(
     field: Field,
     aggregation: Aggregation,
     places: Sequence[dict[int, int]],
-    prior: _Prior,
+    counted: Sequence[Contest],
     compared: bool = False,
 ) -> list[list[Any]]:
     """The rows that are in any of the experiments that count, highest interquartile mean first.
@@ -157,7 +139,7 @@ def _table(
 
     `places` has, by row and number of the experiment, the index of the agent that stands for it.
     """
-    numbers = [each.number for each in prior.counted]
+    numbers = [each.number for each in counted]
     choices = {
         row: tuple((number, chosen[number]) for number in numbers if number in chosen)
         for row, chosen in enumerate(places)

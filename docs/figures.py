@@ -25,8 +25,8 @@ from brlbench.protocol import machine
 from brlbench.protocol.training import train
 from brlbench.report.axes import LogAxis
 from brlbench.report.drawings import MOST_DRAWN, transitions
-from brlbench.report.figures import PLAIN, drawing, settle, styles_of_agents
-from brlbench.report.looks import series
+from brlbench.report.figures import PLAIN, drawing, fix_layout
+from brlbench.report.styles import line_styles, series
 
 FOLDER = Path(__file__).parent / "figures"
 
@@ -40,14 +40,14 @@ def effects(algorithm: str) -> Figure:
     """Score above, time below, one column per parameter."""
     sweeps = SWEEPS[algorithm]
     prefix = "uniform:" if algorithm in _WITH_UNIFORM_PRIORS else ""
-    looks = series(prefix + problem for problem in _PROBLEMS)
+    styles = series(prefix + problem for problem in _PROBLEMS)
     with drawing():
         figure = Figure(figsize=(1.0 + 2.3 * len(sweeps), 4.4), layout="constrained")
         panels = figure.subplots(2, len(sweeps), squeeze=False, sharey="row")
         times = []
         for column, sweep in zip(panels.T, sweeps, strict=True):
-            for problem, look in looks.items():
-                times += _draw_sweep(column, algorithm, sweep, problem, look.points)
+            for problem, style in styles.items():
+                times += _draw_sweep(column, algorithm, sweep, problem, style.points)
         what = "training" if _searches(algorithm) else "a decision"
         panels[0, 0].set_ylabel("score\n(0: random, 1: bound)")
         panels[1, 0].set_ylabel(f"time of {what}\n(log scale)")
@@ -61,7 +61,7 @@ def effects(algorithm: str) -> Figure:
 
 
 def _draw_sweep(
-    column: Any, algorithm: str, sweep: Sweep, problem: str, look: dict[str, Any]
+    column: Any, algorithm: str, sweep: Sweep, problem: str, style: dict[str, Any]
 ) -> list[float]:
     """Draw one parameter's effect in one problem; return the times."""
     experiment, (low, high) = _problem(problem, _num_mdps(algorithm))
@@ -73,8 +73,8 @@ def _draw_sweep(
         widths.append(result.ci95 / (high - low))
         times.append(_training(result) if _searches(algorithm) else _decision(result))
     places = _place(column, sweep)
-    column[0].errorbar(places, scores, widths, **look, markersize=4, capsize=2, label=problem)
-    column[1].plot(places, times, **look, markersize=4)
+    column[0].errorbar(places, scores, widths, **style, markersize=4, capsize=2, label=problem)
+    column[1].plot(places, times, **style, markersize=4)
     column[1].set_xlabel(sweep.parameter)
     return times
 
@@ -133,7 +133,7 @@ def _problem(name: str, num_mdps: int) -> tuple[bb.Experiment, tuple[float, floa
 
 def ann_training() -> Figure:
     """The errors of a network on the samples that it learns from, and on others."""
-    looks = {name: look.points for name, look in series(["learning", "validation"]).items()}
+    styles = {name: style.points for name, style in series(["learning", "validation"]).items()}
     with drawing():
         figure = Figure(figsize=(6.5, 2.8), layout="constrained")
         panels = figure.subplots(1, 2)
@@ -141,8 +141,8 @@ def ann_training() -> Figure:
             experiment, agent = bb.Experiment(problem), Ann()
             train(agent, experiment.prior, experiment.task, experiment.seed)
             outcome = agent.outcome
-            for part, look in looks.items():
-                panel.plot(outcome["epoch"], outcome[part], **look, markersize=3, label=part)
+            for part, style in styles.items():
+                panel.plot(outcome["epoch"], outcome[part], **style, markersize=3, label=part)
             panel.axhline(
                 outcome["test_error"][-1], color=PLAIN, linestyle=":", label="test, at the end"
             )
@@ -185,14 +185,14 @@ def learning() -> Figure:
         "epsilon-greedy(epsilon=0.3)": "epsilon-greedy, 0.3",
         "random": "random",
     }
-    looks = styles_of_agents({label: _results()[label].algorithm for label in shown})
+    styles = line_styles({label: _results()[label].algorithm for label in shown})
     with drawing():
         figure = Figure(figsize=(6.5, 3.2), layout="constrained")
         left, right = figure.subplots(1, 2)
         for label, name in shown.items():
             mean = _results()[label].rewards.mean(axis=(0, 1))
             smooth = mean.reshape(-1, 10).mean(axis=1)
-            left.plot(5 + 10 * np.arange(25), smooth, label=name, **looks[label], markersize=3)
+            left.plot(5 + 10 * np.arange(25), smooth, label=name, **styles[label], markersize=3)
         left.set(xlabel="decision", ylabel="mean reward (of ten decisions)", ylim=(0, None))
         figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=4)
         steps = np.arange(250)
@@ -237,12 +237,12 @@ def selection() -> Figure:
     with drawing():
         figure = Figure(figsize=(5, 3.0), layout="constrained")
         axes = figure.subplots()
-        looks = series(["same", "other"])
+        styles = series(["same", "other"])
         axes.plot(
-            sizes, flattered, **looks["other"].points, label="chosen and scored on the same MDPs"
+            sizes, flattered, **styles["other"].points, label="chosen and scored on the same MDPs"
         )
         axes.plot(
-            sizes, honest, **looks["same"].points, label="chosen on one half, scored on the other"
+            sizes, honest, **styles["same"].points, label="chosen on one half, scored on the other"
         )
         axes.axhline(
             truth, color="0.4", linestyle="--", linewidth=1, label="true score of all of them"
@@ -326,7 +326,7 @@ def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
 def save(figure: Figure, path: Path) -> None:
     """Write a figure; the same figure makes the same file."""
     with drawing(), matplotlib.rc_context({"svg.hashsalt": path.stem}):
-        settle(figure)
+        fix_layout(figure)
         figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
 
 

@@ -29,8 +29,8 @@ from brlbench.analysis.bayes_bound.known import known_bound
 from brlbench.cli import app
 from brlbench.entries import CHECKS
 from brlbench.problems.frozen import HASHES
-from brlbench.report.words import format_bound, format_score
-from brlbench.results.score import ci95
+from brlbench.report.words import format_bound
+from brlbench.results.score import Score
 from brlbench.testing.rules import RULES
 
 _MDPS = 100  # for the values of a problem
@@ -182,7 +182,7 @@ def _facts(made: bb.FlatDirichlet) -> list[tuple[str, str]]:
         *(
             (
                 f"expected return of {who}, mean of {_MDPS} MDPs",
-                format_score(float(np.mean(values)), ci95(values)),
+                str(Score.of(values)),
             )
             for who, values in (("random actions", random), ("the optimal policy", optimal))
         ),

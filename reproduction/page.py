@@ -9,7 +9,6 @@ from brlbench.agents.labels import label_of
 from brlbench.arguments import format_seconds
 from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
-from brlbench.report.words import format_score
 from brlbench.results.score import Score
 from brlbench.results.summary import Summary
 
@@ -117,7 +116,7 @@ def _sboss(compared: Compared) -> dict[str, Any]:
 
 
 def _score(of: Summary | PublishedRow | None) -> str:
-    return "\N{EN DASH}" if of is None else format_score(*of.score)
+    return "\N{EN DASH}" if of is None else str(of.score)
 
 
 def _adjusted(of: Summary) -> str:
@@ -125,7 +124,7 @@ def _adjusted(of: Summary) -> str:
 
 
 def _unadjusted(of: Summary) -> str:
-    return format_score(*of.unadjusted)
+    return str(of.unadjusted)
 
 
 def _gain(score: Score) -> str:

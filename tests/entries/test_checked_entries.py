@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import brlbench as bb
-from brlbench.entries import CHECKS, CheckedEntry
-from brlbench.entries.replay import Replay, Replays, has_same_returns
+from brlbench.entries import CHECKS, CheckedEntry, submission
+from brlbench.entries.replay import Replay, Replays, has_same_returns, replay_claims
 from brlbench.entries.returns import best_returns
 from brlbench.entries.submission import read_submission
 from brlbench.errors import InvalidInput
@@ -40,11 +40,16 @@ from helpers.made_results import summary as made_up
 pytestmark = pytest.mark.slow  # starts processes
 
 
+@pytest.fixture
+def parsing_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entries are parsed in this process, which is quicker than to start another one."""
+    monkeypatch.setattr(submission, "parser_in", lambda child: parse_parquet)
+
+
 def verdicts(checked: CheckedEntry) -> dict[str, str]:
     return {name: found.verdict for name, found in checked.findings.items()}
 
 
-@pytest.mark.slow  # a process plays
 def test_an_agent_outside_the_package_is_accepted_and_played_again(made_entry: Path) -> None:
     checked = bb.check_entry(made_entry, OWN, replay=2, seed=1)
     assert checked.accepted, str(checked)
@@ -53,6 +58,7 @@ def test_an_agent_outside_the_package_is_accepted_and_played_again(made_entry: P
     assert checked.findings["replay"].seen == "4 returns of 2 of 2 results, the same (seed 1)"
 
 
+@pytest.mark.usefixtures("parsing_here")
 def test_its_code_is_run_only_if_it_is_named(
     made_entry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +82,7 @@ def _only(path: Path, to: Path, algorithm: str) -> Path:
     return write_forged(to, [pair for pair in pairs if pair[1].algorithm == algorithm], entry)
 
 
+@pytest.mark.usefixtures("parsing_here")
 def test_a_class_of_no_agent_is_told(made_entry: Path) -> None:
     with pytest.raises(InvalidInput, match="the entry has no such agent: it has helpers"):
         bb.check_entry(made_entry, "helpers.made_entries:Other", replay=0)
@@ -200,6 +207,7 @@ FORGED: dict[str, tuple[str, Change, str]] = {
 }
 
 
+@pytest.mark.usefixtures("parsing_here")
 @pytest.mark.parametrize("case", FORGED)
 def test_forged_entries_are_refused(case: str, made_entry: Path, tmp_path: Path) -> None:
     check, change, sentence = FORGED[case]
@@ -210,6 +218,7 @@ def test_forged_entries_are_refused(case: str, made_entry: Path, tmp_path: Path)
     assert found.remedy
 
 
+@pytest.mark.usefixtures("parsing_here")
 def test_html_in_its_name_is_refused(made_entry: Path, tmp_path: Path) -> None:
     checked = bb.check_entry(
         changed(made_entry, tmp_path / "a.entry.parquet", name="<b>Best</b>"), replay=0
@@ -218,12 +227,14 @@ def test_html_in_its_name_is_refused(made_entry: Path, tmp_path: Path) -> None:
     assert checked.findings["texts"].seen == "name = '<b>Best</b>': must have no HTML tags"
 
 
+@pytest.mark.usefixtures("parsing_here")
 def test_a_label_that_hides_its_agent_is_refused(made_entry: Path, tmp_path: Path) -> None:
     own = _only(made_entry, tmp_path / "own.entry.parquet", OWN)
     path = changed(own, tmp_path / "a.entry.parquet", summaries(label=lambda each: "bamcp"))
     assert f"its label must be {OWN}" in bb.check_entry(path, replay=0).findings["agents"].seen
 
 
+@pytest.mark.usefixtures("parsing_here")
 def test_fewer_mdps_are_refused(made_entry: Path, tmp_path: Path) -> None:
     few = bb.frozen_set(SET, 100)
     header = ExperimentHeader(few.name, few.hash, few.settings())
@@ -242,7 +253,7 @@ def test_fewer_mdps_are_refused(made_entry: Path, tmp_path: Path) -> None:
     assert "is damaged" in checked.findings["file"].seen
 
 
-@pytest.mark.slow  # a process plays
+@pytest.mark.usefixtures("parsing_here")
 def test_what_only_playing_again_shows_is_refused(made_entry: Path, tmp_path: Path) -> None:
     """Slightly better scores that agree with each other."""
     slight = changed(made_entry, tmp_path / "a.entry.parquet", _consistent(0.3))
@@ -252,7 +263,7 @@ def test_what_only_playing_again_shows_is_refused(made_entry: Path, tmp_path: Pa
     assert "which played it" in checked.findings["replay"].remedy
 
 
-@pytest.mark.slow  # a process plays
+@pytest.mark.usefixtures("parsing_here")
 def test_an_agent_that_takes_forever_is_left_out(made_entry: Path, tmp_path: Path) -> None:
     """A slow agent with the times of a quick one."""
     slow = summaries(
@@ -262,13 +273,13 @@ def test_an_agent_that_takes_forever_is_left_out(made_entry: Path, tmp_path: Pat
     )
     one = _only(made_entry, tmp_path / "a.entry.parquet", OWN)
     path = changed(one, tmp_path / "b.entry.parquet", slow)
-    checked = bb.check_entry(path, SLOW, within=3)
+    checked = bb.check_entry(path, SLOW, within=1)
     assert checked.unknown == ["replay"], str(checked)
     seen = f"nothing was played: {SLOW}(patience=9) on {SET}: --within was over"
     assert checked.findings["replay"].seen == seen
 
 
-@pytest.mark.slow  # a process plays
+@pytest.mark.usefixtures("parsing_here")
 def test_all_mdps_played_again_show_adjusted_returns(made_entry: Path, tmp_path: Path) -> None:
     """A forger keeps the returns, the adjusted mean and its interval."""
 
@@ -276,29 +287,33 @@ def test_all_mdps_played_again_show_adjusted_returns(made_entry: Path, tmp_path:
         assert summary.adjusted is not None
         return replace(summary.adjusted, returns=np.roll(summary.adjusted.returns, 1))
 
-    one = _only(made_entry, tmp_path / "a.entry.parquet", "beb")
-    assert bb.check_entry(one, replay=500).accepted
-    path = changed(one, tmp_path / "b.entry.parquet", summaries(adjusted=turned))
-    checked = bb.check_entry(path, replay=500)
-    assert checked.refused == ["replay"]
-    assert "the adjusted return is" in checked.findings["replay"].seen
+    one = read_submission(_only(made_entry, tmp_path / "a.entry.parquet", "beb"))
+    replays = replay_claims(one, {}, number=500, seconds=600, seed=0)
+    assert has_same_returns(one, replays).verdict == "kept"
+    path = changed(made_entry, tmp_path / "b.entry.parquet", summaries(adjusted=turned))
+    forged = read_submission(_only(path, tmp_path / "c.entry.parquet", "beb"))
+    again = [replay._replace(claim=forged.claims[0]) for replay in replays.done]
+    finding = has_same_returns(forged, replays._replace(done=again))
+    assert finding.verdict == "broken"
+    assert "the adjusted return is" in finding.seen
 
 
+@pytest.mark.usefixtures("parsing_here")
 def test_adjusted_returns_that_only_a_replay_has_are_not_compared(
     made_entry: Path, tmp_path: Path
 ) -> None:
     without = changed(
         made_entry, tmp_path / "a.entry.parquet", summaries(adjusted=lambda each: None)
     )
-    submission = read_submission(without)
+    entry = read_submission(without)
     mdps = list(range(500))
     done = [
-        Replay(claim, mdps, claim.summary.returns.tolist(), [0.0] * 500)
-        for claim in submission.claims
+        Replay(claim, mdps, claim.summary.returns.tolist(), [0.0] * 500) for claim in entry.claims
     ]
-    assert has_same_returns(submission, Replays(done, [], {}, seed=0)).verdict == "kept"
+    assert has_same_returns(entry, Replays(done, [], {}, seed=0)).verdict == "kept"
 
 
+@pytest.mark.usefixtures("parsing_here")
 def test_no_time_to_play_is_told(made_entry: Path, tmp_path: Path) -> None:
     slow = changed(made_entry, tmp_path / "a.entry.parquet", _seconds(every=1e9))
     checked = bb.check_entry(slow)
@@ -318,6 +333,7 @@ def test_the_best_returns_are_those_of_solved_mdps() -> None:
         assert solved - rest <= value <= solved + 1e-9
 
 
+@pytest.mark.usefixtures("parsing_here")
 def test_a_compact_file_is_no_entry(tmp_path: Path) -> None:
     made = bb.frozen_set(SET, 2)
     header = ExperimentHeader(made.name, made.hash, made.settings())

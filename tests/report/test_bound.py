@@ -24,7 +24,6 @@ from brlbench.report.export import agents_json, answers_json, csv_of
 from brlbench.report.figures import score_against_online_time
 from brlbench.report.latex import render_report, render_table
 from brlbench.report.loading import load
-from brlbench.report.spread import distributions
 from brlbench.report.tables import agents_table
 from brlbench.report.tables import best_table as best_exported
 from brlbench.report.tables import everyone_table as everyone_exported
@@ -191,7 +190,7 @@ def test_figures_have_the_line() -> None:
     data = made([MINE])
     (line,) = dotted(score_against_online_time([data]).axes[0])
     assert set(line.get_ydata()) == {19.004}
-    (line,) = dotted(distributions(data.summaries, data.upper_bound).axes[0])
+    (line,) = dotted(bb.plot_returns(answer(data)).axes[0])
     assert set(line.get_xdata()) == {19.004}
     assert not dotted(score_against_online_time([made([])]).axes[0])
     rewards = np.ones((40, 1, 5))

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from brlbench.report.answers import Question, answer, answer_all
+from brlbench.report.build import build
 from brlbench.report.data import ReportData
 from brlbench.report.export import (
     agents_json,
@@ -15,7 +16,7 @@ from brlbench.report.export import (
 from brlbench.report.loading import load
 from brlbench.report.notes import Note
 from brlbench.report.tables import agents_table, best_table
-from brlbench.results.sealed import write_table
+from brlbench.results.sealed import pack_table
 from helpers.made_results import SPECIAL_NAMES, experiment, study, summary, write_study
 
 DATA = study(0, num_agents=30, num_mdps=40)
@@ -23,10 +24,9 @@ ANSWERS = answer_all(DATA)
 
 
 def test_all_formats_hold_the_same_table(tmp_path: Path) -> None:
-    path = tmp_path / "agents.parquet"
-    write_table(path, agents_table(ANSWERS))
+    build(DATA, tmp_path, ["parquet"])
     table = agents_table(ANSWERS)
-    assert pl.read_parquet(path).equals(table)
+    assert pl.read_parquet(tmp_path / "agents.parquet").equals(table)
     csv = pl.read_csv(io.BytesIO(csv_of(agents_table(ANSWERS))))
     assert csv["agent"].to_list() == table["agent"].to_list()
     assert csv["score"].to_list() == table["score"].to_list()
@@ -66,8 +66,8 @@ def test_the_best_agents_as_csv() -> None:
 def test_an_exported_table_is_not_taken_for_a_result(tmp_path: Path) -> None:
     write_study(tmp_path, ("random", "beb"))
     before = load(tmp_path)
-    write_table(tmp_path / "agents.parquet", agents_table(answer_all(before)))
-    write_table(tmp_path / "other.parquet", pl.DataFrame({"a": [1]}))
+    build(before, tmp_path, ["parquet"])
+    (tmp_path / "other.parquet").write_bytes(pack_table("table", {"a": [1]}, {}))
     after = load(tmp_path)
     assert after.notes == before.notes == []
     assert len(after.experiments[0].summaries) == 2

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from brlbench.report.data import ExperimentData
-from brlbench.report.figures import score_against_online_time, styles
+from brlbench.report.figures import score_against_online_time
+from brlbench.report.styles import point_styles
 from helpers.made_results import experiment, summary
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -32,7 +33,7 @@ def rendered(experiments: list[ExperimentData]) -> bytes:
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize(("experiments", "algorithms"), [(1, 1), (1, 14), (4, 2), (6, 10)])
+@pytest.mark.parametrize(("experiments", "algorithms"), [(1, 14), (4, 2)])
 def test_figures_are_drawn(experiments: int, algorithms: int) -> None:
     assert rendered(made(experiments, algorithms)).startswith(PNG)
 
@@ -79,5 +80,5 @@ def test_an_algorithm_looks_alike_with_all_its_parameters() -> None:
 
 @pytest.mark.parametrize("number", [1, 8, 9, 20, 64])
 def test_looks_are_distinct(number: int) -> None:
-    looks = styles([str(i) for i in range(number)])
-    assert len({(look["color"], look["marker"]) for look in looks.values()}) == number
+    styles = point_styles([str(i) for i in range(number)])
+    assert len({(style["color"], style["marker"]) for style in styles.values()}) == number

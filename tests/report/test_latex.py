@@ -1,11 +1,15 @@
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
+from brlbench.report import build as builds
 from brlbench.report.answers import Question, answer
 from brlbench.report.build import build
 from brlbench.report.data import ReportData
+from brlbench.report.figures import render
 from brlbench.report.latex import TABLES, make_pdf, render_report, render_table
 from brlbench.report.latex.escaping import breakable, escape, plain
 from brlbench.report.notes import Note
@@ -79,31 +83,47 @@ def test_honest_reports_say_so() -> None:
 
 @pytest.mark.latex
 @pytest.mark.slow
-def test_a_report_with_special_names_compiles(tmp_path: Path) -> None:
+def test_a_report_with_special_names_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads nothing beside the report: neither what a name says, nor a package in its folder."""
+    blank = render(Figure(figsize=(1, 1)), ".pdf")  # other tests are about figures
+    monkeypatch.setattr(builds, "render", lambda figure, suffix: blank)
+    monkeypatch.setattr(builds, "_figure", lambda *arguments: None)
+    (tmp_path / "secret.tex").write_text("secret")
+    (tmp_path / "booktabs.sty").write_text(r"\errmessage{read}")
+    names = [rf"\input{{{tmp_path}/secret}}", r"\write18{touch trace}", r"^^5cinput secret"]
+    harmful = [summary(name, RNG.normal(size=40)) for name in names]
+    special = experiment([*SPECIAL.summaries, *harmful], name=names[0])
     empty = experiment([summary("optimal", RNG.normal(size=40))], name="nobody")
     one_mdp = experiment([summary("a", np.ones(1)), summary("b", np.zeros(1))], name="one MDP")
-    data = ReportData([SPECIAL, empty, one_mdp], [Note("a note: $ % & _")])
-    made = build(data, tmp_path, ["latex"])
-    first, few, *gaps = map(str, made.notes)
-    assert first == "a note: $ % & _"
+    notes = [Note("a note: $ % & _"), *map(Note, names)]
+    made = build(ReportData([special, empty, one_mdp], notes), tmp_path, ["latex"])
+    assert made.notes[:4] == notes
+    few, *gaps = map(str, made.notes[4:])
     assert few.startswith("one MDP: only 1 MDPs: intervals and tests are approximations")
     assert ["lacks" in gap for gap in gaps] == [True, True, True]
     pdf = (tmp_path / "report.pdf").read_bytes()
     assert pdf.startswith(b"%PDF")
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"figures", "tables", "report.tex", "report.pdf"}
+    beside = {"secret.tex", "booktabs.sty"}
+    assert left == {"figures", "tables", "report.tex", "report.pdf", *beside}
+    parts = [tmp_path / "report.tex", *tmp_path.glob("tables/*.tex")]
+    written = "".join(path.read_text() for path in parts)
+    assert r"\input{tables/" in written
+    assert not re.search(r"\\input\{(?!tables/)|\\write|\^\^", written)
 
 
 def test_a_note_where_latex_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    note = make_pdf(tmp_path / "report.tex", tmp_path / "report.pdf")
-    assert note == "report.pdf was not made because latexmk is not installed; report.tex was"
+    note = make_pdf(tmp_path / "report.tex")
+    assert str(note) == "report.pdf was not made because latexmk is not installed; report.tex was"
 
 
 @pytest.mark.latex
 def test_a_note_where_latex_fails(tmp_path: Path) -> None:
     source = tmp_path / "report.tex"
     source.write_text(r"\documentclass{article}\begin{document}\nosuchcommand\end{document}")
-    note = make_pdf(source, tmp_path / "report.pdf")
-    assert note == "report.pdf was not made: latexmk says '! Undefined control sequence.'"
+    note = make_pdf(source)
+    assert str(note) == "report.pdf was not made: latexmk says '! Undefined control sequence.'"
     assert not (tmp_path / "report.pdf").exists()

@@ -18,7 +18,7 @@ from brlbench.protocol.training import Training, save
 from brlbench.report.answers import answer
 from brlbench.report.data import ReportData
 from brlbench.report.export import agents_json, csv_of
-from brlbench.report.latex.rendering import render_table
+from brlbench.report.latex import render_table
 from brlbench.report.loading import load
 from brlbench.report.tables import agents_table, best_table, everyone_table
 from brlbench.results.compact import NULLABLE, read_summaries, write_summaries
@@ -29,7 +29,7 @@ from brlbench.results.summary import summarise
 from brlbench.storage import read_result, write_result
 from brlbench.storage.agents import pack_agent, unpack_agent
 from helpers.made_results import experiment, summary
-from helpers.made_studies import run
+from helpers.shell import Shell
 from helpers.stored import experiment as made_experiment
 from helpers.stored import trained
 
@@ -109,15 +109,15 @@ def test_latex_has_it() -> None:
     assert cells == {"Agent": "Memory", "a": "5.0 MiB", "b": "--", "c": "300 MiB"}
 
 
-def test_notebooks_and_the_terminal_show_it(tmp_path: Path) -> None:
+def test_notebooks_and_the_terminal_show_it(tmp_path: Path, shell: Shell) -> None:
     assert "5.0 MiB" in result(5 * 2**20)._repr_html_()
     assert "MiB" not in result(None)._repr_html_()
     path, older = tmp_path / "new.parquet", tmp_path / "older.parquet"
     write_summaries(path, [(FOUND.experiment.header, AGENTS)])
-    code, output = run("compare", path, "--all")
-    assert code == 0, output
-    assert "memory" in output and "300 MiB" in output
+    done = shell("compare", path, "--all")
+    assert done.code == 0, done
+    assert "memory" in done.out and "300 MiB" in done.out
     write_summaries(older, [(FOUND.experiment.header, [summary("a", np.arange(40.0))])])
-    code, output = run("compare", older, "--all")
-    assert code == 0, output
-    assert "memory" not in output
+    done = shell("compare", older, "--all")
+    assert done.code == 0, done
+    assert "memory" not in done.out

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from brlbench.report.data import ExperimentData, ReportData
-from brlbench.report.looks import looks_of
+from brlbench.report.styles import styles_of
 from brlbench.results.learning import Learning
 from helpers.made_results import ALGORITHMS, experiment, study, summary
 from helpers.page_browser import Page
@@ -20,6 +20,15 @@ const box = (node) => {
 const svgs = [...document.querySelectorAll("svg")].filter((svg) => svg.querySelector(".tick"));
 return svgs.map((svg) => ({
   name: svg.id, frame: box(svg), ticks: [...svg.querySelectorAll(".tick")].map(box),
+}));
+"""
+FILLS = """
+return Object.fromEntries([...document.querySelectorAll("#map .region")].map((region) => {
+  const id = /url\\("#(.*)"\\)/.exec(region.style.fill)?.[1];
+  const tile = id && document.getElementById(id);
+  const colour = getComputedStyle(tile?.querySelector("rect") ?? region).fill;
+  const hatch = tile?.querySelector("path")?.getAttribute("d");
+  return [JSON.parse(region.dataset.set)[0], [colour, hatch]];
 }));
 """
 
@@ -35,12 +44,9 @@ def learnt(data: ExperimentData, scale: float) -> ExperimentData:
     return replace(data, summaries=made)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 1000, 400])
-def test_scores_are_in_view_and_tick_labels_apart(page: Page, width: int, scheme: str) -> None:
+@pytest.mark.parametrize(("width", "scale"), [(1400, 1.0), (1000, 1e-6), (400, 1e5)])
+def test_scores_are_in_view_and_tick_labels_apart(page: Page, width: int, scale: float) -> None:
     page.resize(width)
-    page.prefer(scheme)
-    scale = {1400: 1.0, 1000: 1e-6, 400: 1e5}[width]
     page.open(ReportData([learnt(study(5, 40, 50).experiments[0], scale)], []))
     for table, titles in (("best", ["Score ± 95%", "Z"]), ("agents", ["Score", "± 95%", "Z"])):
         assert page.texts(f"#{table} th")[: len(titles) + 1] == ["Agent", *titles]
@@ -68,28 +74,20 @@ def check_apart(plot: dict[str, Any]) -> None:
             assert l1 > r2 + 1 or l2 > r1 + 1 or t1 >= b2 or t2 >= b1, plot
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_algorithm_has_its_own_fill_and_marker(page: Page, scheme: str) -> None:
+def test_every_algorithm_has_its_own_fill_and_marker(page: Page) -> None:
     """Soft-max and opps-cs have one colour: hatching tells their regions apart."""
-    page.prefer(scheme)
     rng = np.random.default_rng(0)
     names = ("soft-max", "opps-cs", "mine:Agent", "random")
     agents = [summary(name, rng.normal(9 * i, 1, 40), 1.0, 10.0**i) for i, name in enumerate(names)]
     page.open(ReportData([experiment(agents)], []))
-    fills = page.run("""
-      return Object.fromEntries([...document.querySelectorAll("#map .region")].map((region) => {
-        const id = /url\\("#(.*)"\\)/.exec(region.style.fill)?.[1];
-        const tile = id && document.getElementById(id);
-        const colour = getComputedStyle(tile?.querySelector("rect") ?? region).fill;
-        const hatch = tile?.querySelector("path")?.getAttribute("d");
-        return [JSON.parse(region.dataset.set)[0], [colour, hatch]];
-      }));
-    """)
-    assert len({tuple(fill) for fill in fills.values()}) == 4
-    for name, look in looks_of(names).items():
-        colour = look.light if scheme == "light" else look.dark
-        parts = ", ".join(str(part) for part in bytes.fromhex(colour[1:]))
-        assert fills[name][0] == f"rgb({parts})"
+    for scheme in ("light", "dark"):
+        page.prefer(scheme)
+        fills = page.run(FILLS)
+        assert len({tuple(fill) for fill in fills.values()}) == 4
+        for name, style in styles_of(names).items():
+            colour = style.light if scheme == "light" else style.dark
+            parts = ", ".join(str(part) for part in bytes.fromhex(colour[1:]))
+            assert fills[name][0] == f"rgb({parts})"
     # The mark of an algorithm is the same on a page with others.
     marks = "return [...document.querySelectorAll('#algorithms label')].map((label) =>" \
             " [label.textContent, label.querySelector('path').getAttribute('d')])"  # fmt: skip

@@ -12,8 +12,8 @@ from selenium.webdriver import Chrome
 from brlbench.analysis.bounds import LEVEL, Comparison, Regions
 from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
+from brlbench.report.web import embedded_json
 from brlbench.report.web.content import LEVELS, page_content
-from brlbench.report.web.packing import embedded_json
 from brlbench.results.summary import Summary
 from brlbench.results.times import ONLINE
 
@@ -41,9 +41,12 @@ def test_winners_within_all_bounds(browser: Chrome, tmp_path: Path, file: Path) 
     names = [each["name"] for each in content["algorithms"]]
     for number, experiment in enumerate(data.experiments):
         features = [each["key"] for each in content["experiments"][number]["features"]]
-        questions = [(feature, feature == ONLINE, LEVEL) for feature in features]
-        questions += [(ONLINE, False, level) for level in (LEVELS[0], LEVEL, LEVELS[-1])]
-        for question in questions:
+        # Each experiment with another feature and another level.
+        for question in (
+            (ONLINE, True, LEVEL),
+            (ONLINE, False, LEVELS[number % len(LEVELS)]),
+            (features[number % len(features)], False, LEVEL),
+        ):
             shown = browser.execute_script(REGIONS, number, *question)
             check(shown, experiment, names, *question)
 

@@ -69,7 +69,7 @@ def test_those_that_stay_are_compared_on_all_mdps() -> None:
     assert rows["boss"].test is not None
     common = agents()[0].returns[:50] - agents()[3].returns
     assert rows["boss"].test.difference == pytest.approx(common.mean())
-    assert with_short.p_values[-1] < 1e-6
+    assert with_short.allowed[-1].p_value < 1e-6
     assert [each.summary.marked_label for each in with_short.allowed][-1] == "boss [50 MDPs]"
 
 

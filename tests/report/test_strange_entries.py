@@ -8,15 +8,24 @@ from typing import Any
 import pytest
 
 import brlbench as bb
+from brlbench.report import loading
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.loading import load
 from brlbench.report.web.content import page_content
 from brlbench.results.compact import ExperimentHeader, read_summaries, write_summaries
 from brlbench.results.learning import Learning
 from brlbench.results.result import Stopped
+from brlbench.results.sealed import parse_parquet
 from brlbench.results.summary import RACE, Summary
 from helpers.made_entries import BUILT_IN, OWN, changed, settings, summaries
 from helpers.shell import Shell
+
+
+@pytest.fixture(autouse=True)
+def parsing_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entries are parsed in this process, which is quicker; the first test starts another one."""
+    if request.function is not test_an_entry_appears_beside_other_results:
+        monkeypatch.setattr(loading, "parser_in", lambda child: parse_parquet)
 
 
 def labels(*places: Path) -> list[str]:

@@ -10,7 +10,8 @@ from brlbench.report.answers import Question, answer, answer_all, notes_on
 from brlbench.report.data import ReportData
 from brlbench.report.notes import Note
 from brlbench.report.tables import agents_table, best_table
-from brlbench.report.words import format_p, format_score, read_map, sentence
+from brlbench.report.words import format_p, read_map, sentence
+from brlbench.results.score import Score
 from helpers.made_results import experiment, study, summary
 
 RNG = np.random.default_rng(0)
@@ -156,7 +157,7 @@ def test_one_mdp_has_scores_but_no_tests() -> None:
     for honest in (False, True):
         found = answer(one, Question(honest=honest))
         assert [row.test for row in found.rows] == [None, None]
-        assert format_score(*found.rows[0].score) == "2.00"
+        assert str(found.rows[0].score) == "2.00"
         assert len(found.winners) == 2
         assert agents_table([found])["ci95"].null_count() == 2
 
@@ -188,7 +189,7 @@ def test_an_experiment_by_its_name() -> None:
     ],
 )
 def test_scores_in_words(mean: float, half_width: float, text: str) -> None:
-    assert format_score(mean, half_width) == text
+    assert str(Score(mean, half_width)) == text
 
 
 def test_p_values_in_words() -> None:

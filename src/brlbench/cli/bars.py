@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..progress import Bar
-from ..report.words import format_score
+from ..results.score import Score
 
 if TYPE_CHECKING:
     from ..analysis.bayes_bound import Growth
@@ -65,7 +65,7 @@ def running_text(running: "Running") -> str:
 def _score_text(running: "Running") -> str:
     if running.mean is None or running.ci95 is None:
         return ""
-    return f"{format_score(running.mean, running.ci95)} in {running.num_mdps} MDPs"
+    return f"{Score(running.mean, running.ci95)} in {running.num_mdps} MDPs"
 
 
 @contextmanager

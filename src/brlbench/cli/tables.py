@@ -14,7 +14,7 @@ from ..report.answers import Answer, Row
 from ..report.data import REFERENCE
 from ..report.line_breaks import break_name, least_width
 from ..report.pairs import Pair
-from ..report.words import bound_sentence, describe_bounds, format_p, format_score, mark
+from ..report.words import bound_sentence, describe_bounds, format_p, mark
 from ..results.display import format_number
 from ..results.schema import Place, Quantity, shown_in
 from ..results.score import Score
@@ -124,8 +124,8 @@ def everyone_table(answer: Answer) -> ScoreTable:
     columns = ["norm.", "offline", "online", *titles, "p"]
     table = _answer_table(answer, "agents", columns, spare=(*titles, "norm."))
     winners = {summary.label for summary in answer.winners}
-    for place, (each, p_value) in enumerate(zip(answer.allowed, answer.p_values, strict=True)):
-        shown = format_p(p_value) if place and answer.num_tested > 1 else ""
+    for place, each in enumerate(answer.allowed):
+        shown = format_p(each.p_value) if place and answer.num_tested > 1 else ""
         marked = mark(each.summary, each.summary.label in winners)
         cells = [*_cells(each, answer), *_numbers(each.summary, quantities), shown]
         table.rows.append((marked, each.summary.marked_label, cells))
@@ -197,8 +197,8 @@ def _score_title(summaries: Sequence[Summary]) -> str:
 
 def _scores(score: Score, unadjusted: Score | None) -> str:
     """A score, and below it the mean return if the score is adjusted."""
-    below = "" if unadjusted is None else f"\n({format_score(*unadjusted)})"
-    return format_score(*score) + below
+    below = "" if unadjusted is None else f"\n({unadjusted})"
+    return f"{score}{below}"
 
 
 def _times(summary: Summary, feature: str) -> tuple[str, str]:

@@ -31,14 +31,12 @@ def has_plain_texts(submission: Submission) -> Finding:
     entry = submission.entry
     problems = problems_of(entry)
     for header, summary in submission.claims:
-        texts = _texts_in([*summary.parameters.items(), summary.machine])
+        texts = filter(None, _texts_in([*summary.parameters.items(), summary.machine]))
         names = (summary.algorithm, summary.label, header.name)
-        for kind, text in [
-            *(("text", text) for text in texts if text),
-            *(("name", n) for n in names),
-        ]:
-            if problem := wrong_with(text, _LONGEST_TEXT):
-                problems.append(f"the {kind} {text[:40]!a} {problem}")
+        for kind, listed in (("text", texts), ("name", names)):
+            for text in listed:
+                if problem := wrong_with(text, _LONGEST_TEXT):
+                    problems.append(f"the {kind} {text[:40]!a} {problem}")
     seen = f"{entry.name}, by {', '.join(entry.authors)}"
     return finding_of(problems, seen, "write it anew with entry new, and other texts")
 
@@ -57,9 +55,8 @@ def _texts_in(value: Any) -> Iterator[str]:
 def has_frozen_sets(submission: Submission) -> Finding:
     """Name, hash, seed, discount, horizon and distributions are those of a set of this version."""
     problems = []
-    for name, digest, settings in {
-        id(claim.header): claim.header for claim in submission.claims
-    }.values():
+    headers = {id(claim.header): claim.header for claim in submission.claims}
+    for name, digest, settings in headers.values():
         if problem := why_not_frozen(digest, settings):
             problems.append(problem)
         elif name != settings["name"]:
@@ -133,7 +130,7 @@ def has_possible_agents(submission: Submission) -> Finding:
 
 
 def _parameter_problem(summary: Summary) -> str:
-    """Why no built-in agent has these parameters; empty for agents of users.
+    """The reason why no built-in agent has these parameters; empty for agents of users.
 
     No file is read that parameters name.
     """

@@ -1,7 +1,7 @@
 """Checks whether an entry can be listed on a board."""
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from ..testing import findings as checks
 from ..testing.findings import BROKEN, UNKNOWN, Finding, Requirement
 from ..values import INDEX, check
 from . import content, returns
-from .replay import OnReplay, Replays, classes_by_algorithm, has_same_returns, replay_claims
-from .submission import Submission, read_submission
+from .replay import OnReplay, classes_by_algorithm, has_same_returns, replay_claims
+from .submission import read_submission
 
 REPLAYED_MDPS = 3
 WITHIN = "5m"
@@ -42,12 +42,9 @@ CHECKS: dict[str, Requirement] = {
 class CheckedEntry:
     """The findings on an entry, check by check."""
 
-    path: str
-    """The file."""
-    entry: Entry | None
-    """The authors' description of it; None if it can't be read."""
-    findings: dict[str, Finding]
-    """The findings, by check."""
+    path: str  # the file
+    entry: Entry | None  # the authors' description of it; None if it can't be read
+    findings: dict[str, Finding]  # by check
 
     @property
     def refused(self) -> list[str]:
@@ -113,21 +110,15 @@ def check_entry(
     paths = [agents] if isinstance(agents, str) else list(agents)
     classes = classes_by_algorithm(submission, paths)
 
-    def play() -> Replays:
-        return replay_claims(submission, classes, number, seconds, seed, on_replay)
-
-    return CheckedEntry(str(path), submission.entry, _examine(submission, play))
-
-
-def _examine(submission: Submission, play: Callable[[], Replays]) -> dict[str, Finding]:
-    """The findings of all checks; one that depends on a failed check is unknown."""
     findings: dict[str, Finding] = {}
     for name, (_, finding_of, needs) in CHECKS.items():
         failed = [other for other in needs if findings[other].verdict == BROKEN]
         if failed:
             first = CHECKS[failed[0]].statement
             findings[name] = Finding(UNKNOWN, f'look at "{first}" first')
+        elif name == "replay":
+            replays = replay_claims(submission, classes, number, seconds, seed, on_replay)
+            findings[name] = finding_of(submission, replays)
         else:
-            arguments = (submission, play()) if name == "replay" else (submission,)
-            findings[name] = finding_of(*arguments)
-    return findings
+            findings[name] = finding_of(submission)
+    return CheckedEntry(str(path), submission.entry, findings)

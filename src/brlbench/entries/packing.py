@@ -6,8 +6,7 @@ from pathlib import Path
 from ..errors import InvalidInput
 from ..files import check_free
 from ..problems.frozen import NUM_MDPS
-from ..report.compare import Given, gather
-from ..report.data import ExperimentData
+from ..report.loading import Sources, load
 from ..results.compact import ExperimentHeader
 from ..results.summary import Summary
 from ..storage.entries import Entry, check_suffix, write_entry
@@ -17,7 +16,7 @@ Selection = list[tuple[ExperimentHeader, Sequence[Summary]]]
 
 
 def new_entry(
-    results: Given | Iterable[Given],
+    results: Sources,
     path: str | Path,
     *,
     name: str,
@@ -66,41 +65,34 @@ def check_name(path: Path, overwrite: bool = False) -> None:
     check_free(path, overwrite)
 
 
-def select(results: Given | Iterable[Given], only: Sequence[str] = ()) -> Selection:
+def select(results: Sources, only: Sequence[str] = ()) -> Selection:
     """The results of some algorithms, or of all, by experiment; InvalidInput if one is unfit."""
-    data = gather(results, learning=True, as_stored=True)
-    there = {each.algorithm for experiment in data.experiments for each in experiment.summaries}
-    for missing in [name for name in only if name not in there]:
+    experiments = load(results, learning=True, as_stored=True).experiments
+    algorithms = {each.algorithm for experiment in experiments for each in experiment.summaries}
+    for missing in [name for name in only if name not in algorithms]:
         raise InvalidInput(
             f"only = {missing!r}: no result is of this algorithm: must be one of "
-            f"{', '.join(sorted(there))}"
+            f"{', '.join(sorted(algorithms))}"
         )
     selection: Selection = []
-    for experiment in data.experiments:
+    for experiment in experiments:
         summaries = [each for each in experiment.summaries if not only or each.algorithm in only]
+        problem = why_not_frozen(experiment.hash, experiment.settings)
+        if summaries and problem:
+            raise InvalidInput(problem)
+        number = max(experiment.num_mdps, NUM_MDPS)
+        for summary in summaries:
+            if len(summary.returns) < number:
+                raise InvalidInput(
+                    f"{summary.label} on {experiment.name} has {len(summary.returns)} of {number} "
+                    "MDPs: play them all"
+                )
         if summaries:
-            selection.append((_header(experiment), summaries))
-            _check_numbers(experiment, summaries)
+            name = experiment.settings["name"]
+            selection.append((experiment.header._replace(name=name), summaries))
     return selection
-
-
-def _check_numbers(experiment: ExperimentData, summaries: Sequence[Summary]) -> None:
-    """Raise unless all MDPs were played."""
-    number = max(experiment.num_mdps, NUM_MDPS)
-    for summary in summaries:
-        if len(summary.returns) < number:
-            raise InvalidInput(
-                f"{summary.label} on {experiment.name} has {len(summary.returns)} of {number} "
-                "MDPs: play them all"
-            )
 
 
 def has_own(selection: Selection) -> bool:
     """True if an agent is not built in."""
     return any(summary.is_own for _, summaries in selection for summary in summaries)
-
-
-def _header(experiment: ExperimentData) -> ExperimentHeader:
-    if problem := why_not_frozen(experiment.hash, experiment.settings):
-        raise InvalidInput(problem)
-    return ExperimentHeader(experiment.settings["name"], experiment.hash, experiment.settings)

@@ -38,8 +38,7 @@ class Replay(NamedTuple):
     claim: Claim
     mdps: list[int]
     returns: list[float]
-    adjusted: list[float]
-    """Adjusted returns, if all MDPs were played; else empty."""
+    adjusted: list[float]  # adjusted returns if all MDPs were played, else empty
 
 
 class Replays(NamedTuple):
@@ -47,8 +46,7 @@ class Replays(NamedTuple):
 
     done: list[Replay]
     failures: list[str]
-    omissions: dict[str, str]
-    """Why claims were not played, by claim."""
+    omissions: dict[str, str]  # by claim: the reason why it was not played
     seed: int
 
 
@@ -78,16 +76,34 @@ def replay_claims(
             on_replay(str(claim), done, len(order))
             mdps = rng.permutation(len(claim.summary.returns))[:number].tolist()
             left = end - time.monotonic()
-            obstacle = _why_not(claim, agents) if number else "not asked for"
+            obstacle = _obstacle(claim, agents) if number else "not asked for"
             if obstacle := obstacle or _shorten(claim, mdps, left):
                 replays.omissions[str(claim)] = obstacle
+                continue
+            summary = claim.summary
+            argument = {
+                "agent": agents.get(summary.algorithm, summary.algorithm),
+                "algorithm": summary.algorithm,
+                "parameters": summary.parameters,
+                "set": claim.set_name,
+                "num_mdps": len(summary.returns),
+                "mdps": mdps,
+            }
+            limits = Limits(seconds=left, total=left, preparation=_COMPILING)
+            outcome = child.perform(_FUNCTION, argument, limits, guest=summary.algorithm)
+            if isinstance(outcome, Done):
+                replays.done.append(Replay(claim, mdps, **outcome.value))
+            elif isinstance(outcome, Died):
+                replays.omissions[str(claim)] = outcome.reason
+            elif outcome.reason.startswith(TOOK_LONG):
+                replays.omissions[str(claim)] = "--within was over"
             else:
-                _replay_claim(child, claim, agents, mdps, left, replays)
+                replays.failures.append(f"{claim}: {outcome.reason}")
     return replays
 
 
-def _why_not(claim: Claim, agents: Mapping[str, str]) -> str:
-    """Why an agent can't be played again; empty if it can."""
+def _obstacle(claim: Claim, agents: Mapping[str, str]) -> str:
+    """The obstacle to playing an agent again; empty if there is none."""
     summary = claim.summary
     if summary.deadline is not None:
         return "the clock decided when it stopped"
@@ -99,48 +115,13 @@ def _why_not(claim: Claim, agents: Mapping[str, str]) -> str:
 
 
 def _shorten(claim: Claim, mdps: list[int], left: float) -> str:
-    """Drop MDPs until the claimed times fit, down to one; why there is no time if that is long."""
-    while len(mdps) > 1 and _expected(claim, mdps) > left:
+    """Drop MDPs until the claimed times fit, down to one; the obstacle if one takes too long."""
+    seconds = claim.summary.seconds
+    while (expected := seconds["offline"] + len(mdps) * seconds["total"]) > left and len(mdps) > 1:
         del mdps[len(mdps) // 2 :]
-    expected = _expected(claim, mdps)
     if expected <= left:
         return ""
     return f"one MDP would take {format_seconds(expected, digits=2)}, more than --within allows"
-
-
-def _expected(claim: Claim, mdps: Sequence[int]) -> float:
-    """The seconds that a replay takes, by the times in the entry."""
-    seconds = claim.summary.seconds
-    return seconds["offline"] + len(mdps) * seconds["total"]
-
-
-def _replay_claim(
-    child: Child,
-    claim: Claim,
-    agents: Mapping[str, str],
-    mdps: list[int],
-    left: float,
-    replays: Replays,
-) -> None:
-    summary = claim.summary
-    argument = {
-        "agent": agents.get(summary.algorithm, summary.algorithm),
-        "algorithm": summary.algorithm,
-        "parameters": summary.parameters,
-        "set": claim.set_name,
-        "num_mdps": len(summary.returns),
-        "mdps": mdps,
-    }
-    limits = Limits(seconds=left, total=left, preparation=_COMPILING)
-    outcome = child.perform(_FUNCTION, argument, limits, guest=summary.algorithm)
-    if isinstance(outcome, Done):
-        replays.done.append(Replay(claim, mdps, **outcome.value))
-    elif isinstance(outcome, Died):
-        replays.omissions[str(claim)] = outcome.reason
-    elif outcome.reason.startswith(TOOK_LONG):
-        replays.omissions[str(claim)] = "--within was over"
-    else:
-        replays.failures.append(f"{claim}: {outcome.reason}")
 
 
 def play_again(argument: Any, notify: Notify) -> dict[str, list[float]]:
@@ -173,7 +154,11 @@ def has_same_returns(submission: Submission, replays: Replays) -> Finding:
         f"(seed {replays.seed})"
     )
     if problems:
-        return finding_of(problems, "", _remedy(submission))
+        machines = [claim.summary.machine for claim in submission.claims]
+        versions = {str(each.get("versions", {}).get("brlbench")) for each in machines}
+        listed = " or ".join(sorted(versions))
+        remedy = f"play it again with this version, or check it with brlbench {listed}"
+        return finding_of(problems, "", f"{remedy}, which played it")
     missing = submission.algorithms - {each.claim.summary.algorithm for each in replays.done}
     if not missing:
         return Finding(KEPT, seen)
@@ -184,15 +169,6 @@ def has_same_returns(submission: Submission, replays: Replays) -> Finding:
     )
     start = f"{seen}; not played" if replays.done else "nothing was played"
     return Finding(UNKNOWN, f"{start}: {first}")
-
-
-def _remedy(submission: Submission) -> str:
-    versions = {
-        str(claim.summary.machine.get("versions", {}).get("brlbench"))
-        for claim in submission.claims
-    }
-    listed = " or ".join(sorted(versions))
-    return f"play it again with this version, or check it with brlbench {listed}, which played it"
 
 
 def _difference(replay: Replay) -> str:

@@ -27,16 +27,18 @@ _NUMBERS_AT_ONCE = 2**18
 class ReturnLimits(NamedTuple):
     """Limits on returns in the MDPs of a set."""
 
-    lowest: float
-    """The lowest return of a trajectory."""
+    lowest: float  # of a trajectory
     highest: float
-    best: Floats
-    """The expected return [N] of an agent that knows the MDP."""
+    best: Floats  # the expected return [N] of an agent that knows the MDP
+
+
+def limits_of(claim: Claim) -> ReturnLimits:
+    """Limits on returns in the MDPs of a claim."""
+    return _limits(claim.set_name, claim.header.settings["num_mdps"])
 
 
 @lru_cache(maxsize=100)
-def return_limits(set_name: str, num_mdps: int) -> ReturnLimits:
-    """Limits on returns in the MDPs of a set."""
+def _limits(set_name: str, num_mdps: int) -> ReturnLimits:
     experiment = frozen_set(set_name, num_mdps)
     rewards = experiment.test.rewards
     means = rewards.mean.at(experiment.test.counts)
@@ -63,15 +65,11 @@ def best_returns(experiment: Experiment) -> Floats:
     return np.concatenate(values)
 
 
-def _limits(claim: Claim) -> ReturnLimits:
-    return return_limits(claim.set_name, claim.header.settings["num_mdps"])
-
-
 def within_limits(submission: Submission) -> Finding:
     """Every return lies between the least and the most that rewards add up to."""
     problems = []
     for claim in submission.claims:
-        lowest, highest, _ = _limits(claim)
+        lowest, highest, _ = limits_of(claim)
         slack = _ROUNDING * max(1.0, abs(lowest), abs(highest))
         returns = claim.summary.returns
         # Written so that NaN is refused too.
@@ -94,7 +92,7 @@ def not_better_than_best(submission: Submission) -> Finding:
 
 
 def _excess(claim: Claim) -> str:
-    returns, best = claim.summary.returns, _limits(claim).best
+    returns, best = claim.summary.returns, limits_of(claim).best
     excess = returns - best
     error = float(excess.std(ddof=1)) / math.sqrt(len(excess))
     if excess.mean() > _ERRORS * error + _ROUNDING * float(np.abs(best).max()):
@@ -135,7 +133,7 @@ def _misfits(claim: Claim) -> Iterator[str]:
         yield f"its learning curve ends at {curve.mean[-1]:.6g}, its mean return is {mean:.6g}"
     elif not math.isclose(curve.ci95[-1], ci95, rel_tol=1e-6, abs_tol=_ROUNDING):
         yield f"its learning curve's interval ends at {curve.ci95[-1]:.6g}, not at {ci95:.6g}"
-    if _limits(claim).lowest >= 0 and (np.diff(curve.mean, prepend=0.0) < -_ROUNDING).any():
+    if limits_of(claim).lowest >= 0 and (np.diff(curve.mean, prepend=0.0) < -_ROUNDING).any():
         yield "its learning curve falls, where no reward is negative"
 
 

@@ -38,8 +38,7 @@ class Submission(NamedTuple):
     """An entry and its claims."""
 
     entry: Entry
-    digest: str
-    """SHA-256 of the file."""
+    digest: str  # SHA-256 of the file
     claims: list[Claim]
 
     @property

@@ -5,18 +5,18 @@ this module.
 """
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # importing Matplotlib takes long
     from .build import Built
-    from .compare import Given
+    from .loading import Sources
 
 
 def report(
-    results: "Given | Iterable[Given]",
+    results: "Sources",
     folder: str | Path,
     formats: str | Sequence[str] = "all",
     *,
@@ -38,11 +38,11 @@ def report(
     """
     from .answers import Question
     from .build import build, shows_learning
-    from .compare import gather
+    from .loading import load
 
     wanted = [formats] if isinstance(formats, str) else formats
     question = Question.parse(None, None, feature, level, honest)
-    data = gather(results, feature, learning=shows_learning(wanted))
+    data = load(results, feature=feature, learning=shows_learning(wanted))
     return build(data, Path(folder), wanted, question, overwrite)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import streams
-from ..analysis.bounds import LEVEL, Comparison, Regions
+from ..analysis.bounds import LEVEL, Comparison
 from ..analysis.scores import Interval, bootstrap_interval, few_mdps_warning
 from ..analysis.significance import effect_size, holm, paired_z_test, permutation_test, z_against
 from ..arguments import parse_seconds
@@ -83,6 +83,7 @@ class Row(NamedTuple):
     score: Score  # if honest, on the testing half of the MDPs
     unadjusted: Score | None  # on the same MDPs; None if the score is not adjusted
     normalised: float | None
+    p_value: float = math.nan  # among all agents: the Z-test against the best, uncorrected
     winner: bool = False
     test: Test | None = None  # against the best agent; None with too few MDPs to test
     stability: float = math.nan  # share of resamples of the MDPs in which the algorithm wins
@@ -143,18 +144,16 @@ class Answer:
 
     @cached_property
     def allowed(self) -> list[Row]:
-        """Every agent within the bounds, the best first."""
+        """Every agent within the bounds, the best first, with p-values."""
         allowed = self.comparison.allowed(self.question.offline, self.question.online)
         summaries = [self.comparison.summaries[i] for i in allowed]
-        return rows_on(self.experiment, summaries, self.comparison.tested)
-
-    @property
-    def p_values(self) -> list[float]:
-        """The p-value of each agent in `allowed`: the Z-test against the best, uncorrected."""
-        allowed = self.comparison.allowed(self.question.offline, self.question.online)
         testing = self.comparison.testing[allowed]
         statistics = z_against(testing[0], testing) if allowed else ()
-        return [math.erfc(z / math.sqrt(2)) / 2 for z in statistics]
+        rows = rows_on(self.experiment, summaries, self.comparison.tested)
+        return [
+            row._replace(p_value=math.erfc(z / math.sqrt(2)) / 2)
+            for row, z in zip(rows, statistics, strict=True)
+        ]
 
     def pair(self, first: "str | Result", second: "str | Result") -> "Pair":
         """Compare two agents: their difference, tests, and how often the first is better.
@@ -179,14 +178,9 @@ class Answer:
         return f"{self.experiment.name}: {few}" if few else None
 
     @cached_property
-    def regions(self) -> Regions:
-        """The winners within all bounds."""
-        return self.comparison.regions()
-
-    @cached_property
     def reading(self) -> Reading:
         """The map read from left to right, just below the cheapest useful training of OPPS."""
-        winners = {i for best in self.regions.answers for i in best.winners}
+        winners = {i for best in self.comparison.regions().answers for i in best.winners}
         summaries = self.experiment.competitors
         useful = [summaries[i] for i in winners if summaries[i].algorithm in OPPS]
         below = min(useful, key=lambda summary: summary.seconds["offline"], default=None)
@@ -243,7 +237,7 @@ def _tests(
     if comparison.testing.shape[1] < 2:
         return [None] * len(chosen)
     first, *others = (comparison.testing[i] for i in chosen)
-    pairs = [_in_common(first, other) for other in others]
+    pairs = [in_common(first, other) for other in others]
     if any(len(one) < 2 for one, _ in pairs):
         return [None] * len(chosen)
     z_tests = [paired_z_test(one, other, level) for one, other in pairs]
@@ -263,7 +257,7 @@ def _tests(
     return [None, *tests]
 
 
-def _in_common(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+def in_common(one: Floats, other: Floats) -> tuple[Floats, Floats]:
     """The returns of two agents in the MDPs that both have played."""
     both = ~np.isnan(one - other)
     return one[both], other[both]

@@ -1,6 +1,6 @@
 """Builds all files of a report."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from ..errors import InvalidInput, did_you_mean
 from ..files import atomic_write, check_free, make_folder, slugs
-from ..results.sealed import write_table
+from ..results.sealed import pack_table
 from . import latex
 from .answers import ANYTHING, Answer, Question, answer_all, notes_on
 from .data import ReportData
@@ -21,8 +21,11 @@ from .tables import agents_table
 
 FORMATS = ("figures", "latex", "html", "csv", "json", "parquet")
 
-Write = Callable[[Path, bool], str | None]
-"""Writes a file, replacing an old one if allowed; returns a note if it could not be made."""
+Show = Callable[[str, int, int], None]
+"""Progress callback(file, done, total)."""
+
+Make = Callable[[], bytes | str | Note]
+"""Makes the content of a file, or a note if it can't be made."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,28 +46,34 @@ def build(
     formats: Sequence[str] = ("all",),
     question: Question = ANYTHING,
     overwrite: bool = False,
-    show: Callable[[str, int, int], None] = lambda name, done, total: None,
+    show: Show = lambda name, done, total: None,
 ) -> Built:
-    """Write a report in the given formats; nothing is written if a file is in the way.
-
-    `show` is a progress callback(file, done, total).
-    """
+    """Write a report in the given formats; nothing is written if a file is in the way."""
     wanted = check_formats(formats)
     answers = answer_all(data, question)
-    products = dict(_products(data, answers, wanted))
+    products = dict(_products(data, answers, folder, wanted))
+    files, notes = write_files(folder, products, overwrite, show)
+    return Built(answers, files, [*notes_on(data, answers), *notes])
+
+
+def write_files(
+    folder: Path, products: Mapping[str, Make], overwrite: bool, show: Show
+) -> tuple[list[Path], list[Note]]:
+    """Write files by name; returns their paths, and notes on those that could not be made."""
     for name in products:
         make_folder((folder / name).parent)
         check_free(folder / name, overwrite)
-    notes = notes_on(data, answers)
-    files = []
-    for done, (name, write) in enumerate(products.items()):
+    files, notes = [], []
+    for done, (name, make) in enumerate(products.items()):
         show(name, done, len(products))
-        note = write(folder / name, overwrite)
-        if note is None:
-            files.append(folder / name)
+        content = make()
+        if isinstance(content, Note):
+            notes.append(content)
         else:
-            notes.append(Note(note))
-    return Built(answers, files, notes)
+            data = content.encode() if isinstance(content, str) else content
+            atomic_write(folder / name, data, overwrite)
+            files.append(folder / name)
+    return files, notes
 
 
 def default_folder(place: Path) -> Path:
@@ -89,70 +98,52 @@ def shows_learning(formats: Sequence[str]) -> bool:
 
 
 def _products(
-    data: ReportData, answers: list[Answer], wanted: set[str]
-) -> Iterator[tuple[str, Write]]:
-    """The names of the report's files, each with the function that writes it."""
+    data: ReportData, answers: list[Answer], folder: Path, wanted: set[str]
+) -> Iterator[tuple[str, Make]]:
+    """The names of the report's files, each with the function that makes its content."""
+    names = slugs([answer.experiment.name for answer in answers])
     if "html" in wanted:
-        yield "report.html", partial(_write_page, data)
+        from .page import render_page
+
+        yield "report.html", partial(render_page, data)
     if wanted & {"figures", "latex"}:  # the LaTeX report includes the figures
-        yield from _figures(answers)
+        yield from _figures(answers, names)
     if "latex" in wanted:
-        yield from _latex(data, answers)
+        for slug, answer in zip(names, answers, strict=True):
+            for kind in latex.TABLES:
+                yield f"tables/{slug}-{kind}.tex", partial(latex.render_table, kind, answer)
+        yield "report.tex", partial(latex.render_report, data, answers, names)
+        yield "report.pdf", partial(latex.make_pdf, folder / "report.tex")
     if "csv" in wanted:
-        yield "agents.csv", _content(lambda: csv_of(agents_table(answers)))
+        yield "agents.csv", lambda: csv_of(agents_table(answers))
     if "json" in wanted:
-        yield "agents.json", _content(partial(agents_json, data, answers))
-    if "parquet" in wanted:
-        yield "agents.parquet", lambda path, over: write_table(path, agents_table(answers), over)
+        yield "agents.json", partial(agents_json, data, answers)
+    if "parquet" in wanted:  # marked, so that it is not mistaken for a result
+        yield "agents.parquet", lambda: pack_table("table", agents_table(answers).to_dict(), {})
 
 
-def _names(answers: list[Answer]) -> list[str]:
-    """The experiments' names for files."""
-    return slugs([answer.experiment.name for answer in answers])
-
-
-def _figures(answers: list[Answer]) -> Iterator[tuple[str, Write]]:
+def _figures(answers: list[Answer], names: list[str]) -> Iterator[tuple[str, Make]]:
     algorithms = sorted(
         {summary.algorithm for answer in answers for summary in answer.experiment.competitors}
     )
-    for slug, answer in zip(_names(answers), answers, strict=True):
+    draw = cache(partial(_figure, algorithms))
+    for slug, answer in zip(names, answers, strict=True):
         for kind in ("map", "online", "offline"):
-            draw = cache(partial(_figure, answer, kind, algorithms))
             for suffix in (".pdf", ".png"):
-                yield f"figures/{slug}-{kind}{suffix}", _content(partial(_rendered, draw, suffix))
+                yield (
+                    f"figures/{slug}-{kind}{suffix}",
+                    partial(_rendered, draw, answer, kind, suffix),
+                )
 
 
-def _figure(answer: Answer, kind: str, algorithms: list[str]) -> Figure:
+def _figure(algorithms: list[str], answer: Answer, kind: str) -> Figure:
     if kind == "map":
         return best_algorithms_map(answer, algorithms)
     feature = answer.question.feature if kind == "online" else "offline"
     return score_against_time(answer, feature, algorithms)
 
 
-def _rendered(draw: Callable[[], Figure], suffix: str) -> bytes:
-    return render(draw(), suffix)
-
-
-def _latex(data: ReportData, answers: list[Answer]) -> Iterator[tuple[str, Write]]:
-    names = _names(answers)
-    for slug, answer in zip(names, answers, strict=True):
-        for kind in latex.TABLES:
-            yield f"tables/{slug}-{kind}.tex", _content(partial(latex.render_table, kind, answer))
-    yield "report.tex", _content(partial(latex.render_report, data, answers, names))
-    yield "report.pdf", lambda path, over: latex.make_pdf(path.with_suffix(".tex"), path, over)
-
-
-def _write_page(data: ReportData, path: Path, overwrite: bool) -> None:
-    from .page import write_page
-
-    write_page(data, path, overwrite)
-
-
-def _content(make: Callable[[], bytes | str]) -> Write:
-    """A function that writes the result of another one."""
-
-    def write(path: Path, overwrite: bool) -> None:
-        content = make()
-        atomic_write(path, content.encode() if isinstance(content, str) else content, overwrite)
-
-    return write
+def _rendered(
+    draw: Callable[[Answer, str], Figure], answer: Answer, kind: str, suffix: str
+) -> bytes:
+    return render(draw(answer, kind), suffix)

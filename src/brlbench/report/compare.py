@@ -1,24 +1,16 @@
 """The function `compare`: the best agents among results."""
 
-import os
-from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from ..analysis.bounds import LEVEL
-from ..errors import InvalidInput, short
-from ..results.result import Result
+from ..errors import InvalidInput
 from ..results.times import ONLINE
 from .answers import Answer, Bound, Question, answer_all, notes_on
-from .data import ReportData
-from .loading import load
-
-Given = Result | str | os.PathLike[str]
-"""A result, or a file or a folder with results."""
+from .loading import Sources, load
 
 
 def compare(
-    results: Given | Iterable[Given],
+    results: Sources,
     offline: Bound = None,
     online: Bound = None,
     *,
@@ -39,7 +31,7 @@ def compare(
         honest: choose agents on one half of the MDPs, and test them on the other.
     """
     question = Question.parse(offline, online, feature, level, honest)
-    data = gather(results, feature)
+    data = load(results, feature=feature)
     if experiment is None and len(data.experiments) > 1:
         names = ", ".join(each.name for each in data.experiments)
         raise InvalidInput(
@@ -48,21 +40,3 @@ def compare(
         )
     [answer] = answer_all(data, question, experiment)
     return replace(answer, notes=list(map(str, notes_on(data, [answer]))))
-
-
-def gather(
-    results: Given | Iterable[Given],
-    feature: str = ONLINE,
-    learning: bool = False,
-    as_stored: bool = False,
-) -> ReportData:
-    """The summaries of results, files and folders, by experiment; see `load`."""
-    given = [results] if isinstance(results, Result | str | os.PathLike) else results
-    if not isinstance(given, Iterable):
-        raise InvalidInput(f"results = {short(given)}: must be results, or files or folders")
-    places: list[Path | Result] = []
-    for each in given:
-        if not isinstance(each, Result | str | os.PathLike):
-            raise InvalidInput(f"{short(each)} is no result: must be one, or a file or a folder")
-        places.append(each if isinstance(each, Result) else Path(each))
-    return load(*places, feature=feature, learning=learning, as_stored=as_stored)

@@ -1,5 +1,6 @@
 """Drawings of problems: which transitions are possible, and which of them pay."""
 
+import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -9,35 +10,38 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch
 from matplotlib.patheffects import withStroke
+from numpy.typing import NDArray
 
 from ..errors import InvalidInput
 from ..mdps.dirichlet import FlatDirichlet
-from ..mdps.sparse import Floats
 from .figures import drawing
-from .looks import COLOURS
+from .styles import COLOURS
 
 _PLAIN, _REWARDED = COLOURS[0][0], COLOURS[1][0]
 
 
-def row(states: int) -> Floats:
+Places = NDArray[np.complex128]
+"""The places [S] of states in the plane, as complex numbers."""
+
+
+def row(states: int) -> Places:
     """States in a row."""
-    return np.stack([1.5 * np.arange(states), np.zeros(states)], axis=1)
+    return 1.5 * np.arange(states) + 0j
 
 
-def circle(states: int) -> Floats:
+def circle(states: int) -> Places:
     """States on a circle, clockwise from the left."""
-    angle = np.pi - 2 * np.pi * np.arange(states) / states
-    return np.stack([np.cos(angle), np.sin(angle)], axis=1) * max(1.0, states / 4)
+    angles = np.pi - 2 * np.pi * np.arange(states) / states
+    return np.asarray(np.exp(1j * angles) * max(1.0, states / 4))
 
 
-def square(states: int) -> Floats:
+def square(states: int) -> Places:
     """States in the lines of a square."""
-    width = math.isqrt(states - 1) + 1
-    lines, columns = np.divmod(np.arange(states), width)
-    return np.stack([1.5 * columns, -1.5 * lines], axis=1)
+    lines, columns = np.divmod(np.arange(states), math.isqrt(states - 1) + 1)
+    return np.asarray(1.5 * (columns - 1j * lines))
 
 
-def two_loops(states: int) -> Floats:
+def two_loops(states: int) -> Places:
     """State 0 in the middle, one half of the others on each side."""
     loop = circle(states // 2 + 1)
     loop -= loop[0]
@@ -45,7 +49,7 @@ def two_loops(states: int) -> Floats:
 
 
 # Places of the states of a problem; on a circle by default.
-LAYOUTS: dict[str, Callable[[int], Floats]] = {
+LAYOUTS: dict[str, Callable[[int], Places]] = {
     "GC": row,
     "GC-appendix": row,
     "GDL": two_loops,
@@ -73,35 +77,25 @@ def transitions(problem: FlatDirichlet) -> Figure:
     # As in `DeepSea:size=4` and `uniform:GC`.
     known = [LAYOUTS[part] for part in problem.name.split(":") if part in LAYOUTS]
     places = (known[0] if known else circle)(problem.num_states)
-    size = np.ptp(places, axis=0)
-    low, high = places.min(axis=0) - 0.9, places.max(axis=0) + 0.9
+    points = np.stack([places.real, places.imag], axis=1)
+    size = np.ptp(points, axis=0)
+    low, high = points.min(axis=0) - 0.9, points.max(axis=0) + 0.9
     high[1] += max(0.0, 0.15 * size[0] - size[1])  # room for arrows that are bent upwards
     span = high - low
     with drawing():
-        figure = Figure(figsize=tuple(span * min(0.75, 7 / span.max())), layout="constrained")
-        axes = figure.subplots()
+        figure = Figure(figsize=tuple(span * min(0.75, 7 / span.max())))
+        axes = figure.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
-        axes.set_aspect("equal")
-        discs = [
-            Circle(
-                tuple(place),
-                _RADIUS,
-                facecolor="#FFE9B0" if start > 0 else "white",
-                edgecolor="black",
-                zorder=3,
-            )
-            for place, start in zip(places, problem.start, strict=True)
-        ]
-        for state, disc in enumerate(discs):
-            axes.add_patch(disc)
-            x, y = disc.center
+        axes.set(aspect="equal", xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+        for state, (x, y) in enumerate(points):
+            colour = "#FFE9B0" if problem.start[state] > 0 else "white"
+            axes.add_patch(Circle((x, y), _RADIUS, facecolor=colour, edgecolor="black", zorder=3))
             axes.text(x, y, str(state), ha="center", va="center", zorder=4, fontsize=8)
         for state, following, reward in _arrows(problem):
             if state == following:
-                _draw_loop(axes, discs[state], reward, places.mean(axis=0))
+                _draw_loop(axes, places[state], places.mean(), reward)
             else:
-                _draw_arrow(axes, discs[state], discs[following], reward)
-        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+                _draw_arrow(axes, places[state], places[following], reward)
     return figure
 
 
@@ -120,52 +114,41 @@ def _arrows(problem: FlatDirichlet) -> list[tuple[int, int, float]]:
     return [(x, y, reward) for (x, y), reward in best.items()]
 
 
-def _draw_arrow(axes: Axes, one: Circle, other: Circle, reward: float) -> None:
-    start, end = np.array(one.center), np.array(other.center)
-    distance = float(np.linalg.norm(end - start))
-    right = np.array([end[1] - start[1], start[0] - end[0]]) / distance
-    bend = 0.12 if distance < _NEAR else 0.3
-    arrow = FancyArrowPatch(
-        one.center,
-        other.center,
-        patchA=one,
-        patchB=other,
-        shrinkA=0,
-        shrinkB=1,
-        connectionstyle=f"arc3,rad={bend}",
-        **_arrow_look(reward),
-    )
-    axes.add_patch(arrow)
-    _write_reward(axes, (start + end) / 2 + right * (distance * bend / 2 + 0.22), reward)
+def _draw_arrow(axes: Axes, start: complex, end: complex, reward: float) -> None:
+    """The part between two discs of a quadratic Bézier curve between their centres."""
+    bend = 0.12 if abs(end - start) < _NEAR else 0.3
+    middle, right = (start + end) / 2, -1j * (end - start)
+    control = middle + bend * right
+    speed = 2 * abs(control - start)
+    t, u = _RADIUS / speed, 1 - (_RADIUS + 0.03) / speed
+    first, last = ((1 - x) ** 2 * start + 2 * x * (1 - x) * control + x**2 * end for x in (t, u))
+    label = middle + right * (bend / 2 + 0.22 / abs(right))
+    _draw(axes, first, last, bend * (u - t), label, reward)
 
 
-def _draw_loop(axes: Axes, disc: Circle, reward: float, centre: Floats) -> None:
-    """From a state to itself, on the side away from the middle."""
-    place = np.array(disc.center)
-    away = np.where(place < centre, -1.0, 1.0) / math.sqrt(2)
-    first, last = (place + _RADIUS * _turned(away, angle) for angle in (0.55, -0.55))
-    arrow = FancyArrowPatch(
-        tuple(first),
-        tuple(last),
-        connectionstyle="arc3,rad=-1.6",
-        shrinkA=0,
-        shrinkB=0,
-        **_arrow_look(reward),
-    )
-    axes.add_patch(arrow)
-    _write_reward(axes, place + 0.75 * away, reward)
+def _draw_loop(axes: Axes, place: complex, centre: complex, reward: float) -> None:
+    """From a state to itself, on the side away from the centre."""
+    across = -1 if place.real < centre.real else 1
+    up = -1 if place.imag < centre.imag else 1
+    away = complex(across, up) / math.sqrt(2)
+    first, last = (place + _RADIUS * away * cmath.exp(side * 0.55j) for side in (1, -1))
+    _draw(axes, first, last, -1.6, place + 0.75 * away, reward)
 
 
-def _arrow_look(reward: float) -> dict[str, Any]:
+def _draw(
+    axes: Axes, first: complex, last: complex, bend: float, label: complex, reward: float
+) -> None:
+    """An arrow, and its reward beside it if there is one."""
+    ends = ((first.real, first.imag), (last.real, last.imag))
     colour, width = (_REWARDED, 1.4) if reward else (_PLAIN, 0.9)
-    return {"color": colour, "linewidth": width, "arrowstyle": "-|>", "mutation_scale": 8}
-
-
-def _write_reward(axes: Axes, place: Floats, reward: float) -> None:
+    style: Any = {"color": colour, "linewidth": width, "arrowstyle": "-|>", "mutation_scale": 8}
+    curve = f"arc3,rad={bend}"
+    # No patches to clip it, no shrinking, no update of limits: all of these are slow.
+    axes.add_artist(FancyArrowPatch(*ends, connectionstyle=curve, shrinkA=0, shrinkB=0, **style))
     if reward:
         axes.text(
-            place[0],
-            place[1],
+            label.real,
+            label.imag,
             f"{reward:+.3g}",
             color=_REWARDED,
             fontsize=8,
@@ -174,8 +157,3 @@ def _write_reward(axes: Axes, place: Floats, reward: float) -> None:
             zorder=5,
             path_effects=[withStroke(linewidth=2, foreground="white")],
         )
-
-
-def _turned(vector: Floats, angle: float) -> Floats:
-    cos, sin = math.cos(angle), math.sin(angle)
-    return np.array([cos * vector[0] - sin * vector[1], sin * vector[0] + cos * vector[1]])

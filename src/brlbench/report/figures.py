@@ -3,8 +3,7 @@
 import io
 import math
 import warnings
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,14 +15,13 @@ from matplotlib.ticker import EngFormatter
 
 from ..results.times import ONLINE
 from .answers import Answer, Row
-from .axes import LogAxis, keep_ticks_apart
+from .axes import Label, LogAxis, keep_ticks_apart, place_labels
 from .data import REFERENCE, ExperimentData
-from .labels import Label, place_labels
 from .line_breaks import break_name
-from .looks import looks_of
-from .words import describe_feature, format_bound
+from .styles import PointStyles, point_styles
+from .words import feature_texts, format_bound
 
-_LOOK: Any = {
+_RC: Any = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -33,32 +31,14 @@ _LOOK: Any = {
     "text.usetex": False,  # even if a matplotlibrc in the current folder says otherwise
     "pdf.fonttype": 42,  # keeps text selectable
 }
-PLAIN = "0.35"  # the colour of what is no algorithm
+PLAIN = "0.35"  # the colour of lines that are no algorithm
 _LINE = 28  # characters of a name per line
-_DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (8, 4)))
 _SMALL: Any = {"markersize": 2.5, "elinewidth": 0.5, "linestyle": "", "alpha": 0.3, "zorder": 2}
 _MIDDLE: Any = {"markersize": 6, "linewidth": 1, "capsize": 2}
 _LARGE: Any = {"markersize": 7, "linewidth": 1.2, "capsize": 2.5, "zorder": 4}
 _PALE: Any = {"linewidth": 5, "alpha": 0.25}
 BOUND = "no agent can pass (bound)"  # the name of its line
 WIDTH = 6.5  # inches, the width of a page's text
-Looks = dict[str, dict[str, Any]]
-
-
-def styles(algorithms: Iterable[str]) -> Looks:
-    """The colour and the marker of each algorithm, the same in all figures."""
-    return {name: look.points for name, look in looks_of(algorithms).items()}
-
-
-def styles_of_agents(agents: Mapping[str, str]) -> Looks:
-    """Lines for agents, given as algorithms by label: agents of one algorithm differ in dashes."""
-    looks, used = looks_of(agents.values()), Counter[str]()
-    lines = {}
-    for label, algorithm in agents.items():
-        dashes = _DASHES[used[algorithm] % len(_DASHES)]
-        lines[label] = {**looks[algorithm].points, "linestyle": dashes}
-        used[algorithm] += 1
-    return lines
 
 
 class Picture(Figure):
@@ -70,8 +50,8 @@ class Picture(Figure):
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """The look that all figures share."""
-    with matplotlib.rc_context(_LOOK), warnings.catch_warnings():
+    """The style that all figures share."""
+    with matplotlib.rc_context(_RC), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")  # in unusual names
         yield
 
@@ -86,7 +66,7 @@ def wrapped(name: str, width: int, indent: str = "") -> str:
     return f"\n{indent}".join(break_name(name, width))
 
 
-def settle(figure: Figure) -> None:
+def fix_layout(figure: Figure) -> None:
     """Fix the layout of a figure, so that nothing moves afterwards, and no tick labels touch."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -112,62 +92,62 @@ def score_against_time(
     `algorithms` are those of all figures that are shown together.
     """
     summaries = answer.experiment.competitors
-    looks = styles(algorithms or sorted({summary.algorithm for summary in summaries}))
+    styles = point_styles(algorithms or sorted({summary.algorithm for summary in summaries}))
     log = LogAxis.of(summary.seconds[feature] for summary in summaries)
     with drawing():
         figure = Picture(figsize=(WIDTH, 3.7), layout="constrained")
         axes = figure.subplots()
         log.set_up(axes, "x")
-        _draw_agents(axes, answer, feature, log, looks)
-        axes.set_xlabel(f"{describe_feature(feature)} (log scale)")
+        _draw_agents(axes, answer, feature, log, styles)
+        axes.set_xlabel(f"{feature_texts(feature).sentence} (log scale)")
         axes.set_ylabel("mean discounted return")
         write_title(axes, answer.experiment.name)
         axes.grid(alpha=0.25)
-        handles = [*_draw_reference(axes, answer), *_legend(answer, looks)]
+        handles = [*_draw_reference(axes, answer), *_legend(answer, styles)]
         if handles:
             figure.legend(handles=handles, loc="outside right upper", alignment="left")
         if not summaries:
             say_empty(axes)
-        settle(figure)
-        place_labels(axes, [_label(row, feature, log, looks) for row in answer.rows])
+        fix_layout(figure)
+        place_labels(axes, [_label(row, feature, log, styles) for row in answer.rows])
     return figure
 
 
-def _draw_agents(axes: Axes, answer: Answer, feature: str, log: LogAxis, looks: Looks) -> None:
+def _draw_agents(
+    axes: Axes, answer: Answer, feature: str, log: LogAxis, styles: PointStyles
+) -> None:
     best = {row.summary.label for row in answer.rows}
-    for algorithm, look in looks.items():
+    for algorithm, style in styles.items():
         others = [
             summary
             for summary in answer.experiment.competitors
             if summary.algorithm == algorithm and summary.label not in best
         ]
-        places = [log.place(summary.seconds[feature]) for summary in others]
-        means, widths = (
-            zip(*(summary.score for summary in others), strict=True) if others else ((), ())
-        )
-        axes.errorbar(places, means, widths, **look, **_SMALL)
+        if others:
+            places = [log.place(summary.seconds[feature]) for summary in others]
+            means, widths = zip(*(summary.score for summary in others), strict=True)
+            axes.errorbar(places, means, widths, **style, **_SMALL)
     for row in answer.rows:
-        look = looks[row.summary.algorithm]
+        style = styles[row.summary.algorithm]
         place = log.place(row.summary.seconds[feature])
         if row.summary.adjusted is not None:
             mean, ci95 = row.summary.unadjusted
-            axes.vlines(place, mean - ci95, mean + ci95, color=look["color"], **_PALE, zorder=3)
+            axes.vlines(place, mean - ci95, mean + ci95, color=style["color"], **_PALE, zorder=3)
         mean, ci95 = row.summary.score
-        axes.errorbar(place, mean, ci95, **_marker(row, looks), **_LARGE)
+        axes.errorbar(place, mean, ci95, **_marker(row, styles), **_LARGE)
 
 
-def _marker(row: Row, looks: Looks) -> dict[str, Any]:
+def _marker(row: Row, styles: PointStyles) -> dict[str, Any]:
     """The marker of an algorithm's best agent: filled if it is a winner."""
-    look = looks[row.summary.algorithm]
-    return {**look, "markerfacecolor": look["color"] if row.winner else "white"}
+    style = styles[row.summary.algorithm]
+    return {**style, "markerfacecolor": style["color"] if row.winner else "white"}
 
 
-def _label(row: Row, feature: str, log: LogAxis, looks: Looks) -> Label:
+def _label(row: Row, feature: str, log: LogAxis, styles: PointStyles) -> Label:
     summary = row.summary
-    colour, name = looks[summary.algorithm]["color"], summary.algorithm
+    colour, name = styles[summary.algorithm]["color"], summary.algorithm
     short = name if len(name) <= _LINE else name[: _LINE - 1] + "…"
-    place = log.place(summary.seconds[feature])
-    return Label(short, place, *summary.score, colour)
+    return Label(short, log.place(summary.seconds[feature]), *summary.score, colour)
 
 
 def _draw_reference(axes: Axes, answer: Answer) -> list[Line2D]:
@@ -192,10 +172,10 @@ def _draw_reference(axes: Axes, answer: Answer) -> list[Line2D]:
     return lines
 
 
-def _legend(answer: Answer, looks: Looks) -> list[Line2D]:
+def _legend(answer: Answer, styles: PointStyles) -> list[Line2D]:
     """The algorithms, best first, then the meaning of the markers."""
     signs = [
-        _sign(wrapped(row.summary.algorithm, _LINE), linestyle="", **_marker(row, looks))
+        _sign(wrapped(row.summary.algorithm, _LINE), linestyle="", **_marker(row, styles))
         for row in answer.rows
     ]
     if not signs:
@@ -209,9 +189,9 @@ def _legend(answer: Answer, looks: Looks) -> list[Line2D]:
     return signs
 
 
-def _sign(label: str, **look: Any) -> Line2D:
+def _sign(label: str, **style: Any) -> Line2D:
     """A sign of a legend."""
-    return Line2D([], [], label=label, **{"color": PLAIN, **look})
+    return Line2D([], [], label=label, **{"color": PLAIN, **style})
 
 
 def legend_above(figure: Figure, handles: Sequence[Any], names: Sequence[str]) -> None:
@@ -227,34 +207,32 @@ def say_empty(axes: Axes) -> None:
 
 def score_against_online_time(experiments: Sequence[ExperimentData]) -> Figure:
     """Scores with 95% intervals against the mean time per decision, one panel per experiment."""
-    names = dict.fromkeys(each.algorithm for one in experiments for each in one.summaries)
-    looks = styles(list(names))
+    styles = point_styles(each.algorithm for one in experiments for each in one.summaries)
     columns = min(3, len(experiments))
     rows = math.ceil(len(experiments) / columns)
     figure = Figure(figsize=(4.2 * columns, 3.1 * rows + 0.9), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False)
     for panel, experiment in zip(panels.flat, experiments, strict=False):
-        _draw_panel(panel, experiment, looks)
+        _draw_panel(panel, experiment, styles)
     for panel in panels.flat[len(experiments) :]:
         panel.set_axis_off()
     for panel in panels[:, 0]:
         panel.set_ylabel("mean discounted return")
-    for column in range(columns):
-        lowest = max(row for row in range(rows) if row * columns + column < len(experiments))
-        panels[lowest, column].set_xlabel("online time per decision (log scale)")
-    handles = [_sign(name, linestyle="", **look) for name, look in looks.items()]
+    for panel in panels.flat[max(0, len(experiments) - columns) : len(experiments)]:
+        panel.set_xlabel("online time per decision (log scale)")
+    handles = [_sign(name, linestyle="", **style) for name, style in styles.items()]
     if any(experiment.upper_bound is not None for experiment in experiments):
         handles.append(_sign(BOUND, linestyle=":", linewidth=1))
     figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(handles)))
-    settle(figure)
+    fix_layout(figure)
     return figure
 
 
-def _draw_panel(panel: Axes, experiment: ExperimentData, looks: Looks) -> None:
+def _draw_panel(panel: Axes, experiment: ExperimentData, styles: PointStyles) -> None:
     for summary in experiment.summaries:
-        look = looks[summary.algorithm]
         mean, ci95 = summary.score
-        panel.errorbar(summary.seconds[ONLINE], mean, ci95, **look, **_MIDDLE)
+        style = styles[summary.algorithm]
+        panel.errorbar(summary.seconds[ONLINE], mean, ci95, **style, **_MIDDLE)
     if experiment.upper_bound is not None:
         panel.axhline(experiment.upper_bound, color=PLAIN, linestyle=":", linewidth=1)
     panel.set_xscale("log")

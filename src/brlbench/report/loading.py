@@ -6,15 +6,15 @@ Each file is reduced to its summary before the next is read, so hundreds of resu
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..analysis.bayes_bound.known import SUFFIX, KnownBound, read_bound
-from ..errors import InvalidInput, StoreError, WrongKind, encodable
+from ..analysis.bayes_bound.known import SUFFIX, read_bound
+from ..errors import InvalidInput, StoreError, WrongKind, encodable, short
 from ..executors.child import Child
 from ..files import files_below
 from ..results.compact import ExperimentHeader, read_summaries
@@ -35,47 +35,64 @@ from .data import ExperimentData, ReportData
 from .notes import Note, some
 from .strangers import genuine, is_repeated, parser_in, with_distinct_names
 
+Source = Result | str | os.PathLike[str]
+"""A result, or a file or a folder with results."""
+
+Sources = Source | Iterable[Source]
+
+_SOURCE: Any = Result | str | os.PathLike
 _LARGEST_RETURN = 1e150  # squares of returns are added
 
 
 def load(
-    *places: Path | Result, feature: str = ONLINE, learning: bool = False, as_stored: bool = False
+    *results: Sources,
+    feature: str = ONLINE,
+    learning: bool = False,
+    as_stored: bool = False,
 ) -> ReportData:
-    """Read all results in files and below folders; damaged files are left out, with a note.
+    """The summaries of results, of files and below folders; damaged files get a note.
 
-    Results themselves are taken as they are. Summaries have all time features of the package, and
-    `feature`, which may be a user's own; if `learning`, also learning curves, where there are any.
-    Either all agents of an experiment have adjusted scores or none has, unless they are wanted
-    `as_stored`. Files with bounds, NAME.bound.json, are read as well.
+    Summaries have all time features of the package, and `feature`, which may be a user's own; if
+    `learning`, also learning curves, where there are any. Either all agents of an experiment have
+    adjusted scores or none has, unless they are wanted `as_stored`. Files with bounds,
+    NAME.bound.json, are read as well.
     """
     features = {**FEATURES, feature: find_feature(feature)}
+    places = list(places_of(results))
+    notes: list[Note] = []
+    sources, bound_files = _files(places, notes)
     headers: dict[str, ExperimentHeader] = {}
     agents: dict[str, dict[str, Summary]] = {}  # by the experiment's hash and the full label
-    sources: dict[Summary, Path | Result] = {}
-    notes: list[Note] = []
-    everything = _all_read(places, features, learning, notes)
-    for read in everything:
+    contents: dict[Summary, _Content] = {}
+    for content in _contents(sources, features, learning, notes):
+        pairs = content.pairs
         try:
-            for header, summary in read.summaries:
-                _check_time(read.source, summary, feature)
-                _check_returns(read.source, summary, agents.get(header.hash, {}).values())
+            for header, summary in pairs:
+                _check_time(content.source, summary, feature)
+                _check_returns(content.source, summary, agents.get(header.hash, {}).values())
         except StoreError as error:
             notes.append(Note(f"left out: {error}"))
             continue
-        pairs = read.summaries
-        if read.entry is not None:
-            pairs = with_distinct_names(pairs, read.entry, agents)
+        if content.entry is not None:
+            pairs = with_distinct_names(pairs, content.entry, agents)
         for header, summary in pairs:
             name = headers.setdefault(header.hash, header).name
-            if text := _add(read, summary, agents.setdefault(header.hash, {}), sources, name):
+            contents[summary] = content
+            if text := _add(summary, agents.setdefault(header.hash, {}), contents, name):
                 notes.append(Note(f"left out: {text}", experiment=name))
     if not agents:
         read_none = f"no results that can be read ({some([note.text for note in notes])})"
         what = read_none if notes else "no results"
         where = " and ".join(map(str, places)) or "the list"
         raise InvalidInput(f"{where} has {what}: make some with brlbench run, play or demo")
-    notes += _failed(places)
-    bounds = _bounds(places, notes)
+    for place in places:
+        for each in [] if isinstance(place, Result) else failures_in(place):
+            text = f"failed: {each.agent} on {each.experiment}: {each.reason}"
+            notes.append(Note(text, experiment=each.experiment))
+    bounds = []
+    for path in bound_files:
+        with _noting(notes):
+            bounds.append(read_bound(path))
     experiments = _distinctly_named(
         with_common_mdps(
             [ExperimentData(*headers[key], list(agents[key].values()), bounds) for key in agents]
@@ -85,182 +102,172 @@ def load(
         experiments = [_alike(experiment, notes) for experiment in experiments]
     # Names of files can hold bytes that no text can.
     readable = [replace(note, text=encodable(note.text)) for note in notes]
-    return ReportData(experiments, readable, _entries(everything, agents.values(), sources))
+    return ReportData(experiments, readable, _entries(agents.values(), contents))
 
 
-def _failed(places: Iterable[Path | Result]) -> list[Note]:
-    """Notes on agents that failed."""
-    return [
-        Note(
-            f"failed: {failure.agent} on {failure.experiment}: {failure.reason}",
-            experiment=failure.experiment,
-        )
-        for place in places
-        if not isinstance(place, Result)
-        for failure in failures_in(place)
-    ]
+@contextmanager
+def _noting(notes: list[Note]) -> Iterator[None]:
+    """A file that can't be read gets a note."""
+    try:
+        yield
+    except StoreError as error:
+        notes.append(Note(f"left out: {error}"))
 
 
-class _Read(NamedTuple):
-    """The content of a source."""
-
-    source: Path | Result
-    entry: Entry | None  # if the source is one
-    summaries: list[tuple[ExperimentHeader, Summary]]
-
-
-def _all_read(
-    places: Iterable[Path | Result],
-    features: Mapping[str, Feature],
-    learning: bool,
-    notes: list[Note],
-) -> list[_Read]:
-    """The content of all sources; entries last, since other results count before them."""
-    contents = []
-    with Child() as child:  # it starts with the first entry
-        for source in _sources(places, notes):
-            try:
-                contents.append(_read(source, features, learning, child))
-            except StoreError as error:
-                notes.append(Note(f"left out: {error}"))
-    return sorted(contents, key=lambda read: read.entry is not None)
+def places_of(arguments: Iterable[Sources]) -> Iterator[Path | Result]:
+    """The results, files and folders that a user named, alone or in lists."""
+    for argument in arguments:
+        listed = [argument] if isinstance(argument, _SOURCE) else argument
+        if not isinstance(listed, Iterable):
+            raise InvalidInput(f"results = {short(listed)}: must be results, or files or folders")
+        for each in listed:
+            if not isinstance(each, _SOURCE):
+                raise InvalidInput(
+                    f"{short(each)} is no result: must be one, or a file or a folder"
+                )
+            yield each if isinstance(each, Result) else Path(each)
 
 
-def _add(
-    read: _Read,
-    summary: Summary,
-    agents: dict[str, Summary],
-    sources: dict[Summary, Path | Result],
-    experiment: str,
-) -> str:
-    """Add a summary to the agents of its experiment; returns what is left out, if anything is."""
-    first = agents.setdefault(summary.full_label, summary)
-    sources[summary] = read.source
-    if first is summary:
-        return ""
-    both = f"{read.source} and {sources[first]}"
-    if not is_repeated(summary, first):
-        if read.entry is not None:
-            return f"{both} hold different results of {summary.label} on {experiment}"
-        raise InvalidInput(
-            f"{both} hold different results of {summary.label} on {experiment}: give one agent "
-            "another name, or keep what they differ in as an attribute named like its parameter, "
-            "and play it again; or leave one of them out"
-        )
-    longer, shorter = sorted((first, summary), key=lambda each: -len(each.returns))
-    agents[summary.full_label] = longer
-    return f"{sources[shorter]} repeats {summary.label} on {experiment}"
-
-
-def _entries(
-    everything: Iterable[_Read],
-    agents: Iterable[Mapping[str, Summary]],
-    sources: Mapping[Summary, Path | Result],
-) -> dict[str, Entry]:
-    """By full label, the entries of agents of which nothing else is known."""
-    entries = {str(read.source): read.entry for read in everything if read.entry is not None}
-    said: dict[str, Entry] = {}
-    known: set[str] = set()
-    for of_experiment in agents:
-        for label, summary in of_experiment.items():
-            entry = entries.get(str(sources[summary]))
-            if entry is None:
-                known.add(label)
-            else:
-                said.setdefault(label, entry)
-    return {label: entry for label, entry in said.items() if label not in known}
-
-
-def _sources(places: Iterable[Path | Result], notes: list[Note]) -> Iterator[Path | Result]:
-    """The results that are given, and the files that may hold some."""
+def _files(
+    places: Iterable[Path | Result], notes: list[Note]
+) -> tuple[list[Path | Result], list[Path]]:
+    """The results and the files that may hold some; the files with bounds."""
+    sources: list[Path | Result] = []
+    bounds: list[Path] = []
     unreadable: list[str] = []
+
+    def note_error(error: OSError) -> None:
+        unreadable.append(f"{error.filename}: {error.strerror}")
+
     for place in places:
         if isinstance(place, Result):
-            yield place
+            sources.append(place)
         elif os.path.isdir(place):  # unlike the method of Path, takes any name
-            yield from files_below(
-                place,
-                "*.parquet",
-                lambda error: unreadable.append(f"{error.filename}: {error.strerror}"),
-            )
+            sources += files_below(place, "*.parquet", note_error)
+            bounds += files_below(place, f"*{SUFFIX}")
         elif os.path.isfile(place):
-            if not place.name.endswith(SUFFIX):
-                yield place
+            (bounds if place.name.endswith(SUFFIX) else sources).append(place)
         else:
             raise InvalidInput(
                 f"there is no {place}: give a folder or a file with results, from run, play or demo"
             )
     if unreadable:
         notes.append(Note("left out: folders that can't be read", unreadable))
+    return sources, bounds
 
 
-def _bounds(places: Iterable[Path | Result], notes: list[Note]) -> list[KnownBound]:
-    """The bounds in files that are given, and below folders; damaged files get a note."""
-    bounds = []
-    for place in places:
-        if isinstance(place, Result):
-            continue
-        given = [place] if place.name.endswith(SUFFIX) else []
-        for path in [*given, *files_below(place, f"*{SUFFIX}")]:
-            try:
-                bounds.append(read_bound(path))
-            except StoreError as error:
-                notes.append(Note(f"left out: {error}"))
-    return bounds
+class _Content(NamedTuple):
+    """The content of a source."""
+
+    source: Path | Result
+    entry: Entry | None  # if the source is one
+    pairs: list[tuple[ExperimentHeader, Summary]]
+
+
+def _contents(
+    sources: Iterable[Path | Result],
+    features: Mapping[str, Feature],
+    learning: bool,
+    notes: list[Note],
+) -> list[_Content]:
+    """The content of all sources; entries last, since other results count before them."""
+    contents = []
+    with Child() as child:  # it starts with the first entry
+        for source in sources:
+            with _noting(notes):
+                contents.append(_read(source, features, learning, child))
+    return sorted(contents, key=lambda content: content.entry is not None)
+
+
+def _add(
+    summary: Summary,
+    agents: dict[str, Summary],
+    contents: Mapping[Summary, _Content],
+    experiment: str,
+) -> str:
+    """Add a summary to the agents of its experiment; returns what is left out, if anything is."""
+    first = agents.setdefault(summary.full_label, summary)
+    if first is summary:
+        return ""
+    content = contents[summary]
+    if not is_repeated(summary, first):
+        different = (
+            f"{content.source} and {contents[first].source} hold different results of "
+            f"{summary.label} on {experiment}"
+        )
+        if content.entry is not None:
+            return different
+        raise InvalidInput(
+            f"{different}: give one agent another name, or keep what they differ in as an "
+            "attribute named like its parameter, and play it again; or leave one of them out"
+        )
+    longer, shorter = sorted((first, summary), key=lambda each: -len(each.returns))
+    agents[summary.full_label] = longer
+    return f"{contents[shorter].source} repeats {summary.label} on {experiment}"
+
+
+def _entries(
+    agents: Iterable[Mapping[str, Summary]], contents: Mapping[Summary, _Content]
+) -> dict[str, Entry]:
+    """By full label, the entries of agents of which nothing else is known."""
+    entries: dict[str, Entry] = {}
+    known: set[str] = set()
+    for of_experiment in agents:
+        for label, summary in of_experiment.items():
+            entry = contents[summary].entry
+            if entry is None:
+                known.add(label)
+            else:
+                entries.setdefault(label, entry)
+    return {label: entry for label, entry in entries.items() if label not in known}
 
 
 def _read(
     source: Path | Result, features: Mapping[str, Feature], learning: bool, child: Child
-) -> _Read:
+) -> _Content:
     """The summaries of a result or in a file, each with its experiment."""
     if isinstance(source, Result):
-        return _Read(source, None, [(_header(source), summarise(source, features, learning))])
+        return _Content(source, None, [_summarised(source, features, learning)])
+    own = [name for name in features if name not in FEATURES]
     if is_entry(source):
         entry, pairs = read_entry(source, parser_in(child))
-        checked = [(genuine(header, source), summary) for header, summary in pairs]
-        return _Read(source, entry, _with_features(source, checked, features))
+        checked = ((genuine(header, source), summary) for header, summary in pairs)
+        return _Content(source, entry, _with_features(source, checked, own))
     try:
-        return _Read(source, None, [_read_result(source, features, learning)])
+        result = read_result(source, decisions=learning or bool(own))
     except WrongKind:
         with suppress(WrongKind):
-            return _Read(source, None, _with_features(source, read_summaries(source), features))
-        return _Read(source, None, [])  # the file holds something else
-
-
-def _read_result(
-    path: Path, features: Mapping[str, Feature], learning: bool
-) -> tuple[ExperimentHeader, Summary]:
-    result = read_result(path, decisions=learning or not features.keys() <= FEATURES.keys())
-    unknown = [name for name in features if name not in FEATURES]
-    if unknown and not result.keeps_times:
+            return _Content(source, None, _with_features(source, read_summaries(source), own))
+        return _Content(source, None, [])  # the file holds something else
+    if own and not result.keeps_times:
         raise StoreError(
-            f"{path} has no single decisions, from which {unknown[0]} could be computed: play "
+            f"{source} has no single decisions, from which {own[0]} could be computed: play "
             "it again with keep_paths, or use another time feature"
         )
-    return _header(result), summarise(result, features, learning)
+    return _Content(source, None, [_summarised(result, features, learning)])
+
+
+def _summarised(
+    result: Result, features: Mapping[str, Feature], learning: bool
+) -> tuple[ExperimentHeader, Summary]:
+    settings = result.settings
+    header = ExperimentHeader(settings["name"], result.experiment_hash, settings)
+    return header, summarise(result, features, learning)
 
 
 def _with_features(
-    path: Path,
-    pairs: Iterable[tuple[ExperimentHeader, Summary]],
-    features: Mapping[str, Feature],
+    path: Path, pairs: Iterable[tuple[ExperimentHeader, Summary]], own: list[str]
 ) -> list[tuple[ExperimentHeader, Summary]]:
     """The summaries of a compact file, with all time features of the package."""
     complete = []
-    for header, stored in pairs:
-        summary = replace(stored, seconds=all_features(stored.seconds))
-        unknown = [name for name in features if name not in {**summary.seconds, **FEATURES}]
-        if unknown:
+    for header, summary in pairs:
+        if own and own[0] not in summary.seconds:
             raise StoreError(
-                f"{path} is a compact file, in which {unknown[0]} can't be computed: use "
+                f"{path} is a compact file, in which {own[0]} can't be computed: use "
                 "the results themselves, or another time feature"
             )
-        complete.append((header, summary))
+        complete.append((header, replace(summary, seconds=all_features(summary.seconds))))
     return complete
-
-
-def _header(result: Result) -> ExperimentHeader:
-    return ExperimentHeader(result.settings["name"], result.experiment_hash, result.settings)
 
 
 def _check_time(path: Path | Result, summary: Summary, feature: str) -> None:

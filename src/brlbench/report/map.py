@@ -21,9 +21,9 @@ from matplotlib.patheffects import withStroke
 from ..mdps.sparse import Integers
 from .answers import Answer
 from .axes import LogAxis
-from .figures import WIDTH, Picture, drawing, say_empty, settle, wrapped, write_title
-from .looks import HATCHES, Look, looks_of
-from .words import describe_feature
+from .figures import WIDTH, Picture, drawing, fix_layout, say_empty, wrapped, write_title
+from .styles import HATCHES, Style, styles_of
+from .words import feature_texts
 
 NAMED = 12  # sets of winners that the legend names
 _OTHERS = "#DDDDDD"
@@ -45,10 +45,20 @@ class Rectangle(NamedTuple):
         bottom, top = (min(max(edge, y.left), y.right) for edge in self.offline)
         return [(left, bottom), (right, bottom), (right, top), (left, top)]
 
+    def size(self, x: LogAxis, y: LogAxis) -> tuple[float, float]:
+        """Width and height as shares of the map."""
+        (left, bottom), _, (right, top), _ = self.corners(x, y)
+        width = math.log(right / left) / math.log(x.right / x.left)
+        return width, math.log(top / bottom) / math.log(y.right / y.left)
+
+    def area(self, x: LogAxis, y: LogAxis) -> float:
+        """The share of the map that it covers."""
+        return math.prod(self.size(x, y))
+
 
 def rectangles(answer: Answer) -> list[Rectangle]:
     """The plane of all bounds as few rectangles, without the bounds that allow no agent."""
-    regions, summaries = answer.regions, answer.comparison.summaries
+    regions, summaries = answer.comparison.regions(), answer.comparison.summaries
     sets: dict[tuple[str, ...], int] = {}
     # The last number stays -1, for cells that allow no agent.
     numbers = np.full(len(regions.answers) + 1, -1, dtype=np.int64)
@@ -96,33 +106,39 @@ def best_algorithms_map(answer: Answer, algorithms: Iterable[str] | None = None)
     A region has the colour and the hatching of its winner, or stripes of several winners.
     `algorithms` are those of all figures that are shown together.
     """
-    regions = answer.regions
+    regions = answer.comparison.regions()
     x, y = LogAxis.of(regions.online_edges), LogAxis.of(regions.offline_edges)
     by_set: dict[tuple[str, ...], list[Rectangle]] = {}
     for rectangle in rectangles(answer):
         by_set.setdefault(rectangle.winners, []).append(rectangle)
-    shown = sorted(by_set, key=lambda names: (-_area(by_set[names], x, y), names))
-    looks = looks_of(algorithms or sorted({name for names in shown for name in names}))
+    areas = {names: sum(part.area(x, y) for part in parts) for names, parts in by_set.items()}
+    shown = sorted(by_set, key=lambda names: (-areas[names], names))
+    styles = styles_of(algorithms or sorted({name for names in shown for name in names}))
     with drawing():
         figure = Picture(layout="constrained")
         axes = figure.subplots()
         x.set_up(axes, "x", ticks=6)
         y.set_up(axes, "y")
-        axes.set_xlabel(f"bound on {describe_feature(answer.question.feature)} (log scale)")
+        axes.set_xlabel(f"bound on {feature_texts(answer.question.feature).sentence} (log scale)")
         axes.set_ylabel("bound on offline time (log scale)")
         write_title(axes, answer.experiment.name)
         handles: list[_Handle] = []
         for i, names in enumerate(shown):
-            fills = [_fill_of(looks[name]) for name in names] if i < NAMED else [_Fill(_OTHERS)]
+            fills = [_fill_of(styles[name]) for name in names] if i < NAMED else [_fill(_OTHERS)]
             _paint(axes, [part.corners(x, y) for part in by_set[names]], fills)
             if i < NAMED:
                 _number(axes, by_set[names], x, y, str(i + 1))
-                handles.append((tuple(map(_patch, fills)), _describe(i, names)))
+                text = wrapped(f"{i + 1}: {', '.join(names)}", _LINE, indent="    ")
+                handles.append((tuple(Patch(**fill) for fill in fills), text))
         if len(shown) > NAMED:
-            handles.append((_patch(_Fill(_OTHERS)), f"{len(shown) - NAMED} more sets"))
-        handles += _reading_line(axes, answer)
+            handles.append((Patch(**_fill(_OTHERS)), f"{len(shown) - NAMED} more sets"))
+        if (below := answer.reading.below) is not None:
+            line: Any = {"color": "black", "linestyle": "--", "linewidth": 1}
+            axes.axhline(below.seconds["offline"], **line)
+            handles.append((Line2D([], [], **line), "cheapest useful OPPS training"))
         if shown:
-            handles.append((_patch(_Fill("white")), "no agent is that fast"))
+            blank = Patch(facecolor="white", edgecolor="0.7", linewidth=0.5)
+            handles.append((blank, "no agent is that fast"))
             figure.legend(
                 *zip(*handles, strict=True),
                 loc="outside right upper",
@@ -133,8 +149,10 @@ def best_algorithms_map(answer: Answer, algorithms: Iterable[str] | None = None)
             )
         else:
             say_empty(axes)
-        figure.set_size_inches(WIDTH, max(3.7, _height(handles)))
-        settle(figure)
+        lines = sum(1 + label.count("\n") for _, label in handles)
+        height = 0.4 + 0.135 * lines + 0.06 * len(handles)  # of the legend, in inches
+        figure.set_size_inches(WIDTH, max(3.7, height))
+        fix_layout(figure)
     return figure
 
 
@@ -142,51 +160,29 @@ _Handle = tuple[Patch | tuple[Patch, ...] | Line2D, str]
 """A sign of the legend, and its label."""
 
 
-class _Fill(NamedTuple):
-    """A colour and a hatching."""
-
-    face: str
-    hatch: str = ""
-
-    @property
-    def look(self) -> dict[str, Any]:
-        # An edge of the same colour closes the hairlines that viewers leave between neighbours.
-        edge = "white" if self.hatch else self.face
-        width = 0.0 if self.hatch else 0.3
-        return {"facecolor": self.face, "edgecolor": edge, "linewidth": width, "hatch": self.hatch}
+def _fill(face: str, hatch: str = "") -> dict[str, Any]:
+    """A colour and a hatching, as Matplotlib calls them."""
+    # An edge of the same colour closes the hairlines that viewers leave between neighbours.
+    edge, width = ("white", 0.0) if hatch else (face, 0.3)
+    return {"facecolor": face, "edgecolor": edge, "linewidth": width, "hatch": hatch}
 
 
-def _fill_of(look: Look) -> _Fill:
-    red, green, blue = ((1 - _PALE) * part + _PALE for part in to_rgb(look.light))
-    return _Fill(to_hex((red, green, blue)), HATCHES[look.hatch])
+def _fill_of(style: Style) -> dict[str, Any]:
+    red, green, blue = ((1 - _PALE) * part + _PALE for part in to_rgb(style.light))
+    return _fill(to_hex((red, green, blue)), HATCHES[style.hatch])
 
 
-def _height(handles: list[_Handle]) -> float:
-    """The height of a legend, in inches."""
-    lines = sum(1 + label.count("\n") for _, label in handles)
-    return 0.4 + 0.135 * lines + 0.06 * len(handles)
-
-
-def _describe(number: int, names: tuple[str, ...]) -> str:
-    text = f"{number + 1}: {', '.join(names)}"
-    return wrapped(text, _LINE, indent="    ")
-
-
-def _patch(fill: _Fill) -> Patch:
-    return Patch(
-        **{**fill.look, "edgecolor": "0.7", "linewidth": 0.5} if fill.face == "white" else fill.look
-    )
-
-
-def _paint(axes: Axes, corners: list[list[tuple[float, float]]], fills: list[_Fill]) -> None:
+def _paint(
+    axes: Axes, corners: list[list[tuple[float, float]]], fills: list[dict[str, Any]]
+) -> None:
     """Fill rectangles, in stripes if there is more than one way to."""
     if len(fills) == 1:
-        axes.add_collection(PolyCollection(corners, **fills[0].look))
+        axes.add_collection(PolyCollection(corners, **fills[0]))
         return
     outline = Path.make_compound_path(*(Path([*c, c[0]], closed=True) for c in corners))
     for number, fill in enumerate(fills):
         stripes = PolyCollection(
-            _stripes(number, len(fills)), **fill.look, transform=axes.figure.dpi_scale_trans
+            _stripes(number, len(fills)), **fill, transform=axes.figure.dpi_scale_trans
         )
         axes.add_collection(stripes, autolim=False)
         stripes.set_clip_path(outline, axes.transData)
@@ -202,23 +198,10 @@ def _stripes(number: int, of: int) -> list[list[tuple[float, float]]]:
     ]
 
 
-def _size(rectangle: Rectangle, x: LogAxis, y: LogAxis) -> tuple[float, float]:
-    """Width and height as shares of the map."""
-    (left, bottom), _, (right, top), _ = rectangle.corners(x, y)
-    return (
-        math.log(right / left) / math.log(x.right / x.left),
-        math.log(top / bottom) / math.log(y.right / y.left),
-    )
-
-
-def _area(parts: list[Rectangle], x: LogAxis, y: LogAxis) -> float:
-    return sum(math.prod(_size(part, x, y)) for part in parts)
-
-
 def _number(axes: Axes, parts: list[Rectangle], x: LogAxis, y: LogAxis, text: str) -> None:
     """Write a set's number on its largest part, if there is room."""
-    largest = max(parts, key=lambda part: math.prod(_size(part, x, y)))
-    width, height = _size(largest, x, y)
+    largest = max(parts, key=lambda part: part.area(x, y))
+    width, height = largest.size(x, y)
     if width > 0.03 * len(text) and height > 0.05:
         (left, bottom), _, (right, top), _ = largest.corners(x, y)
         axes.text(
@@ -230,13 +213,3 @@ def _number(axes: Axes, parts: list[Rectangle], x: LogAxis, y: LogAxis, text: st
             weight="bold",
             path_effects=[withStroke(linewidth=3, foreground="white")],
         )
-
-
-def _reading_line(axes: Axes, answer: Answer) -> list[_Handle]:
-    """A line at the offline bound for which the map is read."""
-    below = answer.reading.below
-    if below is None:
-        return []
-    look = {"color": "black", "linestyle": "--", "linewidth": 1}
-    axes.axhline(below.seconds["offline"], **look)  # type: ignore[arg-type]
-    return [(Line2D([], [], **look), "cheapest useful OPPS training")]  # type: ignore[arg-type]

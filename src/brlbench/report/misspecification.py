@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -19,17 +18,8 @@ from ..errors import InvalidInput
 from ..results.score import Score
 from ..results.summary import Summary
 from .data import REFERENCE, ExperimentData, Scale
-from .figures import (
-    PLAIN,
-    WIDTH,
-    Looks,
-    Picture,
-    drawing,
-    legend_above,
-    settle,
-    write_title,
-)
-from .looks import Look, looks_of
+from .figures import PLAIN, WIDTH, Picture, drawing, fix_layout, legend_above, write_title
+from .styles import PointStyles, styles_of
 
 _BY_PRIOR = ("name", "prior", "prior_digest", "deadline")  # settings that MDPs do not depend on
 BLIND = ("random", REFERENCE)  # algorithms that don't look at the prior
@@ -68,10 +58,8 @@ class Family:
     def lines(self) -> dict[str, dict[float, Summary]]:
         """Each algorithm's agent with the best score in the reference, in all experiments."""
         best: dict[str, Summary] = {}
-        for each in self.reference.summaries:
-            other = best.setdefault(each.algorithm, each)
-            if each.score.mean > other.score.mean:
-                best[each.algorithm] = each
+        for each in sorted(self.reference.summaries, key=lambda each: -each.score.mean):
+            best.setdefault(each.algorithm, each)
         return {
             algorithm: {
                 number: each
@@ -85,13 +73,13 @@ class Family:
     @cached_property
     def scale(self) -> Scale | None:
         """The scores that are 0 and 1, from any experiment that has them: no prior changes them."""
-        experiments = (self.reference, *self.experiments.values())
-        random, optimal = (
-            next(
-                (value for each in experiments if (value := each.score_of(name)) is not None), None
-            )
+        ends = {
+            name: score
+            for each in (*self.experiments.values(), self.reference)
             for name in BLIND
-        )
+            if (score := each.score_of(name)) is not None
+        }
+        random, optimal = map(ends.get, BLIND)
         scale = Scale.between(random, optimal, self.reference.upper_bound)
         return scale if scale and scale.rises else None
 
@@ -153,7 +141,10 @@ def misspecification(
             "there are no algorithms to show: must be some that were played with the accurate "
             f"prior ({', '.join(sorted(known)) or 'none was'})"
         )
-    looks = {name: _line(look) for name, look in looks_of(shown).items()}
+    styles = {  # algorithms of one colour differ in dashes
+        name: {**style.points, "linestyle": _DASHES[style.hatch % len(_DASHES)]}
+        for name, style in styles_of(shown).items()
+    }
     columns = max(map(len, rows))
     with drawing():
         size = (max(WIDTH, 0.8 + _PANEL * columns), 0.8 + _PANEL * len(rows))
@@ -161,48 +152,36 @@ def misspecification(
         panels = figure.subplots(len(rows), columns, squeeze=False)
         for panel_row, row in zip(panels, rows, strict=True):
             for panel, family in zip(panel_row, row, strict=False):
-                _draw(panel, family, looks)
+                _draw(panel, family, styles)
             for panel in panel_row[len(row) :]:
                 panel.set_axis_off()
-            if all(family.scale for family in row):
-                _share_limits(panel_row[: len(row)])
-            panel_row[0].set_ylabel(_score_label(row))
+            if all(family.scale for family in row):  # the same limits, each with its own ticks
+                lows, highs = zip(
+                    *(panel.get_ylim() for panel in panel_row[: len(row)]), strict=True
+                )
+                for panel in panel_row[: len(row)]:
+                    panel.set_ylim(min(lows), max(highs))
+            tops = " or ".join(sorted({family.top for family in row if family.scale}))
+            scale = f"score (0: random, 1: {tops})" if tops else "mean discounted return"
+            panel_row[0].set_ylabel(scale)
         handles, names = panels[0, 0].get_legend_handles_labels()
         legend_above(figure, handles, names)
-        settle(figure)
+        fix_layout(figure)
     return figure
 
 
-def _line(look: Look) -> dict[str, Any]:
-    """The look of an algorithm's line; those of one colour differ in dashes."""
-    return {**look.points, "linestyle": _DASHES[look.hatch % len(_DASHES)]}
-
-
-def _share_limits(panels: Sequence[Axes]) -> None:
-    """Give panels the same vertical limits, each with its own ticks."""
-    limits = [panel.get_ylim() for panel in panels]
-    for panel in panels:
-        panel.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
-
-
-def _score_label(row: Sequence[Family]) -> str:
-    """The label of the scores of some problems."""
-    tops = sorted({family.top for family in row if family.scale})
-    return f"score (0: random, 1: {' or '.join(tops)})" if tops else "mean discounted return"
-
-
-def _draw(panel: Axes, family: Family, looks: Looks) -> None:
+def _draw(panel: Axes, family: Family, styles: PointStyles) -> None:
     """One problem: a line per algorithm; the numbers of the priors are evenly spaced."""
     numbers = list(family.experiments)
-    for algorithm, look in looks.items():
+    for algorithm, style in styles.items():
         line = family.lines.get(algorithm, {})
         scores = [family.on_scale(each.score) for each in line.values()]
         places = [numbers.index(number) for number in line]
         low, high = ([s.mean + side * s.ci95 for s in scores] for side in (-1, 1))
         panel.plot(
-            places, [s.mean for s in scores], **look, markersize=4, linewidth=1.2, label=algorithm
+            places, [s.mean for s in scores], **style, markersize=4, linewidth=1.2, label=algorithm
         )
-        panel.fill_between(places, low, high, color=look["color"], alpha=0.13, linewidth=0)
+        panel.fill_between(places, low, high, color=style["color"], alpha=0.13, linewidth=0)
     ends = family.change.ends
     panel.set_xticks(
         range(len(numbers)), [f"{n:g}\n{ends[n]}" if n in ends else f"{n:g}" for n in numbers]

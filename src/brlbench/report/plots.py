@@ -3,28 +3,49 @@
 Notebooks show the figures; `figure.savefig("name.pdf")` writes one.
 """
 
-import os
-from collections.abc import Iterable
-from pathlib import Path
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..analysis.bayes_bound.known import SUFFIX, known_bound, read_bound
-from ..analysis.scores import check_same_experiment
+from ..analysis.scores import check_same_experiment, paired_differences
 from ..errors import InvalidInput, did_you_mean, short
+from ..mdps.sparse import Floats
+from ..results.learning import so_far, with_intervals
 from ..results.result import Result
+from ..results.score import Score, ci95
 from ..results.summary import Summary
 from ..storage import read_result
 from .answers import Answer
-from .compare import Given, compare, gather
-from .figures import score_against_time
-from .learning import learning_curves
+from .compare import compare
+from .data import REFERENCE
+from .figures import (
+    PLAIN,
+    WIDTH,
+    Picture,
+    drawing,
+    legend_above,
+    say_empty,
+    score_against_time,
+    wrapped,
+)
+from .loading import Sources, load, places_of
 from .map import best_algorithms_map
 from .misspecification import misspecification
-from .spread import differences, distributions, pair
+from .styles import line_styles, point_styles
+from .words import bound_sentence
+
+_LINE = 34  # characters of a name per line
+_JITTER = 0.6180339887498949  # multiples of the golden ratio fill an interval evenly
+_ZERO: Any = {"color": "0.4", "linestyle": "--", "linewidth": 1}  # the line of no difference
+_BOUND: Any = {"color": PLAIN, "linestyle": ":", "linewidth": 1}
 
 
-def plot_scores(results: Given | Iterable[Given] | Answer, feature: str | None = None) -> Figure:
+def plot_scores(results: Sources | Answer, feature: str | None = None) -> Figure:
     """Scores with 95% intervals against a time; winners are filled, and named like the rest.
 
     Args:
@@ -35,7 +56,7 @@ def plot_scores(results: Given | Iterable[Given] | Answer, feature: str | None =
     return score_against_time(answer, feature or answer.question.feature)
 
 
-def plot_map(results: Given | Iterable[Given] | Answer) -> Figure:
+def plot_map(results: Sources | Answer) -> Figure:
     """The algorithms that win, for every pair of bounds on online and offline time.
 
     Args:
@@ -44,73 +65,7 @@ def plot_map(results: Given | Iterable[Given] | Answer) -> Figure:
     return best_algorithms_map(_answer(results))
 
 
-def plot_learning(results: Given | Iterable[Given]) -> Figure:
-    """Learning curves: the discounted reward so far, and the regret, with 95% bands.
-
-    The regret is how much less an agent has than `optimal` on the same MDPs. It is shown if a
-    result of `optimal` is given. Where a bound is known, it is the line that no agent can pass.
-
-    Args:
-        results: results or their files, all of one experiment, with every decision; and files with
-            bounds.
-    """
-    listed = [results] if isinstance(results, Result | str | os.PathLike) else results
-    sources = [each if isinstance(each, Result) else Path(each) for each in listed]
-    read = [
-        each if isinstance(each, Result) else read_result(each)
-        for each in sources
-        if isinstance(each, Result) or not each.name.endswith(SUFFIX)
-    ]
-    if not read:
-        raise InvalidInput("results = []: give at least one")
-    check_same_experiment(read)
-    bounds = [
-        read_bound(each)
-        for each in sources
-        if isinstance(each, Path) and each.name.endswith(SUFFIX)
-    ]
-    bound = known_bound(read[0].settings, bounds)
-    return learning_curves(read, None if bound is None else bound.upper)
-
-
-def plot_differences(
-    results: Given | Iterable[Given] | Answer, against: str | None = None
-) -> Figure:
-    """The returns of agents minus those of one agent, on the same MDPs.
-
-    Args:
-        results: results, files and folders with them, or what `compare` returned.
-        against: the label of the agent to compare with; by default the one with the best score.
-    """
-    summaries = _answer(results).experiment.competitors
-    labels = [summary.label for summary in summaries]
-    if against is not None and against not in labels:
-        raise InvalidInput(
-            f"against = {short(against)}{did_you_mean(against, labels)}: must be one of "
-            f"{', '.join(labels)}"
-        )
-    return differences(_best_first(summaries), against)
-
-
-def plot_pair(first: Result, second: Result) -> Figure:
-    """The returns of two agents on the same MDPs, and the intervals of their difference."""
-    check_same_experiment([first, second])
-    return pair(first, second)
-
-
-def plot_returns(results: Given | Iterable[Given] | Answer) -> Figure:
-    """The distribution of every agent's returns, the best agent first.
-
-    Args:
-        results: results, files and folders with them, or what `compare` returned.
-    """
-    experiment = _answer(results).experiment
-    return distributions(_best_first(experiment.summaries), experiment.upper_bound)
-
-
-def plot_misspecification(
-    results: Given | Iterable[Given], algorithms: Iterable[str] | None = None
-) -> Figure:
+def plot_misspecification(results: Sources, algorithms: Iterable[str] | None = None) -> Figure:
     """Scores with 95% bands against how wrong the prior is, one line per algorithm.
 
     The results are of experiments on the same MDPs with changed priors, such as `GC`,
@@ -121,10 +76,199 @@ def plot_misspecification(
         results: results, files and folders with them.
         algorithms: those to show; all by default.
     """
-    return misspecification(gather(results).experiments, algorithms)
+    return misspecification(load(results).experiments, algorithms)
 
 
-def _answer(results: Given | Iterable[Given] | Answer) -> Answer:
+def plot_learning(results: Sources) -> Figure:
+    """Learning curves: the discounted reward so far, and the regret, with 95% bands.
+
+    The regret is how much less an agent has than `optimal` on the same MDPs. It is shown if a
+    result of `optimal` is given. Where a bound is known, it is the line that no agent can pass.
+
+    Args:
+        results: results or their files, all of one experiment, with every decision; and files with
+            bounds.
+    """
+    played, bounds = [], []
+    for place in places_of([results]):
+        if isinstance(place, Result):
+            played.append(place)
+        elif place.name.endswith(SUFFIX):
+            bounds.append(read_bound(place))
+        else:
+            played.append(read_result(place))
+    if not played:
+        raise InvalidInput("results = []: give at least one")
+    check_same_experiment(played)
+    bound = known_bound(played[0].settings, bounds)
+    return _learning_curves(played, None if bound is None else bound.upper)
+
+
+def _learning_curves(results: Sequence[Result], bound: float | None) -> Figure:
+    """The regret of the bound, the least in the end, is a line as well."""
+    styles = line_styles({result.label: result.algorithm for result in results})
+    optimal = next((each for each in results if each.algorithm == REFERENCE), None)
+    with drawing():
+        figure = Picture(figsize=(WIDTH, 3.4), layout="constrained")
+        panels = figure.subplots(1, 1 if optimal is None else 2, squeeze=False)[0]
+        panels[0].set_ylabel("discounted reward so far")
+        for result in results:
+            _draw_curve(panels[0], so_far(result), result.label, styles[result.label])
+        if bound is not None:
+            panels[0].axhline(bound, **_BOUND, label=bound_sentence(bound))
+        if optimal is not None:
+            panels[1].set_ylabel(f"regret: {REFERENCE} minus agent")
+            for result in results:
+                if result is not optimal:
+                    regret = so_far(optimal) - so_far(result)
+                    _draw_curve(panels[1], regret, result.label, styles[result.label])
+            if bound is not None:
+                panels[1].axhline(optimal.mean - bound, **_BOUND)
+        for panel in panels:
+            panel.set_xlabel("decision")
+            panel.grid(alpha=0.25)
+            panel.margins(x=0)
+        handles, names = panels[0].get_legend_handles_labels()
+        legend_above(figure, handles, [wrapped(name, _LINE + 10) for name in names])
+    return figure
+
+
+def _draw_curve(panel: Axes, curves: Floats, label: str, style: dict[str, Any]) -> None:
+    """The mean of curves [N, T], with a band of two standard errors."""
+    decisions = np.arange(1, curves.shape[1] + 1)
+    mean, width = with_intervals(curves)
+    every = max(1, len(decisions) // 8)
+    panel.plot(decisions, mean, **style, markersize=4, markevery=every, linewidth=1.2, label=label)
+    if len(curves) > 1:
+        panel.fill_between(
+            decisions, mean - width, mean + width, color=style["color"], alpha=0.15, linewidth=0
+        )
+
+
+def plot_differences(results: Sources | Answer, against: str | None = None) -> Figure:
+    """The returns of agents minus those of one agent, on the same MDPs.
+
+    Args:
+        results: results, files and folders with them, or what `compare` returned.
+        against: the label of the agent to compare with; by default the one with the best score.
+    """
+    summaries = _best_first(_answer(results).experiment.competitors)
+    labels = [summary.label for summary in summaries]
+    if against is not None and against not in labels:
+        raise InvalidInput(
+            f"against = {short(against)}{did_you_mean(against, labels)}: must be one of "
+            f"{', '.join(labels)}"
+        )
+    base = next((each for each in summaries if against in (None, each.label)), None)
+    others = [summary for summary in summaries if summary is not base]
+    with drawing():
+        figure, axes = _rows(others)
+        axes.axvline(0, **_ZERO)
+        figure.supxlabel(
+            "markers: means with 95% intervals; boxes: the middle half of the MDPs", fontsize=7
+        )
+        if base is not None:
+            axes.set_xlabel(f"return minus that of\n{wrapped(base.label, _LINE)}")
+            differences = [paired_differences(each, base) for each in others]
+            _draw_rows(axes, others, differences, [Score.of(each) for each in differences])
+    return figure
+
+
+def plot_returns(results: Sources | Answer) -> Figure:
+    """The distribution of every agent's returns, the best agent first.
+
+    Args:
+        results: results, files and folders with them, or what `compare` returned.
+    """
+    experiment = _answer(results).experiment
+    summaries, bound = _best_first(experiment.summaries), experiment.upper_bound
+    with drawing():
+        figure, axes = _rows(summaries)
+        returns = [summary.returns for summary in summaries]
+        _draw_rows(axes, summaries, returns, [summary.score for summary in summaries], points=True)
+        axes.set_xlabel("return")
+        signs = "points: MDPs; boxes: their middle half; markers: scores with intervals"
+        if bound is not None:
+            axes.axvline(bound, **_BOUND)
+            signs += f"; dotted: {bound_sentence(bound)}"
+        figure.supxlabel(signs, fontsize=7)
+    return figure
+
+
+def _rows(summaries: Sequence[Summary]) -> tuple[Figure, Axes]:
+    """A figure with a row for each agent, the first one at the top."""
+    names = [wrapped(summary.label, _LINE) for summary in summaries]
+    lines = 1 + max((name.count("\n") for name in names), default=0)
+    height = 1.1 + (0.22 + 0.13 * lines) * len(names)
+    figure = Picture(figsize=(WIDTH, max(1.8, height)), layout="constrained")
+    axes = figure.subplots()
+    axes.use_sticky_edges = False  # boxes would touch the frame
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(alpha=0.25, axis="x")
+    if not names:
+        say_empty(axes)
+    return figure, axes
+
+
+def _draw_rows(
+    axes: Axes,
+    summaries: Sequence[Summary],
+    numbers: Sequence[Floats],
+    scores: Sequence[Score],
+    points: bool = False,
+) -> None:
+    """The middle half of each agent's numbers as a box, its score with its interval as a marker."""
+    styles = point_styles(summary.algorithm for summary in summaries)
+    for place, (summary, row, score) in enumerate(zip(summaries, numbers, scores, strict=True)):
+        style = styles[summary.algorithm]
+        if points:
+            heights = place + 0.5 * (np.arange(len(row)) * _JITTER % 1 - 0.5)
+            axes.scatter(row, heights, s=4, alpha=0.25, color=style["color"], linewidths=0)
+        low, high = np.quantile(row, [0.25, 0.75])
+        box: Any = {"edgecolor": style["color"], "facecolor": "none", "linewidth": 0.8}
+        axes.barh(place, high - low, 0.5, low, **box)
+        axes.errorbar(
+            score.mean,
+            place,
+            xerr=None if math.isnan(score.ci95) else score.ci95,
+            **style,
+            linestyle="",
+            markersize=6,
+            markeredgecolor="white",
+            capsize=3,
+            linewidth=1.4,
+            zorder=4,
+        )
+
+
+def plot_pair(first: Result, second: Result) -> Figure:
+    """The returns of two agents on the same MDPs, and the intervals of their difference."""
+    check_same_experiment([first, second])
+    one, other = first.returns, second.returns
+    with drawing():
+        figure = Picture(figsize=(WIDTH, 3.0), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        left.scatter(other, one, s=8, alpha=0.6, color=PLAIN, linewidths=0)
+        ends = [min(one.min(), other.min()), max(one.max(), other.max())]
+        left.plot(ends, ends, **_ZERO)
+        left.set(
+            xlabel=f"return of {wrapped(second.label, _LINE)}",
+            ylabel=f"return of {wrapped(first.label, _LINE)}",
+        )
+        left.set_title(f"one point per MDP of {first.settings['name']}", loc="left", fontsize=9)
+        difference = paired_differences(one, other)
+        unpaired = math.hypot(ci95(one), ci95(other))
+        for place, width in enumerate((ci95(difference), unpaired)):
+            right.errorbar(difference.mean(), place, xerr=width, fmt="o", color=PLAIN, capsize=4)
+        right.axvline(0, **_ZERO)
+        right.set(yticks=(0, 1), yticklabels=("paired", "as if on\nother MDPs"), ylim=(-0.6, 1.6))
+        right.set_xlabel("difference of scores, with 95% interval")
+        right.grid(alpha=0.25, axis="x")
+    return figure
+
+
+def _answer(results: Sources | Answer) -> Answer:
     return results if isinstance(results, Answer) else compare(results)
 
 

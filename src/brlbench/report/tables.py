@@ -57,9 +57,9 @@ def best_table(answers: Iterable[Answer]) -> pl.DataFrame:
 def everyone_table(answers: Iterable[Answer]) -> pl.DataFrame:
     """One row for every agent within the bounds of each experiment, the best first."""
     rows = [
-        {**_cells(answer, row), "p_value": p_value}
+        {**_cells(answer, row), "p_value": row.p_value}
         for answer in answers
-        for row, p_value in zip(answer.allowed, answer.p_values, strict=True)
+        for row in answer.allowed
     ]
     names = ("experiment", "agent", "algorithm", "own", "winner", "best_of_algorithm")
     return _table(rows, [*names, *_NUMBERS, "p_value"])

@@ -3,17 +3,56 @@
 import math
 from collections.abc import Sequence
 from html import escape
+from typing import NamedTuple
 
 from ..arguments import format_seconds
 from ..results.display import html_table
-from ..results.score import Score
 from ..results.summary import Summary
 from .answers import Answer, Question
 from .data import REFERENCE, ExperimentData
 from .pairs import Pair
-from .quantities import feature_texts
 
 WINNER, OWN = "★", "◆"
+
+
+class FeatureTexts(NamedTuple):
+    """The names of a time feature."""
+
+    title: str  # in controls
+    within: str  # after a bound
+    sentence: str  # in figures and sentences
+    per_decision: bool = False  # whether bounds on it are comparable with those on other ones
+
+
+_FEATURES = {
+    "mean": FeatureTexts(
+        "mean per decision", "per decision", "mean online time per decision", True
+    ),
+    "median": FeatureTexts(
+        "median per decision", "per decision (median)", "median online time per decision", True
+    ),
+    "p95": FeatureTexts(
+        "95th percentile per decision",
+        "per decision (95th percentile)",
+        "95th percentile of the online time per decision",
+        True,
+    ),
+    "max": FeatureTexts(
+        "longest decision", "for the longest decision", "longest online time per decision", True
+    ),
+    "total": FeatureTexts("total per trajectory", "per trajectory", "online time per trajectory"),
+    "max_with_training": FeatureTexts(
+        "longest of training and decisions",
+        "for training and for each decision",
+        "longest time of training and decisions",
+    ),
+    "offline": FeatureTexts("training", "offline", "offline time"),
+}
+
+
+def feature_texts(name: str) -> FeatureTexts:
+    """The texts of a feature; a user's own is called by its name."""
+    return _FEATURES.get(name) or FeatureTexts(name, f"online ({name})", f"time feature {name}")
 
 
 def mark(summary: Summary, winner: bool = False) -> str:
@@ -21,19 +60,9 @@ def mark(summary: Summary, winner: bool = False) -> str:
     return (WINNER if winner else "") + (OWN if summary.is_own else "")
 
 
-def format_score(mean: float, half_width: float) -> str:
-    """A score and its interval, with two decimals or as many as the interval needs."""
-    return str(Score(mean, half_width))
-
-
 def format_p(p_value: float) -> str:
     """A p-value with three decimals."""
     return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
-
-
-def describe_feature(feature: str) -> str:
-    """A time feature in words."""
-    return feature_texts(feature).sentence
 
 
 def describe_bounds(question: Question) -> str:
@@ -59,10 +88,10 @@ def sentence(answer: Answer) -> str:
         times = " and ".join(f"{format_seconds(time)} {name}" for name, time in least.items())
         return start + f"no agent is within the bounds; the shortest times are {times}."
     first = answer.rows[0]
-    score = format_score(*first.score)
-    best = f"{first.summary.label} is best with {score}"
+    best = f"{first.summary.label} is best with {first.score}"
     if answer.question.honest:
-        best = f"{first.summary.label} is best on one half of the MDPs, with {score} on the other"
+        label = first.summary.label
+        best = f"{label} is best on one half of the MDPs, with {first.score} on the other"
     others = [summary.label for summary in answer.winners[1:]]
     if others:
         return start + f"{best}; not significantly worse: {', '.join(others)}."

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import InvalidInput, StoreError, WrongKind, short
-from ..files import PARSED_BYTES, atomic_write, parse_json, read_bytes
+from ..files import PARSED_BYTES, parse_json, read_bytes
 from ..memory import check_memory
 
 DAMAGE = (
@@ -56,11 +56,6 @@ def reading(path: Path | str) -> Iterator[None]:
         raise StoreError(f"{path} can't be used: {error}") from None
     except DAMAGE as error:
         raise StoreError(f"{path} is damaged, or not a file of brlbench: make it again") from error
-
-
-def write_table(path: Path, table: pl.DataFrame, overwrite: bool = False) -> None:
-    """Write a table of a report, marked so that it is not mistaken for a result."""
-    atomic_write(path, pack_table("table", table.to_dict(), {}), overwrite)
 
 
 def pack_table(kind: str, columns: dict[str, Any], metadata: dict[str, Any]) -> bytes:

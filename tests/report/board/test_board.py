@@ -16,14 +16,23 @@ import brlbench as bb
 from brlbench.analysis import aggregates
 from brlbench.analysis.significance import paired_z_test
 from brlbench.errors import InvalidInput, StoreError
-from brlbench.report.board.aggregation import FEW_RESAMPLES, RESAMPLES, Aggregation
+from brlbench.report.board.aggregation import Aggregation
 from brlbench.report.board.field import field_of
 from brlbench.report.board.overview import OFFLINE_LIMITS, ONLINE_LIMITS
 from brlbench.report.board.positions import positions_in
 from brlbench.report.board.sources import known_problem, web_address
 from brlbench.report.data import ReportData
 from brlbench.results.summary import Summary
-from helpers.made_boards import BAD_ENTRY, HTML, board_data, content_of, contest, written
+from helpers.made_boards import (
+    BAD_ENTRY,
+    FEW_RESAMPLES,
+    HTML,
+    RESAMPLES,
+    board_data,
+    content_of,
+    contest,
+    written,
+)
 from helpers.made_results import write_study
 from helpers.shell import Shell
 

@@ -3,26 +3,21 @@
 It reads results only, and trusts nothing in them: texts are escaped, names are not imported.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from ...errors import InvalidInput
-from ...files import atomic_write, check_free, make_folder
-from ..compare import Given, gather
+from ..build import Make, Show, write_files
 from ..data import ReportData
+from ..loading import Sources, load
 from .aggregation import FEW_RESAMPLES, RESAMPLES, Aggregation
 from .field import Field, field_of
 from .pages import agent_page, overview_page, problem_page
 from .positions import positions_in
 
-Show = Callable[[str, int, int], None]
-"""Progress callback(page, done, total)."""
 
-
-def leaderboard(
-    results: Given | Iterable[Given], folder: str | Path, *, overwrite: bool = False
-) -> list[Path]:
+def leaderboard(results: Sources, folder: str | Path, *, overwrite: bool = False) -> list[Path]:
     """Write a leaderboard: pages that compare all agents over all experiments.
 
     Args:
@@ -30,7 +25,7 @@ def leaderboard(
         folder: where the pages go; open its `index.html`.
         overwrite: whether files of an older leaderboard may be replaced.
     """
-    return build(gather(results, learning=True), Path(folder), overwrite)
+    return build(load(results, learning=True), Path(folder), overwrite)
 
 
 def build(
@@ -46,17 +41,10 @@ def build(
     field = field_of(data)
     if not any(contest.comparison.summaries for contest in field.contests):
         raise InvalidInput("there are no agents to compare: the results are of the reference only")
-    pages = dict(_pages(field))
-    for name in pages:
-        make_folder((folder / name).parent)
-        check_free(folder / name, overwrite)
-    for done, (name, make) in enumerate(pages.items()):
-        show(name, done, len(pages))
-        atomic_write(folder / name, make().encode(), overwrite)
-    return [folder / name for name in pages]
+    return write_files(folder, dict(_pages(field)), overwrite, show)[0]
 
 
-def _pages(field: Field) -> Iterator[tuple[str, Callable[[], str]]]:
+def _pages(field: Field) -> Iterator[tuple[str, Make]]:
     """The names of the pages, each with the function that makes it."""
     best, single = (Aggregation(field.contests, number) for number in (RESAMPLES, FEW_RESAMPLES))
     positions = {each.number: positions_in(field, single, each) for each in field.contests}

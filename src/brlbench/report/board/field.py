@@ -35,7 +35,7 @@ class Contest:
 
     @property
     def case(self) -> str:
-        """Whether the prior is accurate, in words."""
+        """The kind of prior, in words."""
         prior = self.data.settings["prior"] or "unnamed"
         return "accurate prior" if self.data.accurate else f"wrong prior, {prior}"
 

@@ -22,7 +22,7 @@ const tables = {
   improvement: new Table(find("improvement")),
 };
 
-// What the controls choose. A row has a number, those of its aggregates, and so on: see overview.py.
+// The view that the controls choose. Rows are as `_table` in overview.py writes them.
 function choose() {
   const rows = chosenValue("rows"), problem = chosenValue("problem");
   const view = content.views[state.offline][state.online];
@@ -107,7 +107,7 @@ function drawMatrix({ rows, view, columns, isSingle, prior }) {
       key: `on-${contests[k].page}`, title: contests[k].name, down: true,
       hint: `${contests[k].case}, ${contests[k].mdps} MDPs`,
       value: (row) => scoreOf(cells[c].get(row))[0],
-      look: (row) => (cells[c].get(row)?.isWinner ? "winner" : ""),
+      className: (row) => (cells[c].get(row)?.isWinner ? "winner" : ""),
       show: (row) => (cells[c].has(row) ? showCell(cells[c].get(row)) : NONE),
     })),
   ], items, (row) => (row.reference ? "reference last" : ""));

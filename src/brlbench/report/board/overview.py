@@ -5,47 +5,33 @@ page offers, so that there is one implementation of it.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ...analysis.aggregates import Estimate
-from ..quantities import QUANTITIES
+from ..quantities import QUANTITIES, column_texts, numbers_of
 from ..web.content import algorithms_content
 from .aggregation import Aggregation, Choice, rounded
 from .field import Contest, Field
 
 OFFLINE_LIMITS = (math.inf, 60.0, 1.0)
 ONLINE_LIMITS = (math.inf, 1e-2, 1e-3, 1e-4, 1e-5)
-PRIORS: dict[str, Callable[[Contest], bool]] = {
-    "all": lambda contest: True,
-    "accurate": lambda contest: contest.data.accurate,
-    "wrong": lambda contest: not contest.data.accurate,
-}
-
-
-class _Prior(NamedTuple):
-    """The experiments with a kind of prior."""
-
-    name: str
-    contests: list[Contest]
-
-    @property
-    def counted(self) -> list[Contest]:
-        """Those that count in aggregates: they have a scale."""
-        return [each for each in self.contests if each.has_scale]
 
 
 def overview_content(field: Field, best: Aggregation, single: Aggregation) -> dict[str, Any]:
     """The data of the overview: of the best agents of algorithms, and of single agents."""
-    priors = [
-        _Prior(name, chosen)
-        for name, is_in in PRIORS.items()
-        if (chosen := [each for each in field.contests if is_in(each)])
-    ]
+    kinds = {
+        "all": field.contests,
+        "accurate": [each for each in field.contests if each.data.accurate],
+        "wrong": [each for each in field.contests if not each.data.accurate],
+    }
+    priors = {name: contests for name, contests in kinds.items() if contests}
+    # Those with a scale count in aggregates.
+    counted = [[each for each in contests if each.has_scale] for contests in priors.values()]
     views = [
-        [_view(field, best, single, priors, (offline, online)) for online in ONLINE_LIMITS]
+        [_view(field, best, single, counted, (offline, online)) for online in ONLINE_LIMITS]
         for offline in OFFLINE_LIMITS
     ]
     return {
@@ -53,27 +39,18 @@ def overview_content(field: Field, best: Aggregation, single: Aggregation) -> di
         "agents": [
             [each.label, field.algorithms.index(each.algorithm), each.page] for each in field.agents
         ],
-        "quantities": [quantity.texts for quantity in QUANTITIES],
+        "quantities": list(map(column_texts, QUANTITIES)),
         "contests": [_contest(field, contest) for contest in field.contests],
         "priors": [
-            {
-                "name": prior.name,
-                "contests": [each.number for each in prior.contests],
-                "counted": len(prior.counted),
-            }
-            for prior in priors
+            {"name": name, "contests": [each.number for each in priors[name]], "counted": len(some)}
+            for name, some in zip(priors, counted, strict=True)
         ],
-        "offline": list(map(_finite, OFFLINE_LIMITS)),
-        "online": list(map(_finite, ONLINE_LIMITS)),
+        "offline": [None, *OFFLINE_LIMITS[1:]],  # JSON has no infinity
+        "online": [None, *ONLINE_LIMITS[1:]],
         "thresholds": rounded(best.thresholds.tolist()),
         "totals": {"best": best.totals, "single": single.totals},
         "views": views,
     }
-
-
-def _finite(limit: float) -> float | None:
-    """A limit for JSON, which has no infinity."""
-    return limit if math.isfinite(limit) else None
 
 
 def _contest(field: Field, contest: Contest) -> dict[str, Any]:
@@ -91,7 +68,7 @@ def _contest(field: Field, contest: Contest) -> dict[str, Any]:
         "played": [len(each.returns) for each in summaries],
         "scores": list(np.array([each.score for each in summaries]).T.copy()),
         "normalised": list(np.array(scaled).T.copy()) if scaled else None,
-        "costs": [quantity.values(summaries) for quantity in QUANTITIES],
+        "costs": [numbers_of(each, summaries) for each in QUANTITIES],
         "reference": max(references, key=lambda i: summaries[i].score.mean, default=None),
     }
 
@@ -100,7 +77,7 @@ def _view(
     field: Field,
     best: Aggregation,
     single: Aggregation,
-    priors: Sequence[_Prior],
+    counted: Sequence[Sequence[Contest]],  # by kind of prior
     limits: tuple[float, float],
 ) -> dict[str, Any]:
     """Ranks in each experiment within bounds on time, and a table per prior."""
@@ -116,7 +93,7 @@ def _view(
         {number: i for number, i in each.places.items() if i in within[number]}
         for each in field.agents
     ]
-    algorithms = [_table(field, best, list(by_algorithm.values()), each) for each in priors]
+    rows = list(by_algorithm.values())
     return {
         "contests": [
             {
@@ -126,10 +103,8 @@ def _view(
             }
             for number, each in enumerate(field.contests)
         ],
-        "best": [_compared(best, rows) for rows in algorithms],
-        "single": [
-            [row.content for row in _table(field, single, by_agent, each)] for each in priors
-        ],
+        "best": [_table(field, best, rows, each, compared=True) for each in counted],
+        "single": [_table(field, single, by_agent, each) for each in counted],
     }
 
 
@@ -149,30 +124,22 @@ def _short(rank: Estimate) -> list[float]:
     return [int(number) if number.is_integer() else number for number in rank]
 
 
-class _TableRow(NamedTuple):
-    """An algorithm or an agent, and the agents that stand for it in the experiments."""
-
-    number: int
-    agents: Choice
-    total: int | None  # the index of its aggregates; None if it lacks an experiment
-    rank: Estimate | None
-    costs: list[float | None]  # of each quantity the largest; None if it is not known
-
-    @property
-    def content(self) -> list[Any]:
-        """The row as JSON, with the number of its experiments."""
-        rank = None if self.rank is None else _short(self.rank)
-        return [self.number, self.total, len(self.agents), rank, self.costs]
-
-
 def _table(
-    field: Field, aggregation: Aggregation, places: Sequence[dict[int, int]], prior: _Prior
-) -> list[_TableRow]:
+    field: Field,
+    aggregation: Aggregation,
+    places: Sequence[dict[int, int]],
+    counted: Sequence[Contest],
+    compared: bool = False,
+) -> list[list[Any]]:
     """The rows that are in any of the experiments that count, highest interquartile mean first.
+
+    A row has its number, the index of its aggregates (None if it lacks an experiment), the number
+    of its experiments, its rank and its costs. If `compared`, rows with aggregates get a profile,
+    and all end with the probability to improve on the first.
 
     `places` has, by row and number of the experiment, the index of the agent that stands for it.
     """
-    numbers = [each.number for each in prior.counted]
+    numbers = [each.number for each in counted]
     choices = {
         row: tuple((number, chosen[number]) for number in numbers if number in chosen)
         for row, chosen in enumerate(places)
@@ -188,29 +155,24 @@ def _table(
     }
     complete = sorted(totals, key=lambda row: -aggregation.totals[totals[row]]["iqm"][0])
     ranks = aggregation.ranks(tuple(choices[row] for row in complete))
-    rank_of = dict(zip(complete, ranks, strict=True))
+    rank_of = dict(zip(complete, map(_short, ranks), strict=True))
     others = sorted(choices.keys() - totals.keys(), key=lambda row: (-len(choices[row]), row))
-    return [
-        _TableRow(row, choices[row], totals.get(row), rank_of.get(row), _costs(field, choices[row]))
+    table: list[list[Any]] = [
+        [row, totals.get(row), len(choices[row]), rank_of.get(row), _costs(field, choices[row])]
         for row in [*complete, *others]
     ]
-
-
-def _compared(aggregation: Aggregation, rows: Sequence[_TableRow]) -> list[list[Any]]:
-    """Rows as JSON; those with aggregates end with the probability to improve on the first."""
-    content = []
-    for row in rows:
-        improvement = None
-        if row.total is not None:
-            aggregation.add_profile(row.agents)
-            if row.agents != rows[0].agents:
-                improvement = rounded(aggregation.improvement(row.agents, rows[0].agents))
-        content.append([*row.content, improvement])
-    return content
+    for cells in table if compared else []:
+        agents, improvement = choices[cells[0]], None
+        if cells[0] in totals:
+            aggregation.add_profile(agents)
+            if cells[0] != complete[0]:
+                improvement = rounded(aggregation.improvement(agents, choices[complete[0]]))
+        cells.append(improvement)
+    return table
 
 
 def _costs(field: Field, agents: Choice) -> list[float | None]:
     """The largest of each quantity; None if it is not known everywhere."""
     summaries = [field.contests[number].entrants[i] for number, i in agents]
-    largest = (float(quantity.values(summaries).max()) for quantity in QUANTITIES)
+    largest = (float(numbers_of(each, summaries).max()) for each in QUANTITIES)
     return [None if math.isnan(cost) else cost for cost in largest]

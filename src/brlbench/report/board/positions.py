@@ -1,15 +1,15 @@
 """The position of every agent in an experiment: its rank, and how far it is behind the winner."""
 
 import math
-from typing import NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from ...analysis.aggregates import Estimate
 from ...analysis.significance import paired_z_test
+from ...results.display import format_number
 from ...results.score import Score
 from ...results.summary import Summary
-from ..quantities import QUANTITIES
+from ..answers import in_common
+from ..quantities import QUANTITIES, column_texts, number_of
 from ..words import format_p
 from .aggregation import Aggregation
 from .field import BoardAgent, Contest, Field
@@ -17,24 +17,16 @@ from .field import BoardAgent, Contest, Field
 Cell = tuple[float | str, str]
 """The value that a cell sorts by, empty if there is none, and its text."""
 
-
-class Column(NamedTuple):
-    """A column of the tables of positions."""
-
-    key: str
-    title: str
-    hint: str = ""
-    down: bool = False  # whether the largest come first
-
-
-COLUMNS = (
-    Column("rank", "Rank", "Place by mean score, with its 95% interval"),
-    Column("score", "Score ± 95%", down=True),
-    Column("normalised", "Normalised", down=True),
-    Column("behind", "Behind", "Mean paired difference to the best agent"),
-    Column("p", "p", "Of the paired one-sided Z-test", down=True),
-    *(Column(each.key, each.title, each.hint) for each in QUANTITIES),
-)
+_UNKNOWN: Cell = ("", "\N{EN DASH}")
+COLUMNS: list[dict[str, Any]] = [
+    {"key": "rank", "title": "Rank", "hint": "Place by mean score, with its 95% interval"},
+    {"key": "score", "title": "Score ± 95%", "down": True},  # the largest come first
+    {"key": "normalised", "title": "Normalised", "down": True},
+    {"key": "behind", "title": "Behind", "hint": "Mean paired difference to the best agent"},
+    {"key": "p", "title": "p", "hint": "Of the paired one-sided Z-test", "down": True},
+    *map(column_texts, QUANTITIES),
+]
+"""The columns of the tables of positions."""
 
 
 class Position(NamedTuple):
@@ -50,29 +42,30 @@ class Position(NamedTuple):
     p_value: float  # of the paired one-sided Z-test, without correction; NaN if not tested
 
     @property
-    def look(self) -> str:
+    def classes(self) -> str:
         """The classes of its row."""
-        looks = {
-            "winner": self.is_winner,
-            "best": self.is_best,
-            "reference last": self.agent.is_reference,
-        }
-        return " ".join(name for name, applies in looks.items() if applies)
+        names = (
+            "winner" * self.is_winner,
+            "best" * self.is_best,
+            "reference last" * self.agent.is_reference,
+        )
+        return " ".join(filter(None, names))
 
     @property
     def cells(self) -> list[Cell]:
         """Its cells in the tables of positions, one per column."""
-        score, scaled = self.summary.score, self.contest.normalised_score(self.summary)
+        rank, score, behind, p_value = self.rank, self.summary.score, self.behind, self.p_value
+        scaled = self.contest.normalised_score(self.summary)
+        numbers = [(each, number_of(each, self.summary)) for each in QUANTITIES]
         return [
-            _rank_cell(self.rank),
+            (rank.value, f"{rank.value:g} ({rank.low:g}\N{EN DASH}{rank.high:g})")
+            if rank
+            else _UNKNOWN,
             (score.mean, str(score)),
-            _scaled_cell(scaled),
-            ("", "") if self.behind is None else (self.behind.mean, str(self.behind)),
-            ("", "") if math.isnan(self.p_value) else (self.p_value, format_p(self.p_value)),
-            *(
-                (_sortable(each.value(self.summary)), each.text(self.summary))
-                for each in QUANTITIES
-            ),
+            _scaled_cell(scaled) if scaled else _UNKNOWN,
+            (behind.mean, str(behind)) if behind else ("", ""),
+            ("", "") if math.isnan(p_value) else (p_value, format_p(p_value)),
+            *(("" if n is None else n, format_number(quantity, n)) for quantity, n in numbers),
         ]
 
 
@@ -99,26 +92,12 @@ def positions_in(field: Field, aggregation: Aggregation, contest: Contest) -> li
 
 def _behind(contest: Contest, first: int, i: int) -> tuple[Score | None, float]:
     """The difference of an agent to the first, and the p-value of that."""
-    one, other = contest.comparison.testing[[first, i]]
-    common = ~np.isnan(one - other)
-    if common.sum() < 2:
+    one, other = in_common(*contest.comparison.testing[[first, i]])
+    if len(one) < 2:
         return None, math.nan
-    test = paired_z_test(one[common], other[common])
-    return Score.of(one[common] - other[common]), test.p_value
+    return Score.of(one - other), paired_z_test(one, other).p_value
 
 
-def _rank_cell(rank: Estimate | None) -> Cell:
-    if rank is None:
-        return "", "\N{EN DASH}"
-    return rank.value, f"{rank.value:g} ({rank.low:g}\N{EN DASH}{rank.high:g})"
-
-
-def _scaled_cell(score: Score | None) -> Cell:
-    if score is None:
-        return "", "\N{EN DASH}"
+def _scaled_cell(score: Score) -> Cell:
     width = "" if math.isnan(score.ci95) else f" ± {score.ci95:.3f}"
     return score.mean, f"{score.mean:.3f}{width}"
-
-
-def _sortable(value: float | None) -> float | str:
-    return "" if value is None or math.isnan(value) else value

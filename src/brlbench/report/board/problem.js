@@ -5,7 +5,7 @@ const state = { feature: content.feature, level: content.level, honest: false, h
 const [experiment] = content.experiments;
 const view = viewOf(experiment, state);
 const unbounded = { offline: Infinity, online: Infinity };
-const looks = looksWithin(view, view.comparison.within(Infinity, Infinity), unbounded);
+const classes = classesWithin(view, view.comparison.within(Infinity, Infinity), unbounded);
 const map = new BoundsMap(find("map"), find("legend"));
 const plot = new Scatter(find("online-plot"));
 const table = new Table(find("entrants"), { key: "rank", down: false });
@@ -20,7 +20,7 @@ function draw() {
   const areas = [areaOf(map.svg), areaOf(plot.svg)];
   map.draw(view, areas[0]);
   plot.draw(view, areas[1], view.online, view.onlineLabel);
-  plot.update(looks, Infinity);
+  plot.update(classes, Infinity);
 }
 
 listen("only-best", "change", ({ checked }) => {

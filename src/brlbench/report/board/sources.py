@@ -4,7 +4,8 @@ import base64
 import inspect
 import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from contextlib import suppress
+from typing import Any
 from urllib.parse import urlsplit
 
 from ...agents import AGENTS
@@ -19,51 +20,33 @@ from ..drawings import MOST_DRAWN, transitions
 from ..figures import render
 
 
-class Parameter(NamedTuple):
-    """A parameter of an agent, and what it means if the agent is built in."""
-
-    name: str
-    value: str
-    meaning: str
-
-
-def parameters_of(summary: Summary) -> list[Parameter]:
-    """The parameters of an agent that have a value."""
-    known = _declarations(summary)
+def parameters_of(summary: Summary) -> list[tuple[str, str, str]]:
+    """The parameters of an agent that have a value: name, value, and meaning if it is known."""
+    known: Mapping[str, Declaration] = {}
+    if summary.algorithm in AGENTS:
+        with suppress(InvalidInput):
+            known = AGENTS[summary.algorithm].declarations_with(summary.parameters)
     return [
-        Parameter(name, str(value), known[name].meaning if name in known else "")
+        (name, str(value), known[name].meaning if name in known else "")
         for name, value in summary.parameters.items()
         if value is not None
     ]
 
 
-def _declarations(summary: Summary) -> dict[str, Declaration]:
-    """The declared parameters of a built-in agent; none if it refuses them, or for other agents."""
-    made = AGENTS.get(summary.algorithm)
-    try:
-        return {} if made is None else made.declarations_with(summary.parameters)
-    except InvalidInput:
-        return {}
-
-
-class Origin(NamedTuple):
-    """The code of an agent, and its description."""
-
-    kind: str
-    module: str
-    reference: str
-    about: list[str]  # paragraphs
-
-
-def origin_of(summary: Summary) -> Origin:
-    """The origin of an agent, as far as the package knows it."""
+def origin_of(summary: Summary) -> dict[str, Any]:
+    """The code of an agent and its description in paragraphs, as far as the package knows them."""
     agent: Any = AGENTS.get(summary.algorithm)
     if agent is not None:
-        paragraphs = _paragraphs(agent)
-        return Origin("built in", agent.__module__, getattr(agent, "reference", ""), paragraphs)
-    if summary.is_own:
-        return Origin("written by a user", summary.algorithm, "", [])
-    return Origin("imported from the original library, BBRL", summary.algorithm, "", [])
+        kind, module = "built in", agent.__module__
+    else:
+        imported = "imported from the original library, BBRL"
+        kind, module = "written by a user" if summary.is_own else imported, summary.algorithm
+    return {
+        "kind": kind,
+        "module": module,
+        "reference": getattr(agent, "reference", ""),
+        "about": _paragraphs(agent) if agent else [],
+    }
 
 
 def known_problem(settings: Mapping[str, Any]) -> FlatDirichlet | None:

@@ -9,10 +9,14 @@ from ..web import render
 from ..web.content import page_content
 
 
+def render_page(data: ReportData) -> str:
+    """The page as HTML."""
+    if not any(experiment.summaries for experiment in data.experiments):
+        raise InvalidInput("there are no results to make a page from")
+    return render("page/page.html.j2", ("page/bound", "page/main"), page_content(data))
+
+
 def write_page(data: ReportData, path: Path, overwrite: bool = False) -> None:
     """Write the page."""
     check_free(path, overwrite)
-    if not any(experiment.summaries for experiment in data.experiments):
-        raise InvalidInput("there are no results to make a page from")
-    page = render("page/page.html.j2", ("page/bound", "page/main"), page_content(data))
-    atomic_write(path, page.encode(), overwrite)
+    atomic_write(path, render_page(data).encode(), overwrite)

@@ -45,15 +45,15 @@ function draw() {
 function update() {
   const { offline, online } = longest();
   const answer = view.comparison.within(offline, online);
-  const looks = looksWithin(view, answer, longest());
-  const z = new Map(answer.best.map((i, k) => [i, k ? view.comparison.pairs.z(answer.best[0], i) : -Infinity]));
-  Object.assign(view, { looks, z });
+  const classes = classesWithin(view, answer, longest());
+  const z = new Map(answer.best.map((i, k) => [i, k ? view.comparison.z(answer.best[0], i) : -Infinity]));
+  Object.assign(view, { classes, z });
   tellAnswer(answer);
   drawBest(answer);
   drawDifferences(answer);
   drawLearning(answer);
-  offlinePlot.update(looks, offline);
-  onlinePlot.update(looks, online);
+  offlinePlot.update(classes, offline);
+  onlinePlot.update(classes, online);
   map.update(answer);
   agentTable.update(["z", "within", "winner"]);
   clearTimeout(toWrite); // browsers refuse many changes of the address per second
@@ -82,8 +82,8 @@ const zText = (z) => {
   if (z === -Infinity) return "best";
   return z < content.far ? z.toFixed(2).replace("-0.00", "0.00") : `> ${content.far}`;
 };
-const isWithin = (i) => !view.looks[i].includes("out");
-const isWinner = (i) => view.looks[i].includes("winner");
+const isWithin = (i) => !view.classes[i].includes("out");
+const isWinner = (i) => view.classes[i].includes("winner");
 
 // The table of all agents: a column per number that is known, with its name in CSV files.
 function drawAgents() {
@@ -91,7 +91,7 @@ function drawAgents() {
   const column = (name, key, title, values, more) =>
     (values ? [{ name, key, title, value: (i) => values[i], format: score, ...more }] : []);
   const down = { down: true };
-  view.looks = experiment.labels.map(() => "");
+  view.classes = experiment.labels.map(() => "");
   view.z = new Map();
   agentTable.draw([
     { name: "agent", key: "agent", title: "Agent", kind: "name", value: (i) => experiment.labels[i], show: label },
@@ -110,7 +110,7 @@ function drawAgents() {
       name: "winner", key: "winner", title: "Winner", ...down, value: isWinner,
       show: (i) => (view.references.includes(i) ? "reference" : isWinner(i) ? "★ winner" : ""),
     },
-  ], view.listed, (i) => view.looks[i]);
+  ], view.listed, (i) => view.classes[i]);
   for (const { item, node } of agentTable.rows) {
     const highlight = (agent) => [offlinePlot, onlinePlot].forEach((plot) => plot.highlight(agent));
     node.addEventListener("pointerenter", () => highlight(item));
@@ -137,12 +137,12 @@ function drawBest({ best, winners }) {
   find("best").tFoot.replaceChildren(...limit);
 }
 
-// How far each of the best agents is behind the first of them, on the same MDPs.
+// Paired differences of the best agents to the first of them.
 function drawDifferences({ best: [first, ...others] }) {
   const { measured, score, comparison } = view, { scores } = measured;
   const width = Math.min(460, Math.max(110, 0.42 * find("differences").parentElement.clientWidth - 20));
   const rows = others.map((i) => {
-    const mean = scores[i] - scores[first], half = comparison.pairs.width(first, i);
+    const mean = scores[i] - scores[first], half = comparison.width(first, i);
     return { i, mean, half, ends: [mean - (half || 0), mean + (half || 0)] };
   });
   const scale = intervalScale(rows.map(({ ends }) => ends), width, 0);
@@ -182,7 +182,7 @@ function drawLearning({ best, winners }) {
   const reference = referenceCurve();
   if (!reference) return;
   const regrets = lines.map(({ points, ...line }) => ({ ...line, points: regretOf(points, reference) }));
-  const least = { at: reference.at(-1).mean - bound, name: "no agent ends below", look: "limit" };
+  const least = { at: reference.at(-1).mean - bound, name: "no agent ends below", className: "limit" };
   regretPlot.draw(learningAreas[1], regrets, bound === null ? [] : [least], score);
 }
 
@@ -229,7 +229,7 @@ function tellAbout() {
   find("notes").replaceChildren(...notes.map((note) => element("p", {}, note)));
 }
 
-// What the controls show, for print.
+// The choices of the controls, for print.
 function tellChoice() {
   const left = algorithms.filter((_, k) => k !== content.reference && state.hidden.has(k));
   const parts = [

@@ -1,4 +1,4 @@
-// What all pages share: their data, their state in the address, filters, and the theme.
+// Code that all pages share: their data, their state in the address, filters, and the theme.
 
 const find = (id) => document.getElementById(id);
 const content = await readContent().catch((error) => {

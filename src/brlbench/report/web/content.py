@@ -20,9 +20,9 @@ from ...results.summary import Summary
 from ...results.times import ONLINE
 from ..answers import rows_on
 from ..data import REFERENCE, ExperimentData, ReportData
-from ..looks import looks_of
-from ..quantities import QUANTITIES, feature_texts
-from ..words import format_bound
+from ..quantities import QUANTITIES, column_texts, numbers_of
+from ..styles import styles_of
+from ..words import feature_texts, format_bound
 
 LEVELS = (0.8, 0.9, 0.95, 0.975, 0.99, 0.995, 0.999)
 _LIMITS = [NormalDist().inv_cdf(level) for level in LEVELS]
@@ -70,8 +70,8 @@ def page_content(
 
 
 def algorithms_content(algorithms: Sequence[str]) -> list[dict[str, Any]]:
-    """The names and the looks of algorithms."""
-    return [{"name": name, **look._asdict()} for name, look in looks_of(algorithms).items()]
+    """The names and the styles of algorithms."""
+    return [{"name": name, **style._asdict()} for name, style in styles_of(algorithms).items()]
 
 
 def bound_content(bound: float | None) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _experiment(
     features = _features(experiment)
     comparisons = [Comparison(summaries, honest=honest) for honest in halves]
     ranked = [_ranked(comparison, features) for comparison in comparisons]
-    quantities = [(each, each.values(summaries)) for each in QUANTITIES]
+    quantities = [(each, numbers_of(each, summaries)) for each in QUANTITIES]
     learners = [
         i for i in sorted({i for agents in ranked for i in agents}) if summaries[i].learning
     ]
@@ -140,7 +140,7 @@ def _experiment(
             for name in features
         ],
         "quantities": [
-            {**quantity.texts, "values": values}
+            {**column_texts(quantity), "values": values}
             for quantity, values in quantities
             if not np.isnan(values).all()
         ],

@@ -1,4 +1,4 @@
-// The page's data: JSON whose arrays of numbers report/web/packing.py has packed.
+// The page's data: JSON whose arrays of numbers report/web/__init__.py has packed.
 
 const STORES = { f8: Float64Array, f4: Float32Array, i2: Int16Array };
 

@@ -42,8 +42,8 @@ function colourAlgorithms(algorithms) {
 
 function mark(algorithm) {
   const path = shape("path", { d: markerPath(algorithm) });
-  const look = { class: "mark", viewBox: "-6 -6 12 12", color: algorithm.color };
-  return shape("svg", { ...look, "aria-hidden": true }, path);
+  const attributes = { class: "mark", viewBox: "-6 -6 12 12", "aria-hidden": true };
+  return shape("svg", { ...attributes, color: algorithm.color }, path);
 }
 
 // Long names break after brackets and commas.
@@ -146,7 +146,7 @@ function frame(svg, area, x, y, xLabel, yLabel) {
   svg.replaceChildren(...parts);
 }
 
-// Where a plot draws. The view box lets a printed page scale what was drawn for the screen.
+// The area of a plot. The view box lets a printed page scale what was drawn for the screen.
 function areaOf(svg) {
   const { width, height } = svg.getBoundingClientRect();
   if (width) svg.setAttribute("viewBox", `0 0 ${width} ${height}`);

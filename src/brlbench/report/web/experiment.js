@@ -1,16 +1,22 @@
 // An experiment and its winners within time bounds, as brlbench.analysis.bounds finds them: a test
 // compares both on all shipped results.
 
-// Paired comparisons of the agents that can be the best of their algorithm. Ranks are best first;
-// each agent is compared with all below it.
-class Pairs {
-  constructor({ ranked, tests, widths, widest }) {
-    Object.assign(this, { tests, widths, widest });
-    this.count = ranked.length;
-    this.rank = new Map(ranked.map((agent, rank) => [agent, rank]));
+// The agents that can be the best of their algorithm, ready to be compared within any bounds.
+class Comparison {
+  constructor(experiment, feature, honest, limit, competes) {
+    const { ranked, tests, widths, widest } = experiment.measured[Number(honest)];
+    const { offline, algorithms } = experiment, online = timesOf(experiment, feature);
+    Object.assign(this, { offline, online, algorithms, limit, tests, widths, widest, count: ranked.length });
+    this.rank = new Map(ranked.map((agent, rank) => [agent, rank])); // best first
+    const undominated = {}; // by algorithm: agents that no better one dominates
+    this.ranked = ranked.filter((i) => {
+      const better = (undominated[algorithms[i]] ??= []);
+      const dominated = better.some((k) => offline[k] <= offline[i] && online[k] <= online[i]);
+      return competes(i) && !dominated && better.push(i);
+    });
   }
 
-  // The Z statistic.
+  // The Z statistic of the paired test.
   z(better, worse) {
     return better === worse ? 0 : this.tests[this.place(better, worse)] / content.steps;
   }
@@ -20,27 +26,10 @@ class Pairs {
     return (this.widths[this.place(better, worse)] ?? NaN) * this.widest;
   }
 
+  // Each agent is compared with all that rank below it.
   place(better, worse) {
     const first = this.rank.get(better), second = this.rank.get(worse);
     return (first * (2 * this.count - first - 1)) / 2 + second - first - 1;
-  }
-}
-
-class Comparison {
-  constructor(experiment, feature, honest, limit, competes) {
-    this.offline = experiment.offline;
-    this.online = timesOf(experiment, feature);
-    this.algorithms = experiment.algorithms;
-    const measured = experiment.measured[Number(honest)], { ranked } = measured;
-    this.pairs = new Pairs(measured);
-    this.limit = limit;
-    const { offline, online } = this;
-    const undominated = {}; // by algorithm: agents that no better one dominates
-    this.ranked = ranked.filter((i) => {
-      const better = (undominated[this.algorithms[i]] ??= []);
-      const dominated = better.some((k) => offline[k] <= offline[i] && online[k] <= online[i]);
-      return competes(i) && !dominated && better.push(i);
-    });
   }
 
   // The best agent of each algorithm, best first, and the winners among them.
@@ -58,7 +47,7 @@ class Comparison {
   }
 
   winnersOf(best) {
-    return best.filter((i) => this.pairs.z(best[0], i) < this.limit);
+    return best.filter((i) => this.z(best[0], i) < this.limit);
   }
 
   // All answers. A cell holds for bounds from offline[row] and online[column] up to the next ones:
@@ -85,7 +74,7 @@ class Comparison {
 
 const timesOf = (experiment, feature) => experiment.features.find(({ key }) => key === feature).values;
 
-// What plots and tables show of an experiment. `hidden` has the numbers of algorithms.
+// The view of an experiment that plots and tables show. `hidden` has the numbers of algorithms.
 function viewOf(experiment, { feature, honest, level, hidden }) {
   const measured = experiment.measured[Number(honest)];
   const agents = experiment.labels.map((_, i) => i);
@@ -109,14 +98,14 @@ function viewOf(experiment, { feature, honest, level, hidden }) {
   };
 }
 
-// How each agent is drawn within bounds.
-function looksWithin({ experiment, online, references }, { best, winners }, longest) {
-  const looks = experiment.labels.map((_, i) =>
+// The classes of each agent within bounds.
+function classesWithin({ experiment, online, references }, { best, winners }, longest) {
+  const classes = experiment.labels.map((_, i) =>
     experiment.offline[i] <= longest.offline && online[i] <= longest.online ? "" : "out");
-  for (const i of best) looks[i] = "best";
-  for (const i of winners) looks[i] = "best winner";
-  for (const i of references) looks[i] += " reference";
-  return looks;
+  for (const i of best) classes[i] = "best";
+  for (const i of winners) classes[i] = "best winner";
+  for (const i of references) classes[i] += " reference";
+  return classes;
 }
 
 const scoreText = ({ measured, score }, i) => `${score(measured.scores[i])} ± ${score(measured.ci95[i])}`;
@@ -144,7 +133,7 @@ function describe(view, i) {
 
 // The lines to compare scores with: what no agent can pass, and the score of the reference.
 function scoreLines({ bound, boundText }, references) {
-  const limit = { at: bound, text: boundText, name: "no agent can pass", look: "limit" };
+  const limit = { at: bound, text: boundText, name: "no agent can pass", className: "limit" };
   const lines = bound === null ? [] : [limit];
   if (references.length) lines.push({ at: Math.max(...references), name: "optimal" });
   return lines;

@@ -34,7 +34,7 @@ class LearningPlot {
   }
 }
 
-// How much less an agent has than the reference has at the same decision.
+// The regret: the reference's mean minus the agent's, at each decision.
 function regretOf(points, reference) {
   return points.map(({ decision, mean }, k) => ({ decision, mean: reference[k].mean - mean, ci95: 0 }));
 }

@@ -2,7 +2,7 @@
 
 const MOST_SETS = 12; // in the legend, until all are asked for or printed
 const TILE = 9; // pixels, the width of a stripe
-// Hatchings of a tile, before it is turned by 45 degrees; in the order of report/looks.py.
+// Hatchings of a tile, before it is turned by 45 degrees; in the order of report/styles.py.
 const HATCHES = [
   "",
   "M0,4.5h9", // \\
@@ -77,8 +77,8 @@ class BoundsMap {
     const items = this.sets.map((set, k) => {
       const names = set.algorithms.map((a) => algorithms[a].name).join(", ");
       const swatch = swatchOf(set.fills);
-      const look = k < MOST_SETS ? "" : "more";
-      set.item = element("li", { class: look }, element("b", {}, set.letter), swatch, element("span", {}, names));
+      const className = k < MOST_SETS ? "" : "more";
+      set.item = element("li", { class: className }, element("b", {}, set.letter), swatch, element("span", {}, names));
       set.item.addEventListener("pointerenter", () => this.emphasise(set));
       set.item.addEventListener("pointerleave", () => this.emphasise(null));
       return set.item;
@@ -187,8 +187,8 @@ function paint(winners, id, definitions) {
     const stripe = shape("rect", { x: k * TILE, width: TILE, height: TILE });
     stripe.style.fill = color;
     if (!hatch) return [stripe];
-    const look = { class: hatch === 2 ? "hatch dots" : "hatch", d: HATCHES[hatch] };
-    return [stripe, shape("path", { ...look, transform: `translate(${k * TILE})` })];
+    const attributes = { class: hatch === 2 ? "hatch dots" : "hatch", d: HATCHES[hatch] };
+    return [stripe, shape("path", { ...attributes, transform: `translate(${k * TILE})` })];
   });
   const size = { width: TILE * winners.length, height: TILE, patternUnits: "userSpaceOnUse" };
   definitions.append(shape("pattern", { id, ...size, patternTransform: "rotate(45)" }, ...stripes));

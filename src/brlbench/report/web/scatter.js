@@ -29,7 +29,7 @@ class Scatter {
       const node = shape("g", { transform: `translate(${px} ${py})`, color: algorithm.color },
         shape("line", { y1: -bar, y2: bar }),
         shape("path", { d: markerPath(algorithm) }));
-      return { agent: i, x: px, y: py, node, look: null };
+      return { agent: i, x: px, y: py, node, className: null };
     }).sort((a, b) => a.x - b.x || a.agent - b.agent);
     this.dots = shape("g", {}, ...this.points.map((point) => point.node));
     this.beyond = shape("rect", { class: "beyond", y: area.top, height: area.bottom - area.top });
@@ -40,18 +40,18 @@ class Scatter {
     this.legend.replaceChildren(...kinds.map((k) => element("li", {}, mark(algorithms[k]), algorithms[k].name)));
   }
 
-  update(looks, bound) {
+  update(classes, bound) {
     const { right } = this.area, x = this.x.at(bound);
     this.beyond.setAttribute("x", x);
     this.beyond.setAttribute("width", right - x);
     this.line.setAttribute("x1", x);
     this.line.setAttribute("x2", x);
     for (const point of this.points) {
-      const look = looks[point.agent];
-      if (look === point.look) continue;
-      point.node.setAttribute("class", `agent ${look}`);
-      point.look = look;
-      if (look.includes("best")) this.dots.append(point.node); // on top of the others
+      const className = classes[point.agent];
+      if (className === point.className) continue;
+      point.node.setAttribute("class", `agent ${className}`);
+      point.className = className;
+      if (className.includes("best")) this.dots.append(point.node); // on top of the others
     }
   }
 
@@ -109,12 +109,12 @@ function drawLines(lines, y, area, format) {
   const isAbove = ({ at }) => y.at(at) < top;
   let free = top + 14;
   return [...lines].sort((a, b) => isAbove(a) - isAbove(b) || b.at - a.at).flatMap((line) => {
-    const { name, text = format(line.at), look = "reference" } = line;
+    const { name, text = format(line.at), className = "reference" } = line;
     const place = y.at(line.at), height = Math.max(free, place + 14);
     free = height + 15;
-    const told = isAbove(line) ? `${name}, far above: ${text} ↑` : `${name} ${text}`;
-    const words = shape("text", { x: right - 6, y: height, "text-anchor": "end" }, told);
+    const label = isAbove(line) ? `${name}, far above: ${text} ↑` : `${name} ${text}`;
+    const words = shape("text", { x: right - 6, y: height, "text-anchor": "end" }, label);
     if (isAbove(line)) return [words];
-    return [shape("line", { class: look, x1: left, x2: right, y1: place, y2: place }), words];
+    return [shape("line", { class: className, x1: left, x2: right, y1: place, y2: place }), words];
   });
 }

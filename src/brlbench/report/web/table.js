@@ -11,12 +11,12 @@ function headOf({ key, title = "", hint, down, kind = "number" }) {
   return element("th", attributes, ...[title].flat());
 }
 
-function cellOf({ kind = "number", value, show, format, look }, item) {
+function cellOf({ kind = "number", value, show, format, className }, item) {
   const parts = [show ? show(item) : format(value(item))].flat();
   if (kind === "name") return element("th", { scope: "row", class: kind }, ...parts);
   const number = value?.(item);
   return element("td", {
-    class: look ? `${kind} ${look(item)}` : kind, "data-value": isMissing(number) ? "" : Number(number),
+    class: className ? `${kind} ${className(item)}` : kind, "data-value": isMissing(number) ? "" : Number(number),
   }, ...parts);
 }
 
@@ -32,12 +32,12 @@ class Table {
     this.restore();
   }
 
-  draw(columns, items, look = () => "") {
-    Object.assign(this, { columns, look });
+  draw(columns, items, className = () => "") {
+    Object.assign(this, { columns, className });
     this.head.replaceChildren(element("tr", {}, ...columns.map(headOf)));
     this.rows = items.map((item) => {
       const cells = columns.map((column) => cellOf(column, item));
-      return { item, node: element("tr", { class: look(item) }, ...cells) };
+      return { item, node: element("tr", { class: className(item) }, ...cells) };
     });
     this.prepare();
   }
@@ -46,7 +46,7 @@ class Table {
   update(keys) {
     const places = this.columns.flatMap(({ key }, k) => (keys.includes(key) ? [k] : []));
     for (const { item, node } of this.rows) {
-      if (node.className !== this.look(item)) node.className = this.look(item);
+      if (node.className !== this.className(item)) node.className = this.className(item);
       for (const k of places) {
         const cell = cellOf(this.columns[k], item);
         if (!cell.isEqualNode(node.cells[k])) node.cells[k].replaceWith(cell);

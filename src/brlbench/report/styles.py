@@ -1,7 +1,8 @@
 """The colour, marker and hatching of every algorithm: the same in all figures and pages."""
 
 import zlib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 # Okabe and Ito's colours with Tol's wine for their yellow, which is faint on white: people with any
@@ -27,13 +28,18 @@ _TABLE = (
     ("spread", "bolt", "vpi", "mbie-eb", "vbrb", "sparse-prior", "random-mix", "ann"),
     ("", "", "", "", "bonus", "eubrl", "", ""),
 )
+_DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (8, 4)))
 _COLUMNS = len(COLOURS)
 _PLACES = {name: i for i, name in enumerate(sum(_TABLE, ())) if name}
 _OWN = range(len(_TABLE) * _COLUMNS, len(HATCHES) * _COLUMNS)  # places for agents of users
 
 
-class Look(NamedTuple):
-    """The look of an algorithm in figures and pages."""
+PointStyles = dict[str, dict[str, Any]]
+"""Colours and markers by name, as Matplotlib calls them."""
+
+
+class Style(NamedTuple):
+    """The style of an algorithm in figures and pages."""
 
     light: str
     dark: str
@@ -46,8 +52,8 @@ class Look(NamedTuple):
         return {"color": self.light, "marker": self.marker}
 
 
-def looks_of(algorithms: Iterable[str]) -> dict[str, Look]:
-    """A look for each algorithm, in the order given; no two are alike if there are at most 64.
+def styles_of(algorithms: Iterable[str]) -> dict[str, Style]:
+    """A style for each algorithm, in the order given; no two are alike if there are at most 64.
 
     Built-in algorithms have places in a table. The place of any other follows from its name; where
     two names lead to one place, the second in alphabetical order takes the next free one.
@@ -61,14 +67,29 @@ def looks_of(algorithms: Iterable[str]) -> dict[str, Look]:
         wanted = [*_OWN[first:], *_OWN[:first], *free]
         places[name] = next((place for place in wanted if place not in taken), wanted[0])
         taken.add(places[name])
-    return {name: _look(places[name]) for name in names}
+    return {name: _style(places[name]) for name in names}
 
 
-def series(names: Iterable[str]) -> dict[str, Look]:
-    """Looks in order, for what is no algorithm."""
-    return {name: _look(place) for place, name in enumerate(names)}
+def point_styles(algorithms: Iterable[str]) -> PointStyles:
+    """The colour and the marker of each algorithm."""
+    return {name: style.points for name, style in styles_of(algorithms).items()}
 
 
-def _look(place: int) -> Look:
+def line_styles(agents: Mapping[str, str]) -> PointStyles:
+    """Lines for agents, given as algorithms by label: agents of one algorithm differ in dashes."""
+    styles, used = point_styles(agents.values()), Counter[str]()
+    lines = {}
+    for label, algorithm in agents.items():
+        lines[label] = {**styles[algorithm], "linestyle": _DASHES[used[algorithm] % len(_DASHES)]}
+        used[algorithm] += 1
+    return lines
+
+
+def series(names: Iterable[str]) -> dict[str, Style]:
+    """PointStyles in order, for what is no algorithm."""
+    return {name: _style(place) for place, name in enumerate(names)}
+
+
+def _style(place: int) -> Style:
     row, column = divmod(place, _COLUMNS)
-    return Look(*COLOURS[column], _MARKERS[(row + column) % len(_MARKERS)], row)
+    return Style(*COLOURS[column], _MARKERS[(row + column) % len(_MARKERS)], row)

@@ -8,14 +8,9 @@ from matplotlib.axes import Axes
 from brlbench import AGENTS
 from brlbench.mdps.sparse import Floats
 from brlbench.report.answers import answer
-from brlbench.report.figures import (
-    score_against_online_time,
-    score_against_time,
-    styles,
-    styles_of_agents,
-)
-from brlbench.report.looks import COLOURS, looks_of
+from brlbench.report.figures import score_against_online_time, score_against_time
 from brlbench.report.map import best_algorithms_map
+from brlbench.report.styles import COLOURS, line_styles, point_styles, styles_of
 from helpers.made_results import experiment, summary
 
 # Machado, Oliveira and Fernandes (2009): what people see without one kind of cones.
@@ -45,27 +40,27 @@ def test_colours_differ_for_any_vision(vision: str, ground: int) -> None:
 
 def test_built_in_algorithms_look_alike_whatever_else_is_shown() -> None:
     names = list(dict.fromkeys([*AGENTS, "hindsight", "ann", "mine:Agent"]))
-    together = looks_of(reversed(names))
-    assert all(looks_of([name])[name] == together[name] for name in names)
-    assert len({(look.light, look.marker) for look in together.values()}) == len(names)
-    assert len({(look.light, look.hatch) for look in together.values()}) == len(names)
-    assert all(together[name].hatch < 4 for name in AGENTS), "add the agent to report/looks.py"
+    together = styles_of(reversed(names))
+    assert all(styles_of([name])[name] == together[name] for name in names)
+    assert len({(style.light, style.marker) for style in together.values()}) == len(names)
+    assert len({(style.light, style.hatch) for style in together.values()}) == len(names)
+    assert all(together[name].hatch < 4 for name in AGENTS), "add the agent to report/styles.py"
     # Those that the paper's maps show most have colours of their own.
-    common = looks_of(["bamcp", "opps-ds", "soft-max", "beb", "epsilon-greedy", "bfs3", "random"])
-    assert [look.hatch for look in common.values()] == [0] * 7
+    common = styles_of(["bamcp", "opps-ds", "soft-max", "beb", "epsilon-greedy", "bfs3", "random"])
+    assert [style.hatch for style in common.values()] == [0] * 7
 
 
 def test_agents_of_users_are_told_apart() -> None:
     names = [f"mine:Agent{i}" for i in range(30)]
-    looks = looks_of([*names, *AGENTS])
-    assert len({(look.light, look.hatch) for look in looks.values()}) == len(looks)
-    assert styles(names) == {name: looks[name].points for name in names}
+    styles = styles_of([*names, *AGENTS])
+    assert len({(style.light, style.hatch) for style in styles.values()}) == len(styles)
+    assert point_styles(names) == {name: styles[name].points for name in names}
 
 
 def test_agents_of_one_algorithm_share_its_colour_and_differ_in_dashes() -> None:
-    lines = styles_of_agents({"psrl(a=1)": "psrl", "beb": "beb", "psrl(a=2)": "psrl"})
+    lines = line_styles({"psrl(a=1)": "psrl", "beb": "beb", "psrl(a=2)": "psrl"})
     first, _, second = lines.values()
-    assert first["color"] == second["color"] == styles(["psrl"])["psrl"]["color"]
+    assert first["color"] == second["color"] == point_styles(["psrl"])["psrl"]["color"]
     assert first["marker"] == second["marker"]
     assert first["linestyle"] != second["linestyle"]
 

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from ..agents import make_agent
 from ..agents.base import Agent, CompiledAgent, TrainingStopped
-from ..executors.base import Call, Done, Executor, Limits, Notify
-from ..executors.futures import completed
+from ..executors.base import Call, Done, Executor, Limits, Notify, completed
 from ..protocol.experiment import Experiment
 from ..protocol.machine import Waiting
 from ..protocol.playing import Part, play

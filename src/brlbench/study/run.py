@@ -16,8 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from ..executors.base import Call, Done, Executor, Failed, Outcome
-from ..executors.futures import POLL_SECONDS
+from ..executors.base import POLL_SECONDS, Call, Done, Executor, Failed, Outcome
 from ..protocol.experiment import Experiment
 from ..protocol.luck import OnDrawn, can_adjust
 from ..protocol.playing import Part

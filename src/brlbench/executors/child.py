@@ -63,16 +63,18 @@ class Clock:
     def left(self) -> tuple[float, float]:
         """Seconds until the next timeout, and the length of that timeout."""
         limits, first = self._limits, self._first_message
-        active = [
-            (self._heard, limits.seconds),
-            (self._heard if first is None else first, limits.total),
-        ]
-        more = limits.preparation if first is None else 0.0
         if not self.has_started:
-            active, more = [(self._heard, _START_SECONDS)], 0.0
-        ends = [
-            (since + limit + more, limit + more) for since, limit in active if limit is not None
-        ]
+            active = [(self._heard, _START_SECONDS)]
+        elif first is None:
+            active = [
+                (self._heard, limit + limits.preparation)
+                for limit in (limits.seconds, limits.total)
+                if limit is not None
+            ]
+        else:
+            pairs = (self._heard, limits.seconds), (first, limits.total)
+            active = [(since, limit) for since, limit in pairs if limit is not None]
+        ends = [(since + limit, limit) for since, limit in active]
         end, limit = min(ends, default=(math.inf, math.inf))
         return end - time.monotonic(), limit
 

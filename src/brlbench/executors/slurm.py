@@ -23,6 +23,88 @@ _MOST_WORKERS = 100_000
 _COMMAND_SECONDS = 60
 
 
+class Pool:
+    """SLURM jobs of one size, none at first. The scheduler of their workers is in this process.
+
+    Args:
+        options: resources of each job; `InvalidInput` if SLURM refuses them.
+        stack: the pool ends when this is closed.
+    """
+
+    def __init__(self, options: SlurmOptions, stack: ExitStack) -> None:
+        self.dask = Dask()
+        self.num_jobs = 0
+        self._options = options
+        self._lost: list[str] = []  # SLURM jobs that ended since a call last finished
+        self._finished = 0
+        with ExitStack() as opened:
+            self._cluster = opened.enter_context(_cluster(options))
+            _check_script(self._cluster.job_script())
+            self.dask.connect(self._cluster, opened)
+            stack.push(opened.pop_all())
+
+    @property
+    def wanted(self) -> int:
+        """The number of jobs that its unfinished calls can use."""
+        return math.ceil(self.dask.num_unfinished / self._options.cores)
+
+    def grow(self, more: int) -> None:
+        """Submit more jobs."""
+        self.num_jobs += more
+        self._cluster.scale(jobs=self.num_jobs)
+
+    def shrink(self, most: int) -> None:
+        """Cancel at most this many jobs: only idle ones, those not yet running first."""
+        self.num_jobs -= self._cluster.sync(self._cancel_idle, most)
+
+    async def _cancel_idle(self, most: int) -> int:
+        workers = {state.name: state for state in self._cluster.scheduler.workers.values()}
+        idle = []
+        for job, spec in self._cluster.worker_spec.items():
+            names = [f"{job}{suffix}" for suffix in spec.get("group", [""])]
+            states = [workers[name] for name in names if name in workers]
+            if not any(state.processing for state in states):
+                idle.append((len(states), job))
+        cancelled = [job for _, job in sorted(idle)[:most]]
+        await self._cluster.scale_down(cancelled)
+        return len(cancelled)
+
+    def submitted(self) -> dict[str, Any]:
+        """The submitted jobs, by name."""
+        return dict(self._cluster.workers)
+
+    def replace(self, ended: dict[str, Any]) -> None:
+        """Replace jobs that ended, if there are calls for them.
+
+        Gives up if they keep ending without finishing a call.
+        """
+        if self._finished != self.dask.num_finished:
+            self._finished = self.dask.num_finished
+            self._lost.clear()
+        needless = list(ended)[: max(0, self.num_jobs - self.wanted)]
+        self.num_jobs -= len(needless)
+        lost = [job for name, job in ended.items() if name not in needless]
+        self._lost += [f"job {job.job_id}" if job.job_id else "refused" for job in lost]
+        self._cluster.sync(self._forget, ended, needless)
+        if len(self._lost) > REPEATS * max(1, self.num_jobs):
+            logs = self._options.log_directory
+            where = f"see the logs in {logs}" if logs else "set log_directory to see why"
+            self.dask.fail(
+                ExecutorError(
+                    f"{len(self._lost)} SLURM jobs have ended without finishing a call, "
+                    f"the last was {self._lost[-1]}: {where}"
+                )
+            )
+        else:
+            self._cluster.scale(jobs=self.num_jobs)  # submits those that are missing
+
+    async def _forget(self, ended: dict[str, Any], needless: list[str]) -> None:
+        for name in ended:
+            self._cluster.workers.pop(name, None)
+        for name in needless:
+            self._cluster.worker_spec.pop(name, None)
+
+
 class Slurm:
     """SLURM jobs for up to a number of concurrent calls.
 
@@ -127,88 +209,6 @@ class Slurm:
     @property
     def _free(self) -> int:
         return self._num_jobs - sum(pool.num_jobs for pool in self._pools.values())
-
-
-class Pool:
-    """SLURM jobs of one size, none at first. The scheduler of their workers is in this process.
-
-    Args:
-        options: resources of each job; `InvalidInput` if SLURM refuses them.
-        stack: the pool ends when this is closed.
-    """
-
-    def __init__(self, options: SlurmOptions, stack: ExitStack) -> None:
-        self.dask = Dask()
-        self.num_jobs = 0
-        self._options = options
-        self._lost: list[str] = []  # SLURM jobs that ended since a call last finished
-        self._finished = 0
-        with ExitStack() as opened:
-            self._cluster = opened.enter_context(_cluster(options))
-            _check_script(self._cluster.job_script())
-            self.dask.connect(self._cluster, opened)
-            stack.push(opened.pop_all())
-
-    @property
-    def wanted(self) -> int:
-        """The number of jobs that its unfinished calls can use."""
-        return math.ceil(self.dask.num_unfinished / self._options.cores)
-
-    def grow(self, more: int) -> None:
-        """Submit more jobs."""
-        self.num_jobs += more
-        self._cluster.scale(jobs=self.num_jobs)
-
-    def shrink(self, most: int) -> None:
-        """Cancel at most this many jobs: only idle ones, those not yet running first."""
-        self.num_jobs -= self._cluster.sync(self._cancel_idle, most)
-
-    async def _cancel_idle(self, most: int) -> int:
-        workers = {state.name: state for state in self._cluster.scheduler.workers.values()}
-        idle = []
-        for job, spec in self._cluster.worker_spec.items():
-            names = [f"{job}{suffix}" for suffix in spec.get("group", [""])]
-            states = [workers[name] for name in names if name in workers]
-            if not any(state.processing for state in states):
-                idle.append((len(states), job))
-        cancelled = [job for _, job in sorted(idle)[:most]]
-        await self._cluster.scale_down(cancelled)
-        return len(cancelled)
-
-    def submitted(self) -> dict[str, Any]:
-        """The submitted jobs, by name."""
-        return dict(self._cluster.workers)
-
-    def replace(self, ended: dict[str, Any]) -> None:
-        """Replace jobs that ended, if there are calls for them.
-
-        Gives up if they keep ending without finishing a call.
-        """
-        if self._finished != self.dask.num_finished:
-            self._finished = self.dask.num_finished
-            self._lost.clear()
-        needless = list(ended)[: max(0, self.num_jobs - self.wanted)]
-        self.num_jobs -= len(needless)
-        lost = [job for name, job in ended.items() if name not in needless]
-        self._lost += [f"job {job.job_id}" if job.job_id else "refused" for job in lost]
-        self._cluster.sync(self._forget, ended, needless)
-        if len(self._lost) > REPEATS * max(1, self.num_jobs):
-            logs = self._options.log_directory
-            where = f"see the logs in {logs}" if logs else "set log_directory to see why"
-            self.dask.fail(
-                ExecutorError(
-                    f"{len(self._lost)} SLURM jobs have ended without finishing a call, "
-                    f"the last was {self._lost[-1]}: {where}"
-                )
-            )
-        else:
-            self._cluster.scale(jobs=self.num_jobs)  # submits those that are missing
-
-    async def _forget(self, ended: dict[str, Any], needless: list[str]) -> None:
-        for name in ended:
-            self._cluster.workers.pop(name, None)
-        for name in needless:
-            self._cluster.worker_spec.pop(name, None)
 
 
 def shares(wanted: list[int], total: int) -> list[int]:

@@ -13,9 +13,9 @@ from brlbench.results.score import Score
 from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
-from brlbench.study.run import Progress, Run
+from brlbench.study.run import Run
 from brlbench.study.status import read_status
-from brlbench.study.tally import Running
+from brlbench.study.tally import Progress, Running
 from helpers.made_studies import (
     GATED,
     SMALL,
@@ -283,7 +283,7 @@ def test_the_status_of_a_run_has_scores_so_far(tmp_path: Path, shell: Shell) -> 
     folder.open()
     folder.write_plan(study)
     units = [Running("training beb on GC"), Running("psrl on GC", 38.25, 1.5, 40)]
-    folder.write_now({"running": units, "seconds_left": None, "at": time.time()})
+    folder.write_now(Progress(running=units, at=time.time()))
     told = shell("status", tmp_path / "out").out
     folder.close()
     assert "  training beb on GC\n  38.25 ± 1.50 in 40 MDPs: psrl on GC\n" in told

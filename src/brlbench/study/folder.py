@@ -33,7 +33,7 @@ from ..results.sealed import is_intact
 from ..storage import write_experiment
 from .failures import Failure, is_failure, read_failure, write_failure
 from .plan import Job, Study
-from .tally import Tally
+from .tally import Progress, Tally
 
 
 class Folder:
@@ -196,13 +196,13 @@ class Folder:
                 }
                 for job in study.jobs
             ],
-            "skipped": [[skipped.label, skipped.reason] for skipped in study.skipped],
+            "skipped": study.skipped,
         }
         self._write("plan.json", json.dumps(content, indent=1).encode())
 
-    def write_now(self, content: dict[str, Any]) -> None:
-        """Write down the running jobs; losing this file loses nothing."""
-        self._write("now.json", json.dumps(content).encode())
+    def write_now(self, progress: Progress) -> None:
+        """Write down the progress of the run; losing this file loses nothing."""
+        self._write("now.json", json.dumps(progress._asdict()).encode())
 
     def write_agent(self, job: Job, data: bytes) -> None:
         """Write a trained agent."""
@@ -255,8 +255,7 @@ class Folder:
         traceback: Sequence[str] = (),
     ) -> None:
         """Write down why a job failed or was interrupted."""
-        limits = str(job.agent.limits)
-        names = (job.label, job.experiment_name)
+        names, limits = (job.label, job.experiment_name), str(job.agent.limits)
         failure = Failure(*names, reason, limits, is_interruption, traceback)
         write_failure(self.failure(job), failure)
 

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 
 from ..executors.base import POLL_SECONDS, Call, Done, Executor, Failed, Outcome
 from ..protocol.experiment import Experiment
-from ..protocol.luck import OnDrawn, can_adjust
+from ..protocol.luck import OnDrawn, can_adjust, find_start_values
 from ..protocol.playing import Part
-from ..protocol.start_values import find_start_values
 from .folder import Folder
 from .plan import Job
 from .schema import RacingTable

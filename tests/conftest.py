@@ -21,6 +21,7 @@ from helpers.slurm_cluster import running_slurm
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
+    from brlbench.executors.dask import Dask
     from helpers.page_browser import Page
 
 
@@ -120,6 +121,15 @@ def page(browser: "Chrome", tmp_path: Path) -> "Iterator[Page]":
     yield page
     assert page.errors() == []
     assert page.run("return performance.getEntriesByType('resource').length") == 0
+
+
+@pytest.fixture(scope="session")
+def dask_executor() -> "Iterator[Dask]":
+    """A Dask cluster of this machine with two workers; tests may end workers, not the cluster."""
+    from brlbench.executors.dask import Dask
+
+    with Dask(workers=2) as executor:
+        yield executor
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ parameters.trouble = "raise"
 """
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
 def test_a_study_runs_and_is_compared(tmp_path: Path) -> None:
     path = write_study(tmp_path, TINY + TROUBLED)
     status = bb.run(path, results=tmp_path / "out", workers=1)
@@ -37,7 +37,7 @@ def test_a_study_runs_and_is_compared(tmp_path: Path) -> None:
     assert found[0].done == 1
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
 def test_a_thread_can_run_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_study(tmp_path, TINY)
     monkeypatch.chdir(tmp_path)

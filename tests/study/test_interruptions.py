@@ -256,7 +256,7 @@ def test_a_full_disk(tmp_path: Path, shell: Shell) -> None:
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)], check=True)
     try:
-        large = "num_mdps = 30\nhorizon = 99\ntrajectories_per_mdp = 100\n"
+        large = "horizon = 99\ntrajectories_per_mdp = 1500\n"
         large = f'[[experiments]]\ntest = "GDL"\n{large}'
         done = shell("run", write_study(tmp_path, TINY + large), "-r", disk / "out")
         assert done.code == 1

@@ -12,6 +12,7 @@ import pytest
 
 from helpers import programs
 from helpers.groups import Groups, group_of
+from helpers.inline import in_this_process
 from helpers.made_entries import write_made
 from helpers.made_studies import SMALL, run_in_full
 from helpers.shared import made_once
@@ -148,6 +149,12 @@ def shell(
     monkeypatch.setenv("COLUMNS", "250")
     monkeypatch.setattr(sys, "path", sys.path.copy())
     return Shell(monkeypatch, capsys)
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Studies on this machine run in the test's process, unless it starts another."""
+    in_this_process(monkeypatch)
 
 
 @pytest.fixture(scope="session")

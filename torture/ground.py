@@ -17,7 +17,7 @@ from brlbench.study.status import read_status
 from helpers.made_studies import SMALL, write_study
 from helpers.processes import processes_with, wait_for
 
-STUDY = SMALL.replace("num_mdps = 6", "num_mdps = 12").replace("horizon = 5", "horizon = 20")
+STUDY = SMALL.replace("horizon = 5", "horizon = 20")
 STUDY += "[output]\nkeep_paths = true\n"
 # Every trajectory is a part of its own, so that there are many files to lose.
 MANY_PARTS = """

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Self
@@ -145,7 +145,7 @@ class Dask:
         """End all calls at once."""
         with self._lock:
             self._stopped = True
-        self._cancel(lambda key: True)
+        self._cancel()
         self._on_workers(kill_here)
 
     def fail(self, error: ExecutorError) -> None:
@@ -161,13 +161,14 @@ class Dask:
         begun: set[str] = set()
         with suppress(OSError):
             begun.update(*self.client.processing().values())
-        self._cancel(lambda key: key not in begun)
+        self._cancel(begun)
         self._on_workers(stop_here)
 
-    def _cancel(self, chosen: Callable[[str], bool]) -> None:
+    def _cancel(self, begun: Collection[str] = ()) -> None:
+        """Cancel the calls that have not begun, by their keys."""
         with self._lock:
-            dask_futures = [theirs for key, (_, theirs) in self._futures.items() if chosen(key)]
-        for dask_future in dask_futures:
+            waiting = [theirs for key, (_, theirs) in self._futures.items() if key not in begun]
+        for dask_future in waiting:
             dask_future.cancel()
 
     def _on_workers(self, function: Any) -> None:

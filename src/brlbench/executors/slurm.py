@@ -257,13 +257,13 @@ def _check_script(script: str) -> None:
     """Let SLURM check the script before any job is submitted."""
     command = ["sbatch", "--test-only"]
     try:
-        tried = subprocess.run(
+        test = subprocess.run(
             command, input=script, capture_output=True, text=True, timeout=_COMMAND_SECONDS
         )
     except subprocess.TimeoutExpired:
         raise ExecutorError(f"SLURM did not answer within {_COMMAND_SECONDS} s") from None
-    if tried.returncode:
-        said = " ".join(tried.stderr.split()) or f"exit code {tried.returncode}"
+    if test.returncode:
+        said = " ".join(test.stderr.split()) or f"exit code {test.returncode}"
         raise InvalidInput(f"SLURM refuses such a job: {said}")
 
 
@@ -271,7 +271,7 @@ def _known_jobs() -> set[str] | None:
     """The ids of this user's waiting and running jobs; None if SLURM does not answer."""
     command = ["squeue", "--me", "--noheader", "--format=%i"]
     try:
-        asked = subprocess.run(command, capture_output=True, text=True, timeout=_COMMAND_SECONDS)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=_COMMAND_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return set(asked.stdout.split()) if asked.returncode == 0 else None
+    return set(answer.stdout.split()) if answer.returncode == 0 else None

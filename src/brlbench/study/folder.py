@@ -100,10 +100,9 @@ class Folder:
         tables = [self.path / name for name in ("results", "parts", "experiments")]
         paths = [path for folder in tables for path in folder.rglob("*.parquet")]
         paths += (self.path / "agents").rglob("*.json")
-        number = num_cores()
-        with ThreadPoolExecutor(number) as threads:
-            lists = threads.map(_damaged, [paths[i::number] for i in range(number)])
-        damaged = sorted(path for paths in lists for path in paths)
+        with ThreadPoolExecutor(num_cores()) as threads:
+            intact = list(threads.map(lambda path: is_intact(read_bytes(path)), paths))
+        damaged = sorted(path for path, is_whole in zip(paths, intact, strict=True) if not is_whole)
         damaged += [
             path for path in (self.path / "failures").glob("*.json") if not is_failure(path)
         ]
@@ -152,7 +151,7 @@ class Folder:
             at = max(at, after)
         return [*gaps, Part(at, total)] if at < total else gaps
 
-    def played(self, job: Job) -> list[Result]:
+    def leading_parts(self, job: Job) -> list[Result]:
         """The parts of a job from its first trajectory up to the first gap."""
         at, parts = 0, []
         for path in self._part_files(job):
@@ -234,7 +233,7 @@ class Folder:
 
     def join_parts(self, job: Job, stopped: Stopped | None = None) -> None:
         """Join the parts of a job to its result: all, or those it has if it is stopped."""
-        result = join(self.played(job), stopped)
+        result = join(self.leading_parts(job), stopped)
         data = pack_result(result, result.states is not None)
         if stopped is None:
             self.write_result(job, data)
@@ -269,10 +268,6 @@ class Folder:
 
     def _write(self, name: str, data: bytes) -> None:
         atomic_write(self.path / name, data, overwrite=True)
-
-
-def _damaged(paths: list[Path]) -> list[Path]:
-    return [path for path in paths if not is_intact(read_bytes(path))]
 
 
 def _locked(path: Path) -> IO[str]:

@@ -129,11 +129,10 @@ class Run:
         self.rules = Stopping(folder, jobs, racing)
         self._outlook = outlook = survey(folder, jobs)
         self.done, self.failed = len(outlook.done), len(outlook.failed)
-        self.open_jobs = [
-            OpenJob(job, sum(gap.size for gap in folder.gaps(job)), folder.tally(job))
+        self.open_jobs = {
+            job: OpenJob(job, sum(gap.size for gap in folder.gaps(job)), folder.tally(job))
             for job in outlook.missing
-        ]
-        self._open_job_of = {open_job.job: open_job for open_job in self.open_jobs}
+        }
         self.ready: deque[Assignment] = deque()
         self.pending: dict[Future[Outcome], Assignment] = {}
         self.stopping = self.interrupted = False
@@ -200,10 +199,10 @@ class Run:
                 self.folder.drop_parts(job)
         for job in self._outlook.missing:  # the job may have failed under other limits
             self.folder.failure(job).unlink(missing_ok=True)
-        find_expected_luck(open_job.job.experiment for open_job in self.open_jobs)
-        self.rules.begin(self._open_job_of)
+        find_expected_luck(job.experiment for job in self.open_jobs)
+        self.rules.begin(self.open_jobs)
         groups: dict[str, list[OpenJob]] = {}
-        for open_job in self.open_jobs:
+        for open_job in self.open_jobs.values():
             groups.setdefault(open_job.job.training_key, []).append(open_job)
         for open_jobs in groups.values():
             if self.folder.agent(open_jobs[0].job).exists():
@@ -232,7 +231,7 @@ class Run:
         """End jobs that stop early, and line up the others, the cheapest first."""
         going_on = []
         for job, stopped in verdicts:
-            open_job = self._open_job_of[job]
+            open_job = self.open_jobs[job]
             if stopped is None:
                 going_on.append(open_job)
             else:
@@ -345,7 +344,7 @@ class Run:
         progress = Progress(
             done=self.done,
             failed=self.failed,
-            trajectories_left=sum(open_job.left for open_job in self.open_jobs),
+            trajectories_left=sum(open_job.left for open_job in self.open_jobs.values()),
             seconds_left=self._seconds_left(),
             running=[each.running() for each in self.pending.values()][: self.executor.num_workers],
             stopping=self.stopping,
@@ -359,7 +358,7 @@ class Run:
     def _seconds_left(self) -> float | None:
         """Seconds left; unknown speeds use the algorithm's mean, else the overall mean."""
         known: dict[str, list[float]] = {}
-        for open_job in self.open_jobs:
+        for open_job in self.open_jobs.values():
             if open_job.seconds_each is not None:
                 known.setdefault(open_job.job.agent.algorithm, []).append(open_job.seconds_each)
         if not known:
@@ -369,7 +368,7 @@ class Run:
         left = sum(
             open_job.left
             * (open_job.seconds_each or means.get(open_job.job.agent.algorithm, overall))
-            for open_job in self.open_jobs
+            for open_job in self.open_jobs.values()
             if not open_job.given_up
         )
         return left / self.executor.num_workers

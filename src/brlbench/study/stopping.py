@@ -45,7 +45,7 @@ def read_so_far(folder: Folder, job: Job) -> Result | None:
     """The result of the MDPs that a job has played; None if there are none."""
     if folder.result(job).exists():
         return read_result(folder.result(job), decisions=False)
-    parts = folder.played(job)
+    parts = folder.leading_parts(job)
     per_mdp = job.experiment.trajectories_per_mdp
     if sum(len(part.columns["mdp"]) for part in parts) < per_mdp:
         return None

@@ -5,11 +5,14 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from brlbench.executors.local import Local
+from brlbench.protocol import evaluate
 from helpers import programs
 from helpers.groups import Groups, group_of
 from helpers.inline import in_this_process
@@ -149,6 +152,18 @@ def shell(
     monkeypatch.setenv("COLUMNS", "250")
     monkeypatch.setattr(sys, "path", sys.path.copy())
     return Shell(monkeypatch, capsys)
+
+
+@pytest.fixture(scope="session")
+def two_workers() -> Iterator[Local]:
+    with Local(2) as executor:
+        yield executor
+
+
+@pytest.fixture
+def warm_workers(two_workers: Local, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evaluations in several processes use two that earlier tests have started."""
+    monkeypatch.setattr(evaluate, "Local", lambda workers: nullcontext(two_workers))
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from brlbench.study import status
-from brlbench.study.failures import Failure, write_failure
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
 from brlbench.study.status import read_status
@@ -44,7 +43,8 @@ def test_failed_jobs_are_not_searched_for_every_job(
         for i in range(4)
     ]
     for job in jobs[:3]:
-        write_failure(tmp_path / str(job["failure"]), Failure("a", "GC", "no reason"))
+        failure = {"agent": "a", "experiment": "GC", "reason": "none"}
+        (tmp_path / str(job["failure"])).write_text(json.dumps(failure))
     (tmp_path / "plan.json").write_text(json.dumps({"title": "", "jobs": jobs, "skipped": []}))
 
     def refuse(*_: object) -> bool:

@@ -127,10 +127,8 @@ def _file(experiment: Experiment) -> Path | None:
 
 def _read_cached(experiment: Experiment) -> StartValues | None:
     path = _file(experiment)
-    if path is None or not path.exists():
-        return None
-    with suppress(StoreError, ValueError):  # damaged: estimated again
-        return StartValues.read(parse_json(read_bytes(path)))
+    with suppress(StoreError, ValueError):  # absent or damaged: estimated again
+        return None if path is None else StartValues.read(parse_json(read_bytes(path)))
     return None
 
 

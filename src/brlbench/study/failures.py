@@ -1,13 +1,12 @@
 """Jobs of a study that failed or were interrupted, as files."""
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import StoreError
-from ..files import PARSED_BYTES, atomic_write, files_below, parse_json, read_bytes
+from ..files import PARSED_BYTES, files_below, parse_json, read_bytes
 from ..results.sealed import DAMAGE
 from ..schemas import Table, parse_table
 from ..values import Flag, Text
@@ -23,11 +22,6 @@ class Failure:
     limits: Text = ""  # of the agent when it failed
     is_interruption: Flag = False
     traceback: Sequence[Text] = ()  # lines; empty if the agent raised nothing
-
-
-def write_failure(path: Path, failure: Failure) -> None:
-    """Write a failure."""
-    atomic_write(path, json.dumps(asdict(failure), indent=1).encode(), overwrite=True)
 
 
 def read_failure(path: Path) -> Failure:

@@ -20,6 +20,7 @@ import socket
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,7 +32,7 @@ from ..results.files import pack_result, read_part
 from ..results.result import Result, Stopped, join
 from ..results.sealed import is_intact
 from ..storage import write_experiment
-from .failures import Failure, is_failure, read_failure, write_failure
+from .failures import Failure, is_failure, read_failure
 from .plan import Job, Study
 from .tally import Progress, Tally
 
@@ -256,7 +257,8 @@ class Folder:
         """Write down why a job failed or was interrupted."""
         names, limits = (job.label, job.experiment_name), str(job.agent.limits)
         failure = Failure(*names, reason, limits, is_interruption, traceback)
-        write_failure(self.failure(job), failure)
+        content = json.dumps(asdict(failure), indent=1).encode()
+        atomic_write(self.failure(job), content, overwrite=True)
 
     def has_failed(self, job: Job) -> bool:
         """True if a job failed under its current limits."""

@@ -140,6 +140,7 @@ def test_stopping_ends_units_on_dask_early_and_killing_at_once(
         other.kill()
         assert all(isinstance(future.result(PATIENCE), Died) for future in futures)
     # Other runs on the same cluster go on, and an exception leaves no unit running.
+    wait_for(lambda: len(worker_pids(executor)) == 2)
     with pytest.raises(KeyboardInterrupt), Dask(address) as interrupted:
         assert interrupted.num_workers == 2
         interrupted.submit(Call("helpers.work:hang_at", str(interrupting)))

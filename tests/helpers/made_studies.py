@@ -151,7 +151,7 @@ test = "GC"
 algorithm = "random"
 """
 
-# Every trajectory is a part of its own, and one of four jobs waits until its gate is opened.
+# Every trajectory is a part of its own, and one of two jobs waits until its gate is opened.
 GATED = """
 [defaults]
 num_mdps = 8
@@ -163,10 +163,6 @@ test = "GC"
 [[agents]]
 algorithm = "study_agents:Gated"
 parameters.gate = "GATE"
-
-[[agents]]
-algorithm = "study_agents:Plain"
-parameters.luck = [1, 2]
 
 [[agents]]
 algorithm = "random"

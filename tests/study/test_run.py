@@ -7,6 +7,7 @@ import pytest
 
 import brlbench.study.run as running
 from brlbench.errors import StoreError
+from brlbench.executors.local import Local
 from brlbench.protocol.evaluate import evaluate
 from brlbench.results.score import Score
 from brlbench.storage import read_result
@@ -15,7 +16,7 @@ from brlbench.study.plan import read_study
 from brlbench.study.run import Run
 from brlbench.study.status import read_status
 from brlbench.study.tally import Progress, Running
-from helpers.inline import Inline, in_this_process
+from helpers.inline import in_this_process
 from helpers.made_studies import (
     GATED,
     SMALL,
@@ -268,8 +269,9 @@ def test_the_score_so_far_is_that_of_the_mdps_played(
             running_study.stop()
 
     folder.open()
-    running_study = Run(study.jobs, folder, Inline(), 1e-9, show)
-    assert not running_study()
+    with Local(1) as executor:
+        running_study = Run(study.jobs, folder, executor, 1e-9, show)
+        assert not running_study()
     # What was played counts in the next run too.
     tally = folder.tally(job)
     folder.close()

@@ -26,6 +26,7 @@ from .here import kill_here, perform_here, stop_here
 
 _CONNECT_SECONDS = 10
 _CHECK_SECONDS = 1.0
+_GONE = (OSError, RuntimeError)  # raised by a client whose scheduler is gone
 _UNABLE = "a Dask worker can't make calls: {}: install the same version of brlbench there"
 REPEATS = 3  # of a call whose worker ended
 
@@ -99,7 +100,7 @@ class Dask:
         if wait_for_calls:
             wait(future for future, _ in list(self._futures.values()))
         self.kill()
-        with suppress(OSError):
+        with suppress(*_GONE):
             self.client.unregister_worker_plugin(self._run)
 
     @property
@@ -159,7 +160,7 @@ class Dask:
 
     def _stop(self) -> None:
         begun: set[str] = set()
-        with suppress(OSError):
+        with suppress(*_GONE):
             begun.update(*self.client.processing().values())
         self._cancel(begun)
         self._on_workers(stop_here)
@@ -172,7 +173,7 @@ class Dask:
             dask_future.cancel()
 
     def _on_workers(self, function: Any) -> None:
-        with suppress(OSError):
+        with suppress(*_GONE):
             self.client.run(function, self._run, on_error="ignore")
 
     def _finish(self, key: str, theirs: Future[Outcome]) -> None:

@@ -130,7 +130,12 @@ def test_the_worse_stop_early_and_the_others_do_not(raced: Path, tmp_path: Path)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "executor", ["local", pytest.param("dask", marks=pytest.mark.dask), "slurm"]
+    "executor",
+    [
+        "local",
+        pytest.param("dask", marks=pytest.mark.dask),
+        pytest.param("slurm", marks=pytest.mark.slurm),
+    ],
 )
 def test_workers_and_clusters_do_not_change_decisions(
     raced: Path, tmp_path: Path, executor: str, shell: Shell, request: pytest.FixtureRequest

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from brlbench.files import atomic_write, parse_json
 from brlbench.problems.frozen import HASHES
-from brlbench.protocol.luck import estimate_start_values
-from brlbench.protocol.start_values import SHIPPED, key
+from brlbench.protocol.luck import SHIPPED, estimate_start_values, start_values_key
 from brlbench.storage import frozen_set
 
 NUM_MDPS = 200_000
@@ -25,7 +24,7 @@ def main(names: Sequence[str] = tuple(HASHES)) -> None:
         experiment = frozen_set(name)
         is_large = experiment.discount > 0.95 or len(experiment.test.counts.values) > 200
         values = estimate_start_values(experiment, FEWER_MDPS if is_large else NUM_MDPS)
-        estimated[key(experiment)] = {"set": name, **vars(values)}
+        estimated[start_values_key(experiment)] = {"set": name, **vars(values)}
         print(f"{name}: {values.mean}", flush=True)
         atomic_write(SHIPPED, json.dumps(estimated, indent=1).encode() + b"\n", overwrite=True)
 

@@ -5,13 +5,17 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from brlbench.executors.local import Local
+from brlbench.protocol import evaluate
 from helpers import programs
 from helpers.groups import Groups, group_of
+from helpers.inline import in_this_process
 from helpers.made_entries import write_made
 from helpers.made_studies import SMALL, run_in_full
 from helpers.shared import made_once
@@ -21,6 +25,7 @@ from helpers.slurm_cluster import running_slurm
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
+    from brlbench.executors.dask import Dask
     from helpers.page_browser import Page
 
 
@@ -123,6 +128,15 @@ def page(browser: "Chrome", tmp_path: Path) -> "Iterator[Page]":
 
 
 @pytest.fixture(scope="session")
+def dask_executor() -> "Iterator[Dask]":
+    """A Dask cluster of this machine with two workers; tests may end workers, not the cluster."""
+    from brlbench.executors.dask import Dask
+
+    with Dask(workers=2) as executor:
+        yield executor
+
+
+@pytest.fixture(scope="session")
 def slurm() -> Iterator[Path]:
     """A SLURM cluster of this machine, in the folder that is given."""
     with running_slurm() as folder:
@@ -138,6 +152,24 @@ def shell(
     monkeypatch.setenv("COLUMNS", "250")
     monkeypatch.setattr(sys, "path", sys.path.copy())
     return Shell(monkeypatch, capsys)
+
+
+@pytest.fixture(scope="session")
+def two_workers() -> Iterator[Local]:
+    with Local(2) as executor:
+        yield executor
+
+
+@pytest.fixture
+def warm_workers(two_workers: Local, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evaluations in several processes use two that earlier tests have started."""
+    monkeypatch.setattr(evaluate, "Local", lambda workers: nullcontext(two_workers))
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Studies on this machine run in the test's process, unless it starts another."""
+    in_this_process(monkeypatch)
 
 
 @pytest.fixture(scope="session")

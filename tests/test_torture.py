@@ -17,29 +17,39 @@ from torture.ground import Broken, Ground
 
 from brlbench.storage import read_result, write_result
 from helpers import processes
+from helpers.made_studies import TINY
 from helpers.processes import TESTS
 
 pytestmark = pytest.mark.slow
+STUDY = f"""{TINY}
+[[agents]]
+algorithm = "study_agents:Plain"
+[output]
+keep_paths = true
+"""
 
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What scripts/torture sets, and a folder for evidence."""
+    """What scripts/torture sets, a folder for evidence, and a small study."""
     known = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(known))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.chdir(TESTS.parent)
+    monkeypatch.setattr("torture.ground.STUDY", STUDY)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
 
 
 @pytest.mark.usefixtures("environment")
 def test_nothing_breaks(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = "--rounds 1 --runs 1 --seed 3 --only kills disks".split()
+    arguments = "--rounds 1 --runs 1 --seed 7 --only kills disks".split()
     code = main(arguments)
     done = capsys.readouterr()
     assert code == 0, done.err
-    assert "| results identical to those of an undisturbed run | 20 |" in done.out
+    assert "| results identical to those of an undisturbed run | 4 |" in done.out
     assert "| small disks | 1 |" in done.out
+    assert "| runs that found no space | " in done.out
 
 
 @pytest.mark.usefixtures("environment")
@@ -53,7 +63,7 @@ def test_what_breaks_is_told_with_the_evidence(
 
     monkeypatch.setattr("torture.__main__.kills.attack", attack)
     monkeypatch.setattr(Ground, "run", lambda *_: 0)
-    monkeypatch.setattr("torture.ground._NUM_RESULTS", 0)
+    monkeypatch.setattr("torture.ground._num_jobs", lambda study: 0)
     assert main(["--rounds", "3", "--seed", "7", "--only", "kills"]) == 1
     done = capsys.readouterr()
     assert "| attacks | 2 |" in done.out

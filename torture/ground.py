@@ -13,6 +13,7 @@ import numpy as np
 
 from brlbench.results.result import Result
 from brlbench.storage import read_result
+from brlbench.study.plan import read_study
 from brlbench.study.status import read_status
 from helpers.made_studies import SMALL, write_study
 from helpers.processes import processes_with, wait_for
@@ -25,7 +26,6 @@ MANY_PARTS = """
 part = "1us"
 workers = 2
 """
-_NUM_RESULTS = 10
 _MARK = "BRLBENCH_TORTURE"  # a variable of all processes that a command starts
 
 
@@ -46,13 +46,15 @@ class Ground:
         self.folder, self.seed, self.counts = folder, seed, counts
         self.rng = np.random.default_rng(seed)
         self.log = folder / "undisturbed.txt"  # what the last command printed
-        self.study = write_study(folder / "study", STUDY + MANY_PARTS)
+        self.study = folder / "study/study.toml"
+        if not self.study.exists():
+            write_study(self.study.parent, STUDY + MANY_PARTS)
         undisturbed = folder / "undisturbed/out"
         if not undisturbed.exists():
             whole = write_study(folder / "undisturbed", STUDY)
             self.run("run", whole, "-r", undisturbed)
         self.expected = results_in(undisturbed)
-        if len(self.expected) != _NUM_RESULTS:
+        if len(self.expected) != _num_jobs(self.study):
             raise Broken(f"the undisturbed run made {len(self.expected)} results: {self.said()}")
 
     def said(self) -> str:
@@ -118,6 +120,10 @@ class Ground:
             raise Broken(f"{out} still has {', '.join(map(str, left))}")
         self.counts["results identical to those of an undisturbed run"] += len(self.expected)
         shutil.rmtree(out)
+
+
+def _num_jobs(study: Path) -> int:
+    return len(read_study(study).jobs)
 
 
 def results_in(folder: Path) -> dict[str, Result]:

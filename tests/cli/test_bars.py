@@ -4,8 +4,7 @@ import pytest
 
 from brlbench import progress
 from brlbench.cli.bars import files_bar, playing_bar, study_bar, training_bar
-from brlbench.study.run import Progress
-from brlbench.study.tally import Running
+from brlbench.study.tally import Progress, Running
 from helpers.screens import Screen, patch_screen
 
 
@@ -47,11 +46,11 @@ def test_pipes_get_a_line_from_time_to_time(
 def test_the_bar_of_a_study_says_what_is_running_and_left(screen: Screen) -> None:
     with study_bar(10) as show:
         assert screen.seen() == "getting ready"
-        show(Progress(10, 0, 0, 60, None, [Running("training beb")], stopping=False))
+        show(Progress(0, 0, 60, None, [Running("training beb")], stopping=False))
         assert screen.seen() == "training beb ──────────── 0 of 10 jobs"
-        show(Progress(10, 3, 1, 50, 90.0, [Running("beb on [GC]")], stopping=False))
+        show(Progress(3, 1, 50, 90.0, [Running("beb on [GC]")], stopping=False))
         assert screen.seen() == "beb on [GC] █████─────── 4 of 10 jobs, 1.5 min left"
-        show(Progress(10, 3, 1, 50, None, [Running("beb on [GC]")], stopping=True))
+        show(Progress(3, 1, 50, None, [Running("beb on [GC]")], stopping=True))
         shown = "stopping; Ctrl-C again stops at once █████─────── 4 of 10 jobs"
         assert screen.seen() == shown
 
@@ -59,8 +58,8 @@ def test_the_bar_of_a_study_says_what_is_running_and_left(screen: Screen) -> Non
 def test_bars_show_the_score_so_far(screen: Screen) -> None:
     running = [Running("training psrl on GC"), Running("beb on GC", 38.25, 1.5, 40)]
     with study_bar(10) as show:
-        show(Progress(10, 3, 1, 50, 90.0, running, stopping=False))
+        show(Progress(3, 1, 50, 90.0, running, stopping=False))
         assert screen.seen().startswith("38.25 ± 1.50 in 40 MDPs: beb on GC █████")
     with playing_bar(60) as show:
-        show(Progress(1, 0, 0, 20, 90.0, running[1:], stopping=False))
+        show(Progress(0, 0, 20, 90.0, running[1:], stopping=False))
         assert screen.seen().startswith("38.25 ± 1.50 in 40 MDPs ████████──── 40 of 60 traj")

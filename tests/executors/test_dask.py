@@ -2,7 +2,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import as_completed, wait
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from brlbench.executors.dask import Dask
 from helpers.processes import (
     PATIENCE,
     Gate,
+    address_of,
     descendants_of,
     environment,
     wait_for,
@@ -24,10 +24,9 @@ from helpers.processes import (
 pytestmark = pytest.mark.dask
 
 
-@pytest.fixture(scope="module")
-def executor() -> Iterator[Dask]:
-    with Dask(workers=2) as executor:
-        yield executor
+@pytest.fixture
+def executor(dask_executor: Dask) -> Dask:
+    return dask_executor
 
 
 def worker_pids(executor: Dask) -> list[int]:
@@ -117,39 +116,50 @@ def test_dask_workers_that_are_ended_are_no_failure(executor: Dask) -> None:
     assert executor.submit(Call("helpers.work:square", 3)).result() == Done(9)
 
 
-# The following need clusters that end.
+@pytest.mark.slow
+def test_stopping_ends_units_on_dask_early_and_killing_at_once(
+    executor: Dask, tmp_path: Path
+) -> None:
+    stopping, hanging, interrupting = (tmp_path / name for name in "abc")
+    address = address_of(executor)
+    with Dask(address) as stopped, Dask(address) as other:
+        futures = [
+            stopped.submit(Call("helpers.work:report_until_stopped", str(stopping)))
+            for _ in range(5)
+        ]
+        wait_for(stopping.exists)
+        stopped.stop()
+        assert not any(future.cancel() for future in futures)
+        outcomes = [future.result(PATIENCE) for future in futures]
+        assert all(isinstance(outcome, Done | Died) for outcome in outcomes)
+        assert sum(isinstance(outcome, Died) for outcome in outcomes) >= 2
+        assert isinstance(stopped.submit(Call("helpers.work:square", 3)).result(), Died)
+
+        futures = [other.submit(Call("helpers.work:hang_at", str(hanging))) for _ in range(3)]
+        wait_for(hanging.exists)
+        other.kill()
+        assert all(isinstance(future.result(PATIENCE), Died) for future in futures)
+    # Other runs on the same cluster go on, and an exception leaves no unit running.
+    wait_for(lambda: len(worker_pids(executor)) == 2)
+    with pytest.raises(KeyboardInterrupt), Dask(address) as interrupted:
+        assert interrupted.num_workers == 2
+        interrupted.submit(Call("helpers.work:hang_at", str(interrupting)))
+        wait_for(interrupting.exists)
+        raise KeyboardInterrupt
+    assert executor.submit(Call("helpers.work:square", 3)).result(PATIENCE) == Done(9)
 
 
 @pytest.mark.slow
-def test_stopping_ends_units_on_dask_early_and_killing_at_once(tmp_path: Path) -> None:
-    stopping, hanging, interrupting = (tmp_path / name for name in "abc")
-    with dask.local_cluster(1) as cluster:
-        address = cluster.scheduler_address
-        with Dask(address) as stopped, Dask(address) as other:
-            futures = [
-                stopped.submit(Call("helpers.work:report_until_stopped", str(stopping)))
-                for _ in range(4)
-            ]
-            wait_for(stopping.exists)
-            stopped.stop()
-            assert not any(future.cancel() for future in futures)
-            outcomes = [future.result(PATIENCE) for future in futures]
-            assert all(isinstance(outcome, Done | Died) for outcome in outcomes)
-            assert sum(isinstance(outcome, Died) for outcome in outcomes) >= 2
-            assert isinstance(stopped.submit(Call("helpers.work:square", 3)).result(), Died)
+def test_own_modules_are_found_on_dask_workers(
+    executor: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_units.py").write_text("def double(number, notify): return 2 * number\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with Dask(address_of(executor)) as own:
+        assert own.submit(Call("my_units:double", 4)).result() == Done(8)
 
-            futures = [other.submit(Call("helpers.work:hang_at", str(hanging))) for _ in range(3)]
-            wait_for(hanging.exists)
-            other.kill()
-            assert all(isinstance(future.result(PATIENCE), Died) for future in futures)
-        # Other runs on the same cluster go on, and an exception leaves no unit running.
-        with pytest.raises(KeyboardInterrupt), Dask(address) as interrupted:
-            assert interrupted.num_workers == 1
-            interrupted.submit(Call("helpers.work:hang_at", str(interrupting)))
-            wait_for(interrupting.exists)
-            raise KeyboardInterrupt
-        with Dask(address) as after:
-            assert after.submit(Call("helpers.work:square", 3)).result(PATIENCE) == Done(9)
+
+# The following need clusters that end.
 
 
 @pytest.mark.slow
@@ -165,26 +175,14 @@ def test_a_worker_that_dask_has_given_up_is_replaced() -> None:
 
 
 @pytest.mark.slow
-def test_own_modules_are_found_on_dask_workers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "my_units.py").write_text("def double(number, notify): return 2 * number\n")
-    with dask.local_cluster(1) as cluster:
-        monkeypatch.syspath_prepend(tmp_path)
-        with Dask(cluster.scheduler_address) as executor:
-            assert executor.submit(Call("my_units:double", 4)).result() == Done(8)
-
-
-@pytest.mark.slow
-def test_units_raise_when_the_scheduler_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster = dask.local_cluster(1)
+def test_units_raise_when_the_scheduler_goes() -> None:
+    cluster = dask.local_cluster(0)  # without workers, so the unit waits
     with Dask(cluster.scheduler_address) as executor:
-        monkeypatch.setattr(dask, "_CONNECT_SECONDS", 1)
-        future = executor.submit(Call("helpers.work:hang", None))
-        wait_for(lambda: executor.client.processing())
+        future = executor.submit(Call("helpers.work:square", 3))
+        executor.client._timeout = 0.1  # seconds for which it looks for its scheduler
         cluster.close()
         with pytest.raises(ExecutorError, match=r"^the Dask scheduler is gone: "):
-            future.result()
+            future.result(PATIENCE)
 
 
 MAIN = """

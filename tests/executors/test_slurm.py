@@ -12,6 +12,7 @@ from brlbench.executors.slurm import Slurm, shares
 from brlbench.executors.slurm_options import SlurmOptions, walltime_seconds
 from brlbench.schemas import parse_written
 from helpers.processes import PATIENCE, Gate, environment, wait_for
+from helpers.sizes import thinned
 from helpers.slurm_cluster import jobs, run
 
 
@@ -23,21 +24,19 @@ def options(**changes: Any) -> SlurmOptions:
 # On a real cluster.
 
 
+@pytest.mark.parametrize(
+    "shape", thinned(["one worker per job", "two workers per job"], ["two workers per job"])
+)
 def test_jobs_that_are_cancelled_are_replaced_and_change_no_results(
-    slurm: Path, tmp_path: Path
+    shape: str, slurm: Path, tmp_path: Path
 ) -> None:
-    with Slurm(options(partition="main"), workers=2) as executor:
+    cores = 1 if shape == "one worker per job" else 2
+    with Slurm(options(partition="main", cores=cores, processes=cores), workers=2) as executor:
         assert executor.num_workers == 2
         cancel_one_while_units_run(executor, tmp_path)
         limited = executor.submit(Call("helpers.work:hang", None, Limits(seconds=0.3)))
         assert limited.result(PATIENCE) == Failed("took more than 0.3 s")
     wait_for(lambda: not jobs())
-
-
-def test_a_job_with_several_workers_is_replaced_too(slurm: Path, tmp_path: Path) -> None:
-    with Slurm(options(cores=2, processes=2), workers=2) as executor:
-        assert executor.num_workers == 2
-        cancel_one_while_units_run(executor, tmp_path)
 
 
 def cancel_one_while_units_run(executor: Slurm, folder: Path) -> None:
@@ -96,19 +95,15 @@ def test_jobs_have_the_size_that_limits_need(slurm: Path, tmp_path: Path) -> Non
 
 def test_idle_jobs_make_room_for_those_of_another_size(slurm: Path) -> None:
     with Slurm(options(), workers=1) as executor:
-        assert executor.submit(Call("helpers.work:square", 2)).result(PATIENCE) == Done(4)
-        large = Limits(memory=600_000_000)
-        assert executor.submit(Call("helpers.work:square", 3, large)).result(PATIENCE) == Done(9)
-        assert executor.submit(Call("helpers.work:square", 4)).result(PATIENCE) == Done(16)
-
-
-def test_a_unit_that_is_too_large_for_slurm_fails_alone(slurm: Path) -> None:
-    with Slurm(options(), workers=1) as executor:
+        # One that is too large for SLURM fails alone.
         refused = executor.submit(Call("helpers.work:square", 2, Limits(memory=10**12)))
         outcome = refused.result(PATIENCE)
         assert isinstance(outcome, Failed)
         assert outcome.reason.startswith("SLURM refuses such a job: ")
-        assert executor.submit(Call("helpers.work:square", 3)).result(PATIENCE) == Done(9)
+        assert executor.submit(Call("helpers.work:square", 2)).result(PATIENCE) == Done(4)
+        large = Limits(memory=600_000_000)
+        assert executor.submit(Call("helpers.work:square", 3, large)).result(PATIENCE) == Done(9)
+        assert executor.submit(Call("helpers.work:square", 4)).result(PATIENCE) == Done(16)
 
 
 def asked_for() -> list[tuple[str, ...]]:

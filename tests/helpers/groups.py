@@ -14,13 +14,14 @@ _FILE_OF_AN_AGENT = re.compile(rf"tests/agents/(?:({_AGENT})/|test-({_AGENT})\.p
 
 
 def group_of(nodeid: str) -> str:
-    """Name of a test's group: an agent, SLURM, or the test's file.
+    """Name of a test's group: an agent, SLURM, Dask, or the test's file.
 
-    One process compiles an agent's code, and one cluster serves all tests of SLURM.
+    One process compiles an agent's code, and one cluster serves all tests of SLURM, or of Dask.
     """
     path = nodeid.partition("::")[0]
-    if "slurm" in nodeid:
-        return "slurm"
+    for cluster in ("slurm", "dask"):
+        if cluster in nodeid:
+            return cluster
     match = _OF_AN_AGENT.match(nodeid) or _FILE_OF_AN_AGENT.match(path.replace("_", "-"))
     return next(filter(None, match.groups())) if match else path
 

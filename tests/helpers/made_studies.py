@@ -151,11 +151,11 @@ test = "GC"
 algorithm = "random"
 """
 
-# Every trajectory is a part of its own, and one job waits until its gate is opened.
+# Every trajectory is a part of its own, and one of two jobs waits until its gate is opened.
 GATED = """
 [defaults]
-num_mdps = 15
-horizon = 10
+num_mdps = 8
+horizon = 5
 
 [[experiments]]
 test = "GC"
@@ -165,17 +165,14 @@ algorithm = "study_agents:Gated"
 parameters.gate = "GATE"
 
 [[agents]]
-algorithm = "study_agents:Plain"
-parameters.luck = [1, 2, 3]
-
-[[agents]]
-algorithm = "epsilon-greedy"
-parameters.epsilon = [0.0, 0.5]
+algorithm = "random"
 
 [execution]
 part = "1us"
 workers = 2
 """
+
+ONLY_GATED = GATED[: GATED.index("[[agents]]", GATED.index("GATE"))] + "[execution]\nworkers = 1\n"
 
 
 def write_study(folder: Path, text: str, name: str = "study.toml") -> Path:

@@ -6,6 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from brlbench.executors.dask import Dask
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -94,6 +98,12 @@ def descendants_of(pid: int) -> list[int]:
     """The children of a process, their children, and so on."""
     children = children_of(pid)
     return children + [found for child in children for found in descendants_of(child)]
+
+
+def address_of(executor: "Dask") -> str:
+    """The address of the scheduler of an executor."""
+    address: str = executor.client.scheduler.address
+    return address
 
 
 def processes_with(text: str) -> list[int]:

@@ -13,7 +13,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
 from brlbench.errors import InvalidInput
@@ -69,6 +68,8 @@ def hold_the_gil(pids: str, notify: Notify) -> None:
 
 
 def loop_without_the_gil(_: object, notify: Notify) -> None:
+    import numba  # only here: most tests start processes that don't need it
+
     @numba.njit(nogil=True)  # type: ignore[untyped-decorator]
     def count_down(number: int) -> int:
         while number > 0:

@@ -35,6 +35,7 @@ from helpers.own_agents import (
     Unpicklable,
 )
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
 MILLISECOND = 1_000_000
 
 

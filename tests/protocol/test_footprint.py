@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import brlbench as bb
 from brlbench.agents import make_agent
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.memory import format_mebibytes
@@ -23,7 +24,6 @@ from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
 from helpers import hungry
 from helpers.hungry import KINDS, MEGABYTE, Hungry
-from helpers.made_studies import run
 
 needs_linux = pytest.mark.skipif(
     footprint._reset_peak() is None, reason="the system can't reset the peak of a process"
@@ -171,8 +171,7 @@ def test_a_study_joins_the_peaks_of_its_parts(tmp_path: Path) -> None:
     shutil.copy(hungry.__file__, tmp_path)
     study, out = tmp_path / "study.toml", tmp_path / "out"
     study.write_text(STUDY)
-    code, output = run("run", study, "-r", out)
-    assert code == 0, output
+    assert bb.run(study, out, workers=1).left == 0
     agent = "hungry:Hungry(kept=30"
     expected = {f"{agent})": 30, f"{agent}, playing=40)": 70, "epsilon-greedy": 0}
     jobs = read_study(study).jobs

@@ -32,6 +32,8 @@ from helpers.own_agents import Failing, Learner, Scripted, Told
 from helpers.processes import PATIENCE
 from helpers.vandals import CompiledVandal, SavingVandal, ToldVandal, Vandal
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
 
 def build(prior: str | FlatDirichlet = "GC", num_mdps: int = 4, horizon: int = 8) -> Experiment:
     return Experiment(prior, prior, num_mdps, horizon=horizon, trajectories_per_mdp=2)

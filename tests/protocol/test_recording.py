@@ -1,6 +1,5 @@
 """Experiments with so many decisions that only their totals are kept."""
 
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 
 from brlbench.agents import make_agent
 from brlbench.errors import InvalidInput
-from brlbench.executors.base import Call, Done, Outcome
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.playing import Part, PlayedPart, play
@@ -23,6 +21,7 @@ from brlbench.storage import read_result, write_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
 from brlbench.study.run import Run
+from helpers.inline import Inline
 from helpers.own_agents import Scripted
 
 
@@ -125,30 +124,6 @@ def test_totals_come_back_from_files_and_make_reports(tmp_path: Path) -> None:
     assert experiment.summaries[0].seconds == summarise(result).seconds
     with pytest.raises(InvalidInput, match=r"has no single decisions, from which math:hypot"):
         load(tmp_path, feature="math:hypot")
-
-
-class Inline:
-    """Performs units in this process."""
-
-    num_workers = 1
-
-    def submit(self, call: Call) -> Future[Outcome]:
-        from brlbench.arguments import import_named
-
-        future: Future[Outcome] = Future()
-        future.set_result(
-            Done(import_named(call.function_name, "function")(call.argument, lambda _: False))
-        )
-        return future
-
-    def stop(self) -> None: ...
-
-    def kill(self) -> None: ...
-
-    def __enter__(self) -> "Inline":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None: ...
 
 
 STUDY = """

@@ -2,30 +2,30 @@
 
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from brlbench.executors import dask
+from brlbench.executors.local import Local
+from brlbench.study.start import make_executor, prepare
 from brlbench.study.status import read_status
 from helpers.made_studies import (
     assert_complete,
-    command,
-    ended,
     open_gate,
     run,
-    wait_at_gate,
     write_study,
 )
-from helpers.processes import descendants_of, wait_for
+from helpers.processes import address_of, wait_for, when
 from helpers.shell import Shell, assert_error
 from helpers.slurm_cluster import SETTINGS, jobs
 from helpers.slurm_cluster import run as command_of_slurm
 
 STUDY = """
 [defaults]
-num_mdps = 15
-horizon = 10
+num_mdps = 4
+horizon = 5
 
 [[experiments]]
 test = "GC"
@@ -39,7 +39,7 @@ algorithm = "study_agents:Troubled"
 parameters.trouble = ["none", "raise"]
 
 [[agents]]
-algorithm = "epsilon-greedy"
+algorithm = "random"
 
 [execution]
 part = "1us"
@@ -49,54 +49,49 @@ STUDY += SETTINGS
 END = "3 of 4 jobs done, 1 failed"
 
 
+def when_half_done(folder: Path, disturb: Callable[[], object]) -> None:
+    """Disturb the study in a folder once some of it is played; then open its gate."""
+
+    def act() -> None:
+        disturb()
+        open_gate(folder)
+
+    reached, out = folder / "gate/reached", folder / "out"
+    when(lambda: reached.exists() and any(out.glob("parts/*/*")), act)
+
+
 @pytest.mark.slow
 @pytest.mark.dask
-def test_dask_with_a_worker_killed_half_way(tmp_path: Path) -> None:
+def test_dask_with_a_worker_killed_half_way(
+    tmp_path: Path, shell: Shell, dask_executor: dask.Dask
+) -> None:
     path, out = write_study(tmp_path, STUDY), tmp_path / "out"
-    with command("run", path, "-r", out, "--executor", "dask") as process:
-        wait_at_gate(tmp_path)
-        wait_for(lambda: any(out.glob("parts/*/*")))
-        # What performs units is a process of a Dask worker, which is one of a nanny.
-        workers = [pid for pid in descendants_of(process.pid) if _is_dask_worker(pid)]
-        os.kill(workers[0], signal.SIGKILL)
-        open_gate(tmp_path)
-        assert END in ended(process)[1]
+    workers = list(dask_executor.client.run(os.getpid).values())
+    when_half_done(tmp_path, lambda: os.kill(workers[0], signal.SIGKILL))
+    done = shell("run", path, "-r", out, "--scheduler", address_of(dask_executor))
+    assert END in done.out, done
     assert_complete(path, out, failures=1)
     assert not list((out / "parts").glob("*/*.tmp"))
 
 
-def _is_dask_worker(pid: int) -> bool:
-    try:
-        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
-
-
-def test_slurm_with_a_job_cancelled_half_way(tmp_path: Path, slurm: Path) -> None:
-    path, out = write_study(tmp_path, STUDY), tmp_path / "out"
-    with command("run", path, "-r", out, "--executor", "slurm") as process:
-        wait_at_gate(tmp_path)
-        wait_for(lambda: any(out.glob("parts/*/*")))
-        command_of_slurm("scancel", jobs("running")[0])
-        open_gate(tmp_path)
-        assert END in ended(process)[1]
-    assert_complete(path, out, failures=1)
-    wait_for(lambda: not jobs())
-
-
-def test_limits_of_an_agent_are_what_its_slurm_jobs_ask_for(tmp_path: Path, slurm: Path) -> None:
+def test_slurm_with_a_job_cancelled_half_way_and_limits_that_jobs_ask_for(
+    tmp_path: Path, slurm: Path, shell: Shell
+) -> None:
     limits = 'limits.training_memory = "600MB"\nlimits.playing_memory = "900MB"\n'
     limits += 'limits.training = "30m"\nlimits.playing = "2h"\n'
-    text = STUDY.replace('gate = "GATE"\n', f'gate = "GATE"\n{limits}')
-    path, out = write_study(tmp_path, text), tmp_path / "out"
-    with command("run", path, "-r", out, "--executor", "slurm") as process:
-        wait_at_gate(tmp_path)
-        asked = command_of_slurm("squeue", "--noheader", "--format=%m %l")
-        # 500 MB are for the Dask worker; 10 minutes to compile, 30 in case it has to be retrained.
-        assert f"{-(-1_400_000_000 // 2**20)}M 2:40:00" in asked
-        open_gate(tmp_path)
-        assert END in ended(process)[1]
-    assert_complete(path, out, failures=1)
+    path = write_study(tmp_path, STUDY.replace('gate = "GATE"\n', f'gate = "GATE"\n{limits}'))
+    asked: list[str] = []
+
+    def ask_and_cancel() -> None:
+        asked.append(command_of_slurm("squeue", "--noheader", "--format=%m %l"))
+        command_of_slurm("scancel", jobs("running")[0])
+
+    when_half_done(tmp_path, ask_and_cancel)
+    done = shell("run", path, "-r", tmp_path / "out", "--executor", "slurm")
+    assert END in done.out, done
+    # 500 MB are for the Dask worker; 10 minutes to compile, 30 in case it has to be retrained.
+    assert f"{-(-1_400_000_000 // 2**20)}M 2:40:00" in asked[0]
+    assert_complete(path, tmp_path / "out", failures=1)
     wait_for(lambda: not jobs())
 
 
@@ -129,3 +124,11 @@ def test_what_is_wrong_with_an_executor_is_told_in_a_sentence(
     path = write_study(tmp_path, STUDY)
     for arguments, message in wrong_ones:
         assert_error(shell("run", path, "-r", tmp_path / "out", *arguments), message)
+
+
+@pytest.mark.dask
+def test_executors_have_the_workers_of_the_study(tmp_path: Path) -> None:
+    for name, kind in {"local": Local, "dask": dask.Dask}.items():
+        _, execution = prepare(write_study(tmp_path, STUDY), {"executor": name})
+        executor = make_executor(execution)
+        assert (type(executor), executor.num_workers) == (kind, 2)

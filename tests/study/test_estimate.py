@@ -2,20 +2,19 @@
 
 import time
 from collections.abc import Iterable
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from brlbench.executors.base import Call, Done, Outcome
 from brlbench.executors.local import Local
 from brlbench.protocol.machine import Waiting
 from brlbench.protocol.playing import Part
-from brlbench.study.estimate import JobEstimate, estimate, probe_agent
+from brlbench.study.estimate import JobEstimate, estimate
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
 from helpers import timed_agent
+from helpers.inline import Inline
 from helpers.made_studies import write_study
 from helpers.shell import Shell
 
@@ -37,15 +36,6 @@ algorithm = "helpers.timed_agent:Timed"
 """
 
 
-class Here(Local):
-    """Performs units at once, in this process."""
-
-    def submit(self, call: Call) -> "Future[Outcome]":
-        future: Future[Outcome] = Future()
-        future.set_result(Done(probe_agent(list(call.argument), lambda message: False)))
-        return future
-
-
 @pytest.fixture
 def estimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Estimates for an agent with some parameters, by experiment; half of the work may be done."""
@@ -60,8 +50,7 @@ def estimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             folder.close()
         monkeypatch.setattr(time, "perf_counter", lambda: timed_agent.NOW[0])
         monkeypatch.setattr(Waiting, "seconds", lambda self: 0.0)
-        with Here(1) as executor:
-            found = estimate(study.jobs, folder, executor, probe_seconds=0.4)
+        found = estimate(study.jobs, folder, Inline(), probe_seconds=0.4)
         return dict(sorted((one.job.experiment_name, one) for one in found))
 
     return find
@@ -127,6 +116,7 @@ parameters.draws = 200_000_000_000
     assert found.playing_seconds is not None and found.playing_seconds > 0
 
 
+@pytest.mark.usefixtures("in_process")
 def test_jobs_whose_probe_fails_are_told(tmp_path: Path, shell: Shell) -> None:
     text = (
         STUDY
@@ -143,9 +133,8 @@ parameters.trouble = "raise"
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("probes", ["--probes", "--no-probes"])
-def test_a_dry_run_lists_the_work(tmp_path: Path, shell: Shell, probes: str) -> None:
+@pytest.mark.usefixtures("in_process")
+def test_a_dry_run_lists_the_work(tmp_path: Path, shell: Shell) -> None:
     text = """
 [defaults]
 num_mdps = 2
@@ -162,11 +151,12 @@ parameters.draws = [20, 50]
     path = write_study(tmp_path, text)
     shell("run", path, "-r", tmp_path / "out")
     path.write_text(text.replace("[20, 50]", "[20, 50, 60]"))
-    code, output, _ = shell("run", path, "--dry-run", probes, "-r", tmp_path / "out")
-    assert code == 0, output
-    assert "6 agents, 1 experiments, 6 jobs: 4 done, 0 failed, 2 to do" in output
-    assert "skipped: opps-ds(formulas=F3, draws=20): opps-ds: draws = 20: must be at" in output
-    row = next(line for line in output.splitlines() if line.startswith("GDL") and "opps" in line)
-    assert row.split()[2:5] == ["5", "3", "2"]
-    assert ("of one core" in output) == (probes == "--probes")
-    assert ("probing 2 jobs takes about " in output) == (probes == "--probes")
+    for probes in ("--probes", "--no-probes"):
+        code, output, _ = shell("run", path, "--dry-run", probes, "-r", tmp_path / "out")
+        assert code == 0, output
+        assert "6 agents, 1 experiments, 6 jobs: 4 done, 0 failed, 2 to do" in output
+        assert "skipped: opps-ds(formulas=F3, draws=20): opps-ds: draws = 20: must be at" in output
+        [row] = [line for line in output.splitlines() if line.startswith("GDL") and "opps" in line]
+        assert row.split()[2:5] == ["5", "3", "2"]
+        assert ("of one core" in output) == (probes == "--probes")
+        assert ("probing 2 jobs takes about " in output) == (probes == "--probes")

@@ -11,16 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brlbench.executors.local import Local
+import brlbench as bb
 from brlbench.protocol.playing import Part
 from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
 from brlbench.study.run import Run, survey
+from brlbench.study.start import opened
 from brlbench.study.status import read_status
+from helpers.inline import Inline
 from helpers.made_studies import (
     GATED,
+    ONLY_GATED,
     SMALL,
+    TINY,
     assert_complete,
     assert_same_results,
     assert_tidy,
@@ -28,21 +32,24 @@ from helpers.made_studies import (
     ended,
     open_gate,
     returns_in,
-    run,
     wait_at_gate,
     write_study,
 )
 from helpers.processes import children_of, wait_for, wait_for_the_end_of
 from helpers.shell import Shell
+from helpers.sizes import sizes
 
 pytestmark = pytest.mark.slow  # starts processes
+MISBEHAVING = ("Chatty", "Forger")
 
 
-def test_killed_at_many_moments(tmp_path: Path, shell: Shell) -> None:
+@pytest.mark.parametrize("moments", sizes((3,), (0, 2, 4, 6)))
+@pytest.mark.usefixtures("in_process")
+def test_killed_at_many_moments(moments: tuple[int, ...], tmp_path: Path, shell: Shell) -> None:
     """A worker and then the main process, again and again: nothing is lost or left behind."""
     path, out = write_study(tmp_path, GATED), tmp_path / "out"
     rng = np.random.default_rng(0)
-    for written in (0, 2, 6):
+    for written in moments:
         with command("run", path, "-r", out) as process:
             wait_for(lambda: children_of(process.pid))
             wait_for_files(out, written)
@@ -60,13 +67,13 @@ def test_killed_at_many_moments(tmp_path: Path, shell: Shell) -> None:
     assert_complete(path, out)
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_job_whose_workers_are_ended_from_outside_is_tried_again(
     tmp_path: Path, shell: Shell
 ) -> None:
-    text = GATED.replace("luck = [1, 2, 3]", "luck = 1").replace("workers = 2", "workers = 1")
-    path, out = write_study(tmp_path, text), tmp_path / "out"
+    path, out = write_study(tmp_path, GATED), tmp_path / "out"
     reached = tmp_path / "gate/reached"
-    with command("run", path, "-r", out) as process:
+    with command("run", path, "-r", out, "--workers", "1") as process:
         for _ in range(3):
             wait_for(reached.exists)
             [pid] = processes_at_gate(process.pid)
@@ -74,12 +81,12 @@ def test_a_job_whose_workers_are_ended_from_outside_is_tried_again(
             os.kill(pid, signal.SIGKILL)
         code, output = ended(process)
     assert code == 1
-    assert "3 of 4 jobs done, 1 left" in output
+    assert "1 of 2 jobs done, 1 left" in output
     assert "interrupted: study_agents:Gated(" in output
     assert "its process was ended by SIGKILL, from outside or for lack of memory, 3 t" in output
     assert "the next brlbench run tries these again" in output
     status = read_status(out)
-    assert (status.done, status.failures, len(status.interruptions)) == (3, [], 1)
+    assert (status.done, status.failures, len(status.interruptions)) == (1, [], 1)
     assert "interrupted: " in shell("status", out).out
     assert "interrupted" not in shell("compare", out).err
     open_gate(tmp_path)
@@ -96,8 +103,7 @@ def processes_at_gate(main: int) -> list[int]:
 
 
 def test_one_kill_is_made_up_for_in_the_same_run(tmp_path: Path) -> None:
-    text = GATED.replace("luck = [1, 2, 3]", "luck = 1")
-    path, out = write_study(tmp_path, text), tmp_path / "out"
+    path, out = write_study(tmp_path, ONLY_GATED), tmp_path / "out"
     with command("run", path, "-r", out) as process:
         wait_at_gate(tmp_path)
         for pid in processes_at_gate(process.pid):
@@ -108,27 +114,21 @@ def test_one_kill_is_made_up_for_in_the_same_run(tmp_path: Path) -> None:
     assert_complete(path, out)
 
 
-def test_agents_that_print_without_end_do_not_fill_the_log(tmp_path: Path) -> None:
-    text = SMALL.replace("study_agents:Plain", "study_agents:Chatty")
-    path, out = write_study(tmp_path, text), tmp_path / "out"
-    code, output = run("run", path, "-r", out)
-    assert code == 0, output[-1000:]
+def test_agents_that_print_without_end_or_forge_results(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The first do not fill the log; the others fail."""
+    agents = "".join(f'[[agents]]\nalgorithm = "study_agents:{each}"\n' for each in MISBEHAVING)
+    path, out = write_study(tmp_path, TINY + agents), tmp_path / "out"
+    status = bb.run(path, out, workers=1)
+    assert (status.done, [failure.reason for failure in status.failures]) == (
+        2, ["its process returned no played part"]
+    )  # fmt: skip
+    output = capfd.readouterr().err
     assert "blah" in output
     assert "(more than 10000 bytes: the rest is dropped)" in output
-    assert len(output) < 100_000  # of 180 MB
-
-
-def test_what_a_process_returns_instead_of_a_result_is_a_failure(
-    tmp_path: Path, shell: Shell
-) -> None:
-    text = SMALL.replace("study_agents:Plain", "study_agents:Forger")
-    path, out = write_study(tmp_path, text), tmp_path / "out"
-    done = shell("run", path, "-r", out)
-    assert done.code == 1
-    assert "6 of 10 jobs done, 4 failed" in done.out
-    reasons = {failure.reason for failure in read_status(out).failures}
-    assert reasons == {"its process returned no played part"}
-    assert_complete(path, out, failures=4)
+    assert len(output) < 50_000  # of 10 MB
+    assert_complete(path, out, failures=1)
 
 
 def files(folder: Path) -> set[Path]:
@@ -142,13 +142,13 @@ def wait_for_files(folder: Path, number: int) -> None:
     wait_for(
         lambda: (
             len(files(folder) - before) >= number
-            or len(list(folder.glob("results/*/*.parquet"))) == 5
+            or len(list(folder.glob("results/*/*.parquet"))) == 1
         )
     )
 
 
 def test_an_interrupt_ends_a_dry_run(tmp_path: Path) -> None:
-    arguments = ("run", write_study(tmp_path, GATED), "--dry-run", "-r", tmp_path / "out")
+    arguments = ("run", write_study(tmp_path, ONLY_GATED), "--dry-run", "-r", tmp_path / "out")
     default = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
     with command(*arguments, **default) as process:
         wait_at_gate(tmp_path)
@@ -156,6 +156,7 @@ def test_an_interrupt_ends_a_dry_run(tmp_path: Path) -> None:
         assert ended(process)[0] != 0
 
 
+@pytest.mark.usefixtures("in_process")
 def test_damaged_files_are_set_aside_and_made_again(
     small: Path, finished_small: Path, shell: Shell
 ) -> None:
@@ -185,22 +186,19 @@ def flipped(data: bytes) -> bytes:
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path: Path, shell: Shell) -> None:
-    path, out = write_study(tmp_path, GATED), tmp_path / "out"
-    with command("run", path, "-r", out) as first:
-        wait_at_gate(tmp_path)
+    path, out = write_study(tmp_path, TINY), tmp_path / "out"
+    with opened(read_study(path), out):
         second = shell("run", path, "-r", out)
         assert second.code == 1
-        assert f"is in use by process {first.pid} on" in second.err
+        assert f"is in use by process {os.getpid()} on" in second.err
         status = read_status(out)
         assert status.owner is not None
-        assert str(first.pid) in status.owner
+        assert str(os.getpid()) in status.owner
         assert "running: process" in shell("status", out).out
-        open_gate(tmp_path)
-        code, output = ended(first)
-        assert code == 0, output
     assert read_status(out).owner is None
 
 
+@pytest.mark.usefixtures("in_process")
 def test_an_interrupt_stops_cleanly(tmp_path: Path, shell: Shell) -> None:
     text = GATED.replace("study_agents:Gated", "study_agents:GatedLater")
     path, out = write_study(tmp_path, text), tmp_path / "out"
@@ -240,7 +238,7 @@ def is_stopping(folder: Path) -> bool:
 
 
 def test_a_second_interrupt_stops_at_once(tmp_path: Path) -> None:
-    with command("run", write_study(tmp_path, GATED), "-r", tmp_path / "out") as process:
+    with command("run", write_study(tmp_path, ONLY_GATED), "-r", tmp_path / "out") as process:
         wait_at_gate(tmp_path)
         children = children_of(process.pid)
         process.send_signal(signal.SIGINT)
@@ -251,21 +249,21 @@ def test_a_second_interrupt_stops_at_once(tmp_path: Path) -> None:
     wait_for_the_end_of(children)
 
 
+@pytest.mark.usefixtures("in_process")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a small disk")
 def test_a_full_disk(tmp_path: Path, shell: Shell) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)], check=True)
     try:
-        text = SMALL.replace("num_mdps = 6", "num_mdps = 300").replace(
-            "horizon = 5", "horizon = 99"
-        )
-        done = shell("run", write_study(tmp_path, text), "-r", disk / "out")
+        large = "horizon = 99\ntrajectories_per_mdp = 3000\n"
+        large = f'[[experiments]]\ntest = "GDL"\n{large}'
+        done = shell("run", write_study(tmp_path, TINY + large), "-r", disk / "out")
         assert done.code == 1
         assert "can't be written: No space left on device" in done.err
         assert "Traceback" not in done.out + done.err
         assert not list((disk / "out").rglob("*.tmp"))
-        assert all(len(rewards) == 300 for rewards in returns_in(disk / "out").values())
+        assert [len(rewards) for rewards in returns_in(disk / "out").values()] == [2]
     finally:
         subprocess.run(["umount", str(disk)], check=True)
 
@@ -288,17 +286,16 @@ def test_gaps_of_parts(tmp_path: Path) -> None:
 def test_a_run_that_was_killed_between_its_last_part_and_the_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write_study(tmp_path, GATED.replace("luck = [1, 2, 3]", "luck = 1"))
+    path = write_study(tmp_path, GATED)
     open_gate(tmp_path)
     study, folder = read_study(path), Folder(tmp_path / "out")
     folder.open()
     folder.write_plan(study)
-    with Local(1) as executor:
-        with monkeypatch.context() as patch:
-            patch.setattr(Folder, "join_parts", lambda self, job: None)
-            Run(study.jobs, folder, executor, 1e-6)()
-        assert len(survey(folder, study.jobs).missing) == len(study.jobs) == 4
-        Run(study.jobs, folder, executor, 1e-6)()
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "join_parts", lambda self, job: None)
+        Run(study.jobs, folder, Inline(), 1e-6)()
+    assert len(survey(folder, study.jobs).missing) == len(study.jobs) == 2
+    Run(study.jobs, folder, Inline(), 1e-6)()
     assert survey(folder, study.jobs).missing == []
     folder.close()
     assert_tidy(tmp_path / "out")

@@ -20,7 +20,9 @@ from brlbench.study.plan import read_study
 from brlbench.study.run import Run
 from brlbench.study.status import read_status
 from brlbench.study.worker import PartFile
+from helpers.inline import Inline
 from helpers.made_studies import AGENTS, write_study
+from helpers.processes import address_of
 
 pytestmark = pytest.mark.slow  # starts processes
 
@@ -44,9 +46,9 @@ PLAIN = '[[agents]]\nalgorithm = "study_agents:Plain"\n'
 assert "class Plain" in AGENTS
 
 
-@pytest.fixture(scope="module", params=["local", pytest.param("dask", marks=pytest.mark.dask)])
-def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
-    with Local(2) if request.param == "local" else Dask(workers=2) as executor:
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Executor]:
+    with Local(2) as executor:
         yield executor
 
 
@@ -110,6 +112,22 @@ def test_each_limit_alone_is_enforced(
     assert told.endswith(reason)
 
 
+@pytest.mark.dask
+def test_limits_on_dask(
+    dask_executor: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    every = "".join(f'limits.{name} = "{limit}"\n' for name, limit in LIMITS.items())
+    text = f"{STUDY}{PLAIN}{every}"
+    for trouble, limit in ("hang", "trajectory = '0.5s'"), ("memory", "memory = '600MB'"):
+        text += f'[[agents]]\nalgorithm = "study_agents:Troubled"\nlimits.{limit}\n'
+        text += f'parameters.trouble = "{trouble}"\n'
+    with Dask(address_of(dask_executor)) as executor:
+        hung, grown = run(write_study(tmp_path, text), executor)
+    assert hung.endswith("took more than 0.5 s")
+    assert grown.endswith("of memory, more than 600 MB")
+
+
 def test_all_parts_of_a_job_count_towards_its_playing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,13 +142,12 @@ def test_all_parts_of_a_job_count_towards_its_playing(
     study = read_study(write_study(tmp_path, f"{text}[[agents]]\nalgorithm = 'random'\n"))
     folder = Folder(tmp_path / "out")
     folder.open()
-    with Local(1) as executor:
-        Run(study.jobs, folder, executor, part_seconds=1e-9)()
+    Run(study.jobs, folder, Inline(), part_seconds=1e-9)()
     folder.close()
     [failure] = failures_in(tmp_path / "out")
     assert failure.reason == "playing took more than 100 s"
     [gap] = folder.gaps(study.jobs[0])
-    assert gap in [(3, 5), (4, 5)]  # the worker may have been given the fourth part before
+    assert gap in [(3, 5), (4, 5)]  # the fourth part may have been submitted before
 
 
 def test_time_for_playing_that_earlier_runs_used_counts(tmp_path: Path) -> None:
@@ -147,8 +164,7 @@ def test_time_for_playing_that_earlier_runs_used_counts(tmp_path: Path) -> None:
         stored = make_part(*arguments, played, {"processor": "made up"})
         folder.write_part(job, part, pack_part(stored))
     assert folder.tally(job).seconds == 1000.0
-    with Local(1) as executor:
-        Run(study.jobs, folder, executor, part_seconds=1e-9)()
+    Run(study.jobs, folder, Inline(), part_seconds=1e-9)()
     folder.close()
     [failure] = failures_in(tmp_path / "out")
     assert failure.reason == "playing took more than 1000 s"

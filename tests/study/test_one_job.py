@@ -6,23 +6,25 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from brlbench.agents import make_agent
 from brlbench.errors import StoreError
-from brlbench.executors.local import Local
+from brlbench.executors.base import Call, Outcome
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.training import save, train
 from brlbench.storage import read_result, write_agent, write_experiment
 from brlbench.study import one_job
-from brlbench.study.folder import owner_of, part_of
+from brlbench.study.folder import Folder, part_of
 from brlbench.study.one_job import OneJob
+from helpers.inline import Inline
 from helpers.made_studies import open_gate, wait_at_gate, write_study
 from helpers.processes import wait_for
 from helpers.shell import Shell, assert_error
@@ -90,26 +92,33 @@ def assert_finished(folder: Path) -> None:
     }  # fmt: skip
 
 
-def test_a_play_that_is_killed_is_resumed(gated: Path) -> None:
+class Watched(Inline):
+    """Plays in this process, and notes each part."""
+
+    parts: ClassVar[list[Any]] = []
+
+    def submit(self, call: Call) -> "Future[Outcome]":
+        self.parts.append(call.argument.part)
+        return super().submit(call)
+
+
+def test_a_play_that_is_killed_is_resumed(
+    gated: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with playing(gated, "--workers", "1") as process:
         wait_at_gate(gated)
         wait_for(lambda: len(parts_in(gated)) == 1)
+        with pytest.raises(StoreError, match=f"unfinished is in use by process {process.pid} "):
+            play_here(gated)
         process.send_signal(signal.SIGKILL)
     [path] = parts_in(gated)
     assert part_of(path) == (0, 1)
-    before = path.stat().st_mtime_ns
-    with playing(gated) as process:
-        unfinished = gated / "result.parquet.unfinished"
-        wait_for(lambda: f"process {process.pid} " in (owner_of(unfinished) or ""))
-        with playing(gated) as other:  # which may not interfere
-            output, _ = other.communicate()
-            assert other.returncode == 1
-            assert "result.parquet.unfinished is in use by process" in output
-        assert path.stat().st_mtime_ns == before  # not played again
-        open_gate(gated)
-        output, _ = process.communicate()
-        assert process.returncode == 0, output
-        assert "score ± 95%" in output
+    open_gate(gated)
+    monkeypatch.setattr("brlbench.executors.local.Local", Watched)
+    done = shell("play", "agent.json", "gc.parquet", "-o", "result.parquet")
+    assert done.code == 0, done
+    assert "score ± 95%" in done.out
+    assert min(Watched.parts) == (1, 6)  # the first is not played again
     assert_finished(gated)
 
 
@@ -123,9 +132,7 @@ def test_a_play_that_is_interrupted_is_resumed(gated: Path) -> None:
         assert "stopped; the same command resumes it" in output
     assert 1 <= len(parts_in(gated)) < 6
     assert not (gated / "result.parquet").exists()
-    with playing(gated) as process:
-        process.communicate()
-        assert process.returncode == 0
+    assert play_here(gated)
     assert_finished(gated)
 
 
@@ -136,8 +143,7 @@ def killed(*_: object, **__: object) -> None:
 def play_here(folder: Path, **options: bool) -> bool:
     agent, experiment = folder / "agent.json", folder / "gc.parquet"
     job = OneJob(agent, experiment, folder / "result.parquet", **options)
-    with Local(1) as executor:
-        return job.play(executor, lambda progress: None)
+    return job.play(Inline(), lambda progress: None)
 
 
 @pytest.mark.parametrize(
@@ -220,19 +226,20 @@ def test_an_agent_that_fails_leaves_nothing(
     monkeypatch.syspath_prepend(tmp_path)
     write_study(tmp_path, "")
     made(tmp_path, "study_agents:Troubled", trouble="raise")
-    done = shell("play", "agent.json", "gc.parquet", "-o", "result.parquet", "--workers", 1)
+    monkeypatch.setattr("brlbench.executors.local.Local", Inline)
+    done = shell("play", "agent.json", "gc.parquet", "-o", "result.parquet")
     assert_error(done, "failed on MDP 0 at step 0: ValueError: lost")
     assert not list(tmp_path.glob("result*"))
 
 
-def test_damaged_parts_are_played_again(gated: Path) -> None:
-    with playing(gated, "--workers", "1") as process:
-        wait_for(lambda: len(parts_in(gated)) == 1)
-        process.send_signal(signal.SIGKILL)
-    [path] = parts_in(gated)
-    path.write_bytes(path.read_bytes()[:-1])
+def test_damaged_parts_are_played_again(gated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     open_gate(gated)
-    with playing(gated) as process:
-        process.communicate()
-        assert process.returncode == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(one_job, "PART_SECONDS", 1e-9)
+        patch.setattr(Folder, "write_result", killed)
+        with pytest.raises(KeyboardInterrupt):
+            play_here(gated)
+    path = max(parts_in(gated))
+    path.write_bytes(path.read_bytes()[:-1])
+    assert play_here(gated)
     assert_finished(gated)

@@ -13,9 +13,10 @@ from brlbench.results.score import Score
 from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
-from brlbench.study.run import Progress, Run
+from brlbench.study.run import Run
 from brlbench.study.status import read_status
-from brlbench.study.tally import Running
+from brlbench.study.tally import Progress, Running
+from helpers.inline import in_this_process
 from helpers.made_studies import (
     GATED,
     SMALL,
@@ -29,6 +30,7 @@ from helpers.made_studies import (
 )
 from helpers.processes import wait_for
 from helpers.shell import Shell, assert_error
+from helpers.sizes import sizes
 
 
 def test_results_are_those_of_evaluating_agents_one_by_one(finished_small: Path) -> None:
@@ -61,7 +63,7 @@ def test_a_finished_study_is_not_run_again(small: Path, shell: Shell) -> None:
     assert "10 done, 0 failed, 0 to do" in done.out
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
 def test_a_changed_study_uses_what_still_applies(small: Path, shell: Shell) -> None:
     path = small / "study.toml"
     path.write_text(SMALL.replace("[0.0, 0.5]", "[0.0, 0.25, 0.5]"))
@@ -71,7 +73,7 @@ def test_a_changed_study_uses_what_still_applies(small: Path, shell: Shell) -> N
     assert {len(rewards) for rewards in returns_in(small / "out").values()} == {6, 7}
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
 def test_results_of_another_version_of_an_agent_are_not_used(small: Path, shell: Shell) -> None:
     agents = small / "study_agents.py"
     agents.write_text(agents.read_text().replace("self.rng.integers(self.actions)", "0"))
@@ -83,6 +85,7 @@ def test_results_of_another_version_of_an_agent_are_not_used(small: Path, shell:
     assert len(list((small / "out/results").rglob("*.outdated"))) == 4
 
 
+@pytest.mark.usefixtures("in_process")
 def test_overruns_of_a_deadline_are_told(tmp_path: Path, shell: Shell) -> None:
     """Nobody decides within a nanosecond."""
     text = """
@@ -110,7 +113,7 @@ algorithm = "study_agents:Plain"
     assert "within 1 ns: 100.0% of its decisions missed the deadline" in done.err
 
 
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 3])
+@pytest.mark.parametrize("workers", sizes(3, 1))
 def test_parts_make_the_same_results(workers: int, tmp_path: Path, shell: Shell) -> None:
     """Also with states and actions, and whatever the number of workers."""
     path = write_study(tmp_path, GATED + "\n[output]\nkeep_paths = true\n")
@@ -121,7 +124,7 @@ def test_parts_make_the_same_results(workers: int, tmp_path: Path, shell: Shell)
     assert_complete(path, tmp_path / "out")
     result = read_result(next((tmp_path / "out/results").rglob("*.parquet")))
     assert result.states is not None
-    assert result.states.shape == (15, 1, 11)
+    assert result.states.shape == (8, 1, 6)
 
 
 TROUBLE = """
@@ -172,7 +175,9 @@ REASONS = {
 
 
 @pytest.mark.slow
-def test_failures_are_results(tmp_path: Path, shell: Shell) -> None:
+def test_failures_are_results(
+    tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, out = write_study(tmp_path, TROUBLE), tmp_path / "out"
     done = shell("run", path, "-r", out)
     assert done.code == 1
@@ -202,6 +207,7 @@ def test_failures_are_results(tmp_path: Path, shell: Shell) -> None:
     start, end = few.index("[[agents]]", few.index('"raise"')), few.rindex("[[agents]]")
     few = few[:start] + few[end:]
     path.write_text(few.replace('"0.1s"', '"1h"'))
+    in_this_process(monkeypatch)
     done = shell("run", path, "-r", out)
     assert "1 done, 1 failed, 1 to do" in done.out
     assert "2 of 3 jobs done, 1 failed" in done.out
@@ -215,16 +221,16 @@ def test_failures_are_results(tmp_path: Path, shell: Shell) -> None:
 
 
 def test_a_run_in_the_background(tmp_path: Path) -> None:
-    code, output = run("run", write_study(tmp_path, SMALL), "-r", tmp_path / "out", "--detach")
+    code, output = run("run", write_study(tmp_path, TINY), "-r", tmp_path / "out", "--detach")
     assert code == 0
     assert "brlbench status" in output
     # The last line is written after the folder is given free.
     log = tmp_path / "out/run.log"
     wait_for(lambda: "\n  brlbench report " in log.read_text())
-    _, scores, commands = re.split(r"10 of 10 jobs done\n|Next:\n", log.read_text())
+    _, scores, commands = re.split(r"1 of 1 jobs done\n|Next:\n", log.read_text())
     assert scores.count("score ± 95%") == len(read_status(tmp_path / "out").by_experiment)
     assert f"  brlbench compare {tmp_path / 'out'} " in commands
-    assert read_status(tmp_path / "out").done == 10
+    assert read_status(tmp_path / "out").done == 1
     assert read_status(tmp_path / "out").owner is None
 
 
@@ -283,7 +289,7 @@ def test_the_status_of_a_run_has_scores_so_far(tmp_path: Path, shell: Shell) -> 
     folder.open()
     folder.write_plan(study)
     units = [Running("training beb on GC"), Running("psrl on GC", 38.25, 1.5, 40)]
-    folder.write_now({"running": units, "seconds_left": None, "at": time.time()})
+    folder.write_now(Progress(running=units, at=time.time()))
     told = shell("status", tmp_path / "out").out
     folder.close()
     assert "  training beb on GC\n  38.25 ± 1.50 in 40 MDPs: psrl on GC\n" in told

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import brlbench as bb
-from brlbench.protocol import start_values
+from brlbench.protocol import luck
 from brlbench.results.adjusted import StartValues
 from brlbench.storage import read_result
 from helpers.made_studies import TINY, assert_complete, write_study
@@ -19,7 +19,7 @@ parameters.trouble = "raise"
 """
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
 def test_a_study_runs_and_is_compared(tmp_path: Path) -> None:
     path = write_study(tmp_path, TINY + TROUBLED)
     status = bb.run(path, results=tmp_path / "out", workers=1)
@@ -37,7 +37,7 @@ def test_a_study_runs_and_is_compared(tmp_path: Path) -> None:
     assert found[0].done == 1
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
 def test_a_thread_can_run_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_study(tmp_path, TINY)
     monkeypatch.chdir(tmp_path)
@@ -55,9 +55,9 @@ def test_workers_are_told_the_expected_luck(
 ) -> None:
     """Else each of them would estimate it, which can take a minute, within its limits."""
     made_up = StartValues([1.0, 2.0, 3.0], np.eye(3).tolist(), num_mdps=10**6)
-    monkeypatch.setattr(start_values, "estimate_start_values", lambda *_: made_up)
-    monkeypatch.setattr(start_values, "cache_folder", lambda name: None)
-    monkeypatch.setattr(start_values, "_known", {})
+    monkeypatch.setattr(luck, "estimate_start_values", lambda *_: made_up)
+    monkeypatch.setattr(luck, "cache_folder", lambda name: None)
+    monkeypatch.setattr(luck, "_known", {})
     text = "[[experiments]]\ntest = 'GC'\nnum_mdps = 20\nhorizon = 4\n"
     path = write_study(tmp_path, f"{text}[[agents]]\nalgorithm = 'random'\n")
     bb.run(path, tmp_path / "out", workers=1)

@@ -18,10 +18,12 @@ from brlbench.storage import read_result
 from brlbench.study.plan import read_study
 from brlbench.study.schema import read_tables
 from brlbench.study.status import read_status
-from helpers.made_studies import command, returns_in, run, write_study
-from helpers.processes import children_of, wait_for, wait_for_the_end_of
+from helpers.inline import in_this_process
+from helpers.made_studies import command, returns_in, write_study
+from helpers.processes import address_of, children_of, wait_for, wait_for_the_end_of
 from helpers.shared import made_once
 from helpers.shell import Shell
+from helpers.sizes import sizes
 from helpers.slurm_cluster import SETTINGS, jobs
 
 # All times are within the bounds, so that only returns decide.
@@ -46,13 +48,10 @@ algorithm = "optimal"
 [[agents]]
 algorithm = "epsilon-greedy"
 parameters.epsilon = [0.0, 1.0]
-
-[[agents]]
-algorithm = "beb"
 """
-_EXECUTION = """
+EXECUTION = """
 [execution]
-part = "PART"
+part = "200us"
 workers = 2
 """
 FULL = RACE.replace('[racing]\noffline = ["1h"]\nonline = ["1h"]\n', "")
@@ -66,12 +65,14 @@ test = "GC"
 until = "±4"
 
 [[agents]]
-algorithm = "beb"
+algorithm = "epsilon-greedy"
+parameters.epsilon = 0.0
 
 [[agents]]
 algorithm = "random"
 until = 0.01
 """
+GREEDY, WANDERING = "epsilon-greedy(epsilon=0.0)", "epsilon-greedy(epsilon=1.0)"
 
 
 def decisions(out: Path) -> dict[str, Any]:
@@ -93,7 +94,9 @@ def run_race(folder: Path) -> None:
 @pytest.fixture(scope="session")
 def raced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results of a study that has raced with one worker; only for reading."""
-    return made_once(tmp_path_factory, "raced", run_race) / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        in_this_process(patch)
+        return made_once(tmp_path_factory, "raced", run_race) / "out"
 
 
 def copied(raced: Path, folder: Path) -> tuple[Path, Path]:
@@ -101,17 +104,17 @@ def copied(raced: Path, folder: Path) -> tuple[Path, Path]:
     return write_study(folder, RACE), shutil.copytree(raced, folder / "out")
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
 def test_the_worse_stop_early_and_the_others_do_not(raced: Path, tmp_path: Path) -> None:
     found = played(raced)
     numbers = {label: len(result.returns) for label, result in found.items()}
     assert numbers["random"] < 60
-    assert numbers["epsilon-greedy(epsilon=1.0)"] < 60
-    assert numbers["beb"] == numbers["optimal"] == numbers["epsilon-greedy(epsilon=0.0)"] == 60
+    assert numbers[WANDERING] < 60
+    assert numbers["optimal"] == numbers[GREEDY] == 60
     status = read_status(raced)
-    assert (status.done, status.total, status.left) == (5, 5, 0)
+    assert (status.done, status.total, status.left) == (4, 4, 0)
     assert status.num_played == sum(numbers.values()) < status.num_trajectories
-    assert {job.agent for job in status.stopped} == {"random", "epsilon-greedy(epsilon=1.0)"}
+    assert {job.agent for job in status.stopped} == {"random", WANDERING}
     assert "dropped after" in status.stopped[0].reason
     # What was played is what is played without a race, which finds the same winners.
     bb.run(write_study(tmp_path, FULL), tmp_path / "out", workers=1)
@@ -122,27 +125,30 @@ def test_the_worse_stop_early_and_the_others_do_not(raced: Path, tmp_path: Path)
     assert [each.label for each in answers[0].winners] == [
         each.label for each in answers[1].winners
     ]
-    assert "3 of 5" not in str(answers[0].notes)
-    assert "2 of 5 agents on GC stopped before they had played all 60" in str(answers[0].notes)
+    assert "2 of 4 agents on GC stopped before they had played all 60" in str(answers[0].notes)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "executor", ["local", pytest.param("dask", marks=pytest.mark.dask), "slurm"]
+    "executor",
+    [
+        "local",
+        pytest.param("dask", marks=pytest.mark.dask),
+        pytest.param("slurm", marks=pytest.mark.slurm),
+    ],
 )
 def test_workers_and_clusters_do_not_change_decisions(
-    raced: Path, tmp_path: Path, executor: str, request: pytest.FixtureRequest
+    raced: Path, tmp_path: Path, executor: str, shell: Shell, request: pytest.FixtureRequest
 ) -> None:
+    options = ["--executor", executor]
     if executor == "slurm":
         request.getfixturevalue("slurm")
-    part = "1us" if executor == "local" else "1ms"
-    path, out = (
-        write_study(tmp_path, RACE + _EXECUTION.replace("PART", part) + SETTINGS),
-        tmp_path / "out",
-    )
-    code, output = run("run", path, "-r", out, "--executor", executor)
-    assert code == 0, output
-    assert "2 of them stopped early" in output
+    if executor == "dask":
+        options += ["--scheduler", address_of(request.getfixturevalue("dask_executor"))]
+    path, out = write_study(tmp_path, RACE + EXECUTION + SETTINGS), tmp_path / "out"
+    done = shell("run", path, "-r", out, *options)
+    assert done.code == 0, done
+    assert "2 of them stopped early" in done.out
     assert decisions(out) == decisions(raced)
     expected = played(raced)
     for label, result in played(out).items():
@@ -156,9 +162,13 @@ def _has_ended_or_written(process: "subprocess.Popen[str]", out: Path, parts: in
 
 
 @pytest.mark.slow
-def test_killed_and_resumed_it_decides_the_same(raced: Path, tmp_path: Path, shell: Shell) -> None:
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize("moments", sizes((30,), (3, 60, 90)))
+def test_killed_and_resumed_it_decides_the_same(
+    moments: tuple[int, ...], raced: Path, tmp_path: Path, shell: Shell
+) -> None:
     path, out = write_study(tmp_path, RACE + '\n[execution]\npart = "1us"\n'), tmp_path / "out"
-    for written in (3, 60):
+    for written in moments:
         with command("run", path, "-r", out, "--workers", "1") as process:
             wait_for(partial(_has_ended_or_written, process, out, written))
             workers = children_of(process.pid)
@@ -172,7 +182,7 @@ def test_killed_and_resumed_it_decides_the_same(raced: Path, tmp_path: Path, she
     assert returns_in(out).keys() == returns_in(raced).keys()
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
 def test_what_a_kill_or_damage_left_is_made_again(raced: Path, tmp_path: Path) -> None:
     path, out = copied(raced, tmp_path)
     before = decisions(out)
@@ -194,7 +204,7 @@ def test_what_a_kill_or_damage_left_is_made_again(raced: Path, tmp_path: Path) -
     assert returns_in(out).keys() == returns_in(raced).keys()
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
 def test_without_the_race_all_is_played_and_a_new_agent_begins_a_new_race(
     raced: Path, tmp_path: Path
 ) -> None:
@@ -206,48 +216,48 @@ def test_without_the_race_all_is_played_and_a_new_agent_begins_a_new_race(
     assert len(decisions(out)["terms"]["agents"]) == len(before["terms"]["agents"]) + 1
     write_study(tmp_path, FULL)
     status = bb.run(path, out, workers=1)
-    assert (status.done, status.stopped) == (5, [])
+    assert (status.done, status.stopped) == (4, [])
     results = played(out)
     assert all(len(results[job.label].returns) == 60 for job in read_study(path).jobs)
     # A race among complete results has nothing left to stop.
     assert bb.run(path, out, workers=1, race=True).stopped == []
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
 def test_failed_agents_hold_up_nobody(tmp_path: Path) -> None:
     text = (
         RACE + '\n[[agents]]\nalgorithm = "study_agents:Troubled"\nparameters.trouble = "raise"\n'
     )
     status = bb.run(write_study(tmp_path, text), tmp_path / "out", workers=1)
-    assert (status.done, len(status.failures), status.left) == (5, 1, 0)
+    assert (status.done, len(status.failures), status.left) == (4, 1, 0)
     assert len(status.stopped) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
 def test_agents_play_until_their_interval_is_narrow(tmp_path: Path) -> None:
     path, out = write_study(tmp_path, UNTIL), tmp_path / "out"
     status = bb.run(path, out, workers=1)
     results = played(out)
-    beb, number = results["beb"], len(results["beb"].returns)
+    greedy, number = results[GREEDY], len(results[GREEDY].returns)
     assert 50 <= number < 120
-    assert beb.adjusted.ci95 <= 4
+    assert greedy.adjusted.ci95 <= 4
     assert len(results["random"].returns) == 120  # ±0.01 takes more
-    assert [(job.agent, job.experiment) for job in status.stopped] == [("beb", "GC")]
+    assert [(job.agent, job.experiment) for job in status.stopped] == [(GREEDY, "GC")]
     assert f"stopped after {number} MDPs: its interval of ±" in status.stopped[0].reason
     # Narrower: it goes on from where it was.
     write_study(tmp_path, UNTIL.replace("±4", "±0.02"))
     assert bb.run(path, out, workers=1).stopped == []
-    more = played(out)["beb"]
+    more = played(out)[GREEDY]
     assert len(more.returns) == 120
-    np.testing.assert_array_equal(more.rewards[:number], beb.rewards)
+    np.testing.assert_array_equal(more.rewards[:number], greedy.rewards)
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
 def test_the_command_line_races_and_says_so(tmp_path: Path, shell: Shell) -> None:
     path, out = write_study(tmp_path, FULL), tmp_path / "out"
     done = shell("run", path, "-r", out, "--race", "--workers", 1)
     assert done.code == 0, done
-    assert "5 of 5 jobs done" in done.out
+    assert "4 of 4 jobs done" in done.out
     assert (out / "study.toml").read_text().startswith("# run with racing = True\n")
     status = shell("status", out).out
     dropped = [line for line in status.splitlines() if "dropped after" in line]
@@ -279,6 +289,6 @@ def test_wrong_values_are_refused(tmp_path: Path, line: str, said: str) -> None:
 def test_rules_of_jobs(tmp_path: Path) -> None:
     text = UNTIL + "\n[racing]\n\n[[agents]]\nalgorithm = 'optimal'\n"
     jobs = {job.label: job for job in read_study(write_study(tmp_path, text)).jobs}
-    assert jobs["beb"].rules == ["race", "until-4"]
+    assert jobs[GREEDY].rules == ["race", "until-4"]
     assert jobs["random"].rules == ["race", "until-0.01"]
     assert jobs["optimal"].rules == ["until-4"]  # the reference never races

@@ -72,7 +72,7 @@ def build_merged(
             key=np.zeros(pairs, np.uint64),
             stream=np.zeros(4, np.uint64),
         ),
-        regions=Regions(
+        regions=TailRegions(
             number=np.zeros(pairs, np.int64),
             region=np.zeros(MAX_REGIONS * len(mdp.entry_reward)),
             chance=np.zeros(MAX_REGIONS * pairs),

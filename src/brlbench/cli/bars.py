@@ -10,8 +10,7 @@ from ..results.score import Score
 if TYPE_CHECKING:
     from ..analysis.bayes_bound import Growth
     from ..protocol.experiment import Experiment
-    from ..study.run import Progress
-    from ..study.tally import Running
+    from ..study.tally import Progress, Running
 
 _STOPPING = "stopping; Ctrl-C again stops at once"
 

@@ -42,7 +42,8 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
                 make_executor(execution) as executor,
                 study_bar(len(study.jobs)) as show,
             ):
-                finished = Run(study.jobs, folder, executor, execution.part, show, study.racing)()
+                racing = study.table.racing
+                finished = Run(study.jobs, folder, executor, execution.part, show, racing)()
             if not finished:
                 say("stopped; the same command resumes it")
     status = read_status(results)

@@ -3,11 +3,12 @@
 Arguments and values of functions are plain data (`wire`).
 """
 
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
+POLL_SECONDS = 0.2  # a wait without a timeout can miss an interrupt
 Notify = Callable[[Any], bool]
 """Callback of a function: sends a message to the parent, which restarts the call's clock.
 
@@ -85,3 +86,11 @@ class Executor(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None: ...
+
+
+def completed(futures: Iterable[Future[Any]]) -> Iterator[Future[Any]]:
+    """The futures, in the order in which they complete; interrupts are not missed."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, POLL_SECONDS, FIRST_COMPLETED)
+        yield from done

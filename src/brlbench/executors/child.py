@@ -30,7 +30,6 @@ TOOK_LONG = "took more than"
 # A process that has not imported all and started its call by then never will.
 _START_SECONDS = 120.0
 _NOT_STARTED = "its process has not started"
-_NEVER_STARTED = Died(_NOT_STARTED)
 # A process that has closed its connection but not ended by then goes on without it.
 _EXIT_SECONDS = 30.0
 _GUARD_SECONDS = 10.0  # for its guard to end it, with all that it started
@@ -63,21 +62,21 @@ class Clock:
 
     def left(self) -> tuple[float, float]:
         """Seconds until the next timeout, and the length of that timeout."""
-        ends = [(since + limit, limit) for since, limit in self._active_limits()]
+        limits, first = self._limits, self._first_message
+        if not self.has_started:
+            active = [(self._heard, _START_SECONDS)]
+        elif first is None:
+            active = [
+                (self._heard, limit + limits.preparation)
+                for limit in (limits.seconds, limits.total)
+                if limit is not None
+            ]
+        else:
+            pairs = (self._heard, limits.seconds), (first, limits.total)
+            active = [(since, limit) for since, limit in pairs if limit is not None]
+        ends = [(since + limit, limit) for since, limit in active]
         end, limit = min(ends, default=(math.inf, math.inf))
         return end - time.monotonic(), limit
-
-    def _active_limits(self) -> Iterator[tuple[float, float]]:
-        """(start, seconds) of each active limit."""
-        limits = self._limits
-        if not self.has_started:
-            yield self._heard, _START_SECONDS
-            return
-        for since, limit in (self._heard, limits.seconds), (self._first_message, limits.total):
-            if limit is not None and self._first_message is None:
-                yield self._heard, limit + limits.preparation
-            elif limit is not None and since is not None:
-                yield since, limit
 
 
 class Child:
@@ -86,6 +85,11 @@ class Child:
     Args:
         core: the core it is pinned to, where the system can do that.
         path: folders to import modules from, after those of this process.
+
+    Attributes:
+        pid: the id of the process, if it has begun a call.
+        guest: the guest that has run in the process, if any.
+        is_killed: True after `kill`.
     """
 
     def __init__(self, core: int | None = None, path: tuple[str, ...] = ()) -> None:
@@ -95,10 +99,10 @@ class Child:
         self._connection: Connection[Any, Any] | None = None
         self._output: threading.Thread | None = None
         self._output_left = 0
-        self._pid: int | None = None
-        self._guest: str | None = None
+        self.pid: int | None = None
+        self.guest: str | None = None
+        self.is_killed = False
         self._stopped = False
-        self._killed = False
         self._performing = threading.Lock()
         self._sending = threading.Lock()
 
@@ -107,21 +111,6 @@ class Child:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
-
-    @property
-    def pid(self) -> int | None:
-        """The id of the process, if it has begun a call."""
-        return self._pid
-
-    @property
-    def guest(self) -> str | None:
-        """The guest that has run in the process, if any."""
-        return self._guest
-
-    @property
-    def is_killed(self) -> bool:
-        """True after `kill`."""
-        return self._killed
 
     def perform(
         self,
@@ -137,12 +126,12 @@ class Child:
         except Exception as error:
             return Failed(f"its argument can't be sent to a process: {reason(error)}")
         with self._performing:
-            if self._guest not in (None, guest):
+            if self.guest not in (None, guest):
                 self._end()
             try:
                 if not self._begin(request):
                     return Died("killed on request")
-                self._guest = guest
+                self.guest = guest
                 return self._supervise(limits, on_message)
             except BaseException:
                 self._end()
@@ -156,7 +145,7 @@ class Child:
 
     def kill(self) -> None:
         """End the process at once and for good."""
-        self._killed = True
+        self.is_killed = True
         self._cut_lifeline()  # or a full pipe would block `_sending`
         with self._sending:
             self._cut_lifeline()  # it may just have been started
@@ -166,7 +155,7 @@ class Child:
     def _begin(self, request: bytes) -> bool:
         """Send a request to the process, which is started if there is none; False if killed."""
         with self._sending:
-            if self._killed:
+            if self.is_killed:
                 return False
             if self._process is None:
                 self._start()
@@ -222,8 +211,9 @@ class Child:
             left, limit = clock.left()
             if left <= 0:
                 self._end()
-                has_started = clock.has_started
-                return Failed(f"{TOOK_LONG} {limit:g} s") if has_started else _NEVER_STARTED
+                if not clock.has_started:
+                    return Died(_NOT_STARTED)
+                return Failed(f"{TOOK_LONG} {limit:g} s")
             left = min(left, _MOST_SECONDS)
             if limits.memory is not None:
                 used = self._memory()
@@ -247,8 +237,8 @@ class Child:
                 message, *lines = content if isinstance(content, list) and content else [content]
                 return Failed(str(message), tuple(map(str, lines)))
             clock.heard(kind)
-            if kind == STARTED and self._pid is None:
-                self._pid = content
+            if kind == STARTED and self.pid is None:
+                self.pid = content
             if kind == MESSAGE and on_message is not None:
                 on_message(content)
 
@@ -269,9 +259,9 @@ class Child:
         except subprocess.TimeoutExpired:
             self._end()
             return Failed("it closed the connection of its process")
-        has_started = self._pid is not None
+        has_started = self.pid is not None
         self._end()
-        if self._killed:
+        if self.is_killed:
             return Died("killed on request")
         if code >= 0 and not has_started:
             return Died(f"{_NOT_STARTED}: exit code {code}")
@@ -297,7 +287,7 @@ class Child:
             self._output.join(_GUARD_SECONDS)
         with self._sending:
             self._connection.close()
-            self._process = self._connection = self._output = self._pid = self._guest = None
+            self._process = self._connection = self._output = self.pid = self.guest = None
 
     def _cut_lifeline(self) -> None:
         """Tell the guard of the process to end it."""

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Self
@@ -26,6 +26,7 @@ from .here import kill_here, perform_here, stop_here
 
 _CONNECT_SECONDS = 10
 _CHECK_SECONDS = 1.0
+_GONE = (OSError, RuntimeError)  # raised by a client whose scheduler is gone
 _UNABLE = "a Dask worker can't make calls: {}: install the same version of brlbench there"
 REPEATS = 3  # of a call whose worker ended
 
@@ -99,7 +100,7 @@ class Dask:
         if wait_for_calls:
             wait(future for future, _ in list(self._futures.values()))
         self.kill()
-        with suppress(OSError):
+        with suppress(*_GONE):
             self.client.unregister_worker_plugin(self._run)
 
     @property
@@ -145,7 +146,7 @@ class Dask:
         """End all calls at once."""
         with self._lock:
             self._stopped = True
-        self._cancel(lambda key: True)
+        self._cancel()
         self._on_workers(kill_here)
 
     def fail(self, error: ExecutorError) -> None:
@@ -159,19 +160,20 @@ class Dask:
 
     def _stop(self) -> None:
         begun: set[str] = set()
-        with suppress(OSError):
+        with suppress(*_GONE):
             begun.update(*self.client.processing().values())
-        self._cancel(lambda key: key not in begun)
+        self._cancel(begun)
         self._on_workers(stop_here)
 
-    def _cancel(self, chosen: Callable[[str], bool]) -> None:
+    def _cancel(self, begun: Collection[str] = ()) -> None:
+        """Cancel the calls that have not begun, by their keys."""
         with self._lock:
-            dask_futures = [theirs for key, (_, theirs) in self._futures.items() if chosen(key)]
-        for dask_future in dask_futures:
+            waiting = [theirs for key, (_, theirs) in self._futures.items() if key not in begun]
+        for dask_future in waiting:
             dask_future.cancel()
 
     def _on_workers(self, function: Any) -> None:
-        with suppress(OSError):
+        with suppress(*_GONE):
             self.client.run(function, self._run, on_error="ignore")
 
     def _finish(self, key: str, theirs: Future[Outcome]) -> None:

@@ -18,8 +18,6 @@ from .tracebacks import reason_and_place, traceback_lines
 STOP = b"stop"
 STARTED, MESSAGE, DONE, FAILED = "started", "message", "done", "failed"
 
-Function = Callable[[Any, Notify], Any]
-
 
 def serve(channel: int, parent: int, core: int | None) -> None:
     """Make the calls that the parent sends, one after the other, until the parent ends."""
@@ -48,7 +46,7 @@ def _outcome(request: bytes, connection: "Connection[Any, Any]") -> bytes:
 
     try:
         function_name, argument = wire.unpack(request)
-        function: Function = import_named(function_name, "function")
+        function: Callable[[Any, Notify], Any] = import_named(function_name, "function")
         connection.send_bytes(wire.pack((STARTED, os.getpid())))
         value = function(argument, notify)
     except BaseException as error:  # also SystemExit: an agent that exits has failed

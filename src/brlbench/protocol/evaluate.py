@@ -18,8 +18,7 @@ from ..agents.base import Agent, CompiledAgent
 from ..agents.labels import label_of
 from ..arguments import num_workers
 from ..errors import AgentError, InvalidInput, reason, short
-from ..executors.base import Call, Done, Failed, Notify
-from ..executors.futures import completed
+from ..executors.base import Call, Done, Failed, Notify, completed
 from ..executors.local import Local
 from ..progress import Bar
 from ..results.result import Result, join

@@ -7,11 +7,10 @@ Only Linux can reset the peak of a process. Elsewhere, the memory of agents is n
 import ctypes
 import gc
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from ..memory import process_bytes
 from ..results.schema import largest
@@ -29,25 +28,20 @@ def return_free_memory() -> None:
     last time.
     """
     global _least
-    _trim()
+    trim = _malloc_trim()
+    trim(0)
     resident = process_bytes("VmRSS") or 0
     if _least is None or resident > _least + _MOST_GARBAGE:
         gc.collect()
-        _trim()
+        trim(0)
         _least = resident = process_bytes("VmRSS") or 0
     _least = min(_least, resident)
 
 
-def _trim() -> None:
-    trim = _malloc_trim()
-    if trim is not None:
-        trim(0)
-
-
 @cache
-def _malloc_trim() -> Any:
-    """The C library's function that returns free memory to the system; None if it has none."""
-    return getattr(ctypes.CDLL(None), "malloc_trim", None)
+def _malloc_trim() -> Callable[[int], object]:
+    """The C library's function that returns free memory to the system, if it has one."""
+    return getattr(ctypes.CDLL(None), "malloc_trim", lambda pad: None)
 
 
 class Meter:
@@ -73,7 +67,7 @@ class Meter:
         try:
             yield
         finally:
-            peak = _peak()
+            peak = process_bytes("VmHWM")
             with _lock:
                 _ended += 1
                 is_alone = is_alone and _begun == number
@@ -94,8 +88,4 @@ def _reset_peak() -> int | None:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
         return None
-    return _peak()
-
-
-def _peak() -> int | None:
     return process_bytes("VmHWM")

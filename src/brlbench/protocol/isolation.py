@@ -143,12 +143,16 @@ def _set_back(write: Callable[[Any], object], before: Any) -> None:
         write(before)
 
 
-def _environment() -> tuple[Any, dict[str, str]]:
-    return os.environ, dict(os.environ)
+def _objects() -> tuple[Any, ...]:
+    """Objects that an agent may change or replace; copies follow those that can be changed."""
+    streams = sys.stdin, sys.stdout, sys.stderr
+    return os.environ, dict(os.environ), sys.path, sys.path.copy(), streams
 
 
-def _set_environment(before: tuple[Any, dict[str, str]]) -> None:
-    os.environ, variables = before
+def _set_objects(before: tuple[Any, ...]) -> None:
+    os.environ, variables, sys.path, folders, streams = before
+    sys.stdin, sys.stdout, sys.stderr = streams
+    sys.path[:] = folders
     if os.environ != variables:
         for name in os.environ.keys() - variables.keys():
             del os.environ[name]
@@ -156,28 +160,9 @@ def _set_environment(before: tuple[Any, dict[str, str]]) -> None:
         time.tzset()
 
 
-def _path() -> tuple[list[str], list[str]]:
-    return sys.path, sys.path.copy()
-
-
-def _set_path(before: tuple[list[str], list[str]]) -> None:
-    sys.path, folders = before
-    sys.path[:] = folders
-
-
-def _streams() -> tuple[Any, Any, Any]:
-    return sys.stdin, sys.stdout, sys.stderr
-
-
-def _set_streams(before: tuple[Any, Any, Any]) -> None:
-    sys.stdin, sys.stdout, sys.stderr = before
-
-
 _SETTINGS: list[tuple[Callable[[], Any], Callable[[Any], object]]] = [
     (os.getcwd, os.chdir),
-    (_environment, _set_environment),
-    (_path, _set_path),
-    (_streams, _set_streams),
+    (_objects, _set_objects),
     (random.getstate, random.setstate),
     (lambda: locale.setlocale(locale.LC_ALL), lambda name: locale.setlocale(locale.LC_ALL, name)),
     (sys.getrecursionlimit, sys.setrecursionlimit),

@@ -5,21 +5,29 @@ luck out of scores. Three baselines measure it (see `kernels.luck`): the optimal
 actions, and the optimal policy of the prior's mean MDP.
 
 The noise of a trajectory has mean zero. The baselines' values at the start of a trajectory have a
-mean that is estimated from many MDPs, once per problem.
+mean that is estimated from many MDPs, once per problem: the frozen sets' is shipped, others are
+cached.
 """
 
+import hashlib
+import json
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from contextlib import suppress
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import streams
 from ..arguments import num_cores
+from ..errors import StoreError
+from ..files import atomic_write, cache_folder, parse_json, read_bytes
 from ..mdps.mdp import last_q_values
 from ..mdps.sparse import Floats, Integers
+from ..problems import frozen
 from ..results.adjusted import LEAST_MDPS, StartValues
 from ..results.schema import NUM_BASELINES
 from .experiment import Experiment
@@ -28,6 +36,7 @@ if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
     from ..kernels.luck import Baselines
 
+SHIPPED = Path(frozen.__file__).parent / "start-values.json"
 _CUT = 1e-3  # discount from which on values no longer depend on the decisions left
 _MOST_WORK = 500_000  # transitions times layers, above which values cost too much
 _TIE = 1e-9  # of the largest value: actions this close to the best are best
@@ -66,6 +75,68 @@ def measure_luck(record: "Record", experiment: Experiment, mdps: Integers) -> No
         mdps - numbers.start,
         record,
     )
+
+
+_known: dict[str, StartValues] = {}
+
+
+def start_values_key(experiment: Experiment) -> str:
+    """A digest of all that expected start values depend on."""
+    names = (experiment.prior.digest, experiment.test.digest)
+    text = json.dumps([*names, experiment.discount, experiment.horizon])
+    return hashlib.sha256(text.encode() + greedy_policy(experiment).tobytes()).hexdigest()
+
+
+def known_start_values(experiment: Experiment) -> StartValues | None:
+    """The expected start values if they are shipped, or this process has computed them."""
+    name = start_values_key(experiment)
+    return _known.get(name) or _shipped().get(name)
+
+
+def remember_start_values(experiment: Experiment, values: StartValues) -> None:
+    """Use these expected start values from now on in this process."""
+    _known[start_values_key(experiment)] = values
+
+
+def find_start_values(experiment: Experiment, on_drawn: OnDrawn | None = None) -> StartValues:
+    """The expected start values; estimated, which can take a minute, unless they are cached.
+
+    Shipped values are always used, whatever their precision, so that everyone uses the same.
+    """
+    values = known_start_values(experiment) or _read_cached(experiment)
+    is_shipped = start_values_key(experiment) in _shipped()
+    if values is None or not (is_shipped or values.num_mdps >= enough_mdps(experiment)):
+        values = estimate_start_values(experiment, enough_mdps(experiment), on_drawn)
+        _cache(experiment, values)
+    remember_start_values(experiment, values)
+    return values
+
+
+@cache
+def _shipped() -> dict[str, StartValues]:
+    return {
+        name: StartValues.read(content)
+        for name, content in parse_json(SHIPPED.read_bytes()).items()
+    }
+
+
+def _file(experiment: Experiment) -> Path | None:
+    folder = cache_folder("start-values")
+    return None if folder is None else folder / f"{start_values_key(experiment)}.json"
+
+
+def _read_cached(experiment: Experiment) -> StartValues | None:
+    path = _file(experiment)
+    with suppress(StoreError, ValueError):  # absent or damaged: estimated again
+        return None if path is None else StartValues.read(parse_json(read_bytes(path)))
+    return None
+
+
+def _cache(experiment: Experiment, values: StartValues) -> None:
+    path = _file(experiment)
+    if path is not None:
+        with suppress(StoreError):  # no room: estimated again the next time
+            atomic_write(path, json.dumps(vars(values)).encode(), overwrite=True)
 
 
 def estimate_start_values(

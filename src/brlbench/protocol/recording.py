@@ -14,8 +14,7 @@ from ..results.result import Result
 from ..results.schema import COLUMNS, largest, total
 from ..results.times import TimeHistogram
 from .experiment import Experiment
-from .luck import can_adjust
-from .start_values import find_start_values, known_start_values
+from .luck import can_adjust, find_start_values, known_start_values
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record

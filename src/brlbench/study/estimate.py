@@ -1,14 +1,13 @@
 """Estimates how long a study will take, from short probes of every missing job."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..agents import make_agent
 from ..agents.base import Agent, CompiledAgent, TrainingStopped
-from ..executors.base import Call, Done, Executor, Limits, Notify
-from ..executors.futures import completed
+from ..executors.base import Call, Done, Executor, Limits, Notify, completed
 from ..protocol.experiment import Experiment
 from ..protocol.machine import Waiting
 from ..protocol.playing import Part, play
@@ -135,7 +134,8 @@ def _trajectory_seconds(agent: Agent, experiment: Experiment, seconds: float) ->
     """Seconds per trajectory: a mean, or extrapolated from the first decisions of one."""
     before, took_before = 0, 0.0
     _time(agent, experiment.replace(horizon=1), Part(0, 1))  # compiles what is not compiled yet
-    for decisions in _doubling(experiment.horizon):
+    powers_of_2 = [1 << i for i in range((experiment.horizon - 1).bit_length())]
+    for decisions in (*powers_of_2, experiment.horizon):
         took = _time(agent, experiment.replace(horizon=decisions), Part(0, 1))
         if decisions == experiment.horizon:
             break
@@ -150,14 +150,6 @@ def _trajectory_seconds(agent: Agent, experiment: Experiment, seconds: float) ->
         first += size
         size = 2 * size if total < seconds / 10 else size
     return total / first
-
-
-def _doubling(last: int) -> Iterator[int]:
-    number = 1
-    while number < last:
-        yield number
-        number *= 2
-    yield last
 
 
 def _time(agent: Agent, experiment: Experiment, part: Part) -> float:

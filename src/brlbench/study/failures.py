@@ -1,16 +1,14 @@
 """Jobs of a study that failed or were interrupted, as files."""
 
-import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..errors import StoreError
-from ..files import PARSED_BYTES, atomic_write, files_below, parse_json, read_bytes
+from ..files import PARSED_BYTES, files_below, parse_json, read_bytes
 from ..results.sealed import DAMAGE
-from ..schemas import parse_table
+from ..schemas import Table, parse_table
 from ..values import Flag, Text
 
 
@@ -26,16 +24,9 @@ class Failure:
     traceback: Sequence[Text] = ()  # lines; empty if the agent raised nothing
 
 
-def write_failure(path: Path, failure: Failure) -> None:
-    """Write a failure."""
-    atomic_write(path, json.dumps(asdict(failure), indent=1).encode(), overwrite=True)
-
-
 def read_failure(path: Path) -> Failure:
     """Read a failure."""
-    content = read_json(path)
-    with replaceable(path):
-        return parse_table(Failure, content)
+    return read_table(path, Failure)
 
 
 def is_failure(path: Path) -> bool:
@@ -49,21 +40,17 @@ def is_failure(path: Path) -> bool:
 
 def failures_in(folder: Path) -> Iterator[Failure]:
     """All readable failures of studies in and below a folder, without interruptions."""
-    failures = map(read_failure, filter(is_failure, files_below(folder, "failures/*.json")))
-    return (failure for failure in failures if not failure.is_interruption)
+    for path in files_below(folder, "failures/*.json"):
+        with suppress(StoreError):
+            failure = read_failure(path)
+            if not failure.is_interruption:
+                yield failure
 
 
-def read_json(path: Path) -> Any:
-    """The content of a file that a study has written."""
+def read_table(path: Path, table: type[Table]) -> Table:
+    """The content of a JSON file that a study has written."""
     data = read_bytes(path, growth=PARSED_BYTES)
-    with replaceable(path):
-        return parse_json(data)
-
-
-@contextmanager
-def replaceable(path: Path) -> Iterator[None]:
-    """Raise a sentence with the remedy for malformed content of a study's file."""
     try:
-        yield
+        return parse_table(table, parse_json(data))
     except DAMAGE:
         raise StoreError(f"{path} is damaged: run the study again to replace it") from None

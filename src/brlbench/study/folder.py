@@ -20,6 +20,7 @@ import socket
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,9 +32,9 @@ from ..results.files import pack_result, read_part
 from ..results.result import Result, Stopped, join
 from ..results.sealed import is_intact
 from ..storage import write_experiment
-from .failures import Failure, is_failure, read_failure, write_failure
+from .failures import Failure, is_failure, read_failure
 from .plan import Job, Study
-from .tally import Tally
+from .tally import Progress, Tally
 
 
 class Folder:
@@ -100,10 +101,9 @@ class Folder:
         tables = [self.path / name for name in ("results", "parts", "experiments")]
         paths = [path for folder in tables for path in folder.rglob("*.parquet")]
         paths += (self.path / "agents").rglob("*.json")
-        number = num_cores()
-        with ThreadPoolExecutor(number) as threads:
-            lists = threads.map(_damaged, [paths[i::number] for i in range(number)])
-        damaged = sorted(path for paths in lists for path in paths)
+        with ThreadPoolExecutor(num_cores()) as threads:
+            intact = list(threads.map(lambda path: is_intact(read_bytes(path)), paths))
+        damaged = sorted(path for path, is_whole in zip(paths, intact, strict=True) if not is_whole)
         damaged += [
             path for path in (self.path / "failures").glob("*.json") if not is_failure(path)
         ]
@@ -152,7 +152,7 @@ class Folder:
             at = max(at, after)
         return [*gaps, Part(at, total)] if at < total else gaps
 
-    def played(self, job: Job) -> list[Result]:
+    def leading_parts(self, job: Job) -> list[Result]:
         """The parts of a job from its first trajectory up to the first gap."""
         at, parts = 0, []
         for path in self._part_files(job):
@@ -196,13 +196,13 @@ class Folder:
                 }
                 for job in study.jobs
             ],
-            "skipped": [[skipped.label, skipped.reason] for skipped in study.skipped],
+            "skipped": study.skipped,
         }
         self._write("plan.json", json.dumps(content, indent=1).encode())
 
-    def write_now(self, content: dict[str, Any]) -> None:
-        """Write down the running jobs; losing this file loses nothing."""
-        self._write("now.json", json.dumps(content).encode())
+    def write_now(self, progress: Progress) -> None:
+        """Write down the progress of the run; losing this file loses nothing."""
+        self._write("now.json", json.dumps(progress._asdict()).encode())
 
     def write_agent(self, job: Job, data: bytes) -> None:
         """Write a trained agent."""
@@ -234,7 +234,7 @@ class Folder:
 
     def join_parts(self, job: Job, stopped: Stopped | None = None) -> None:
         """Join the parts of a job to its result: all, or those it has if it is stopped."""
-        result = join(self.played(job), stopped)
+        result = join(self.leading_parts(job), stopped)
         data = pack_result(result, result.states is not None)
         if stopped is None:
             self.write_result(job, data)
@@ -255,10 +255,10 @@ class Folder:
         traceback: Sequence[str] = (),
     ) -> None:
         """Write down why a job failed or was interrupted."""
-        limits = str(job.agent.limits)
-        names = (job.label, job.experiment_name)
+        names, limits = (job.label, job.experiment_name), str(job.agent.limits)
         failure = Failure(*names, reason, limits, is_interruption, traceback)
-        write_failure(self.failure(job), failure)
+        content = json.dumps(asdict(failure), indent=1).encode()
+        atomic_write(self.failure(job), content, overwrite=True)
 
     def has_failed(self, job: Job) -> bool:
         """True if a job failed under its current limits."""
@@ -270,10 +270,6 @@ class Folder:
 
     def _write(self, name: str, data: bytes) -> None:
         atomic_write(self.path / name, data, overwrite=True)
-
-
-def _damaged(paths: list[Path]) -> list[Path]:
-    return [path for path in paths if not is_intact(read_bytes(path))]
 
 
 def _locked(path: Path) -> IO[str]:

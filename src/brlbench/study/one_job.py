@@ -27,8 +27,9 @@ from ..values import Text
 from .failures import read_failure
 from .folder import Folder
 from .plan import Job, PlannedAgent, code_of
-from .run import Progress, Run
+from .run import Run
 from .schema import LimitsTable
+from .tally import Progress
 
 PART_SECONDS = 5.0  # of playing, which are lost if the process is killed
 SUFFIX = ".unfinished"  # of the folder beside the output

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..agents import AGENTS, default_parameters, describe, make_agent
 from ..agents.base import Agent
@@ -26,13 +26,7 @@ from ..protocol.playing import identity
 from ..results.summary import RACE, REFERENCE
 from ..schemas import place_of
 from ..storage import frozen_set
-from .schema import (
-    ExperimentTable,
-    LimitsTable,
-    RacingTable,
-    StudyTable,
-    read_tables,
-)
+from .schema import ExperimentTable, LimitsTable, RacingTable, StudyTable, read_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +96,7 @@ def until_rule(half_width: float) -> str:
     return f"until-{half_width:g}"
 
 
-@dataclass(frozen=True)
-class Skipped:
+class Skipped(NamedTuple):
     """A combination of parameters that makes no sense, and why."""
 
     label: str
@@ -120,11 +113,6 @@ class Study:
     jobs: list[Job]
     skipped: list[Skipped]
     changes: dict[str, Any]  # defaults that replace the file's own
-
-    @property
-    def racing(self) -> RacingTable | None:
-        """The settings of races; None if all agents play all MDPs."""
-        return self.table.racing
 
     @property
     def agents(self) -> list[PlannedAgent]:

@@ -14,19 +14,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..executors.base import Call, Done, Executor, Failed, Outcome
-from ..executors.futures import POLL_SECONDS
+from ..executors.base import POLL_SECONDS, Call, Done, Executor, Failed, Outcome
 from ..protocol.experiment import Experiment
-from ..protocol.luck import OnDrawn, can_adjust
+from ..protocol.luck import OnDrawn, can_adjust, find_start_values
 from ..protocol.playing import Part
-from ..protocol.start_values import find_start_values
 from .folder import Folder
 from .plan import Job
 from .schema import RacingTable
 from .stopping import Stopping, Verdict
-from .tally import Running, Tally
+from .tally import Progress, Running, Tally
 from .worker import (
     PartFile,
     PlayRequest,
@@ -53,6 +51,12 @@ class OpenJob:
     seconds_each: float | None = None
     given_up: bool = False  # in this run: it failed, or its processes were ended too often
 
+    @property
+    def playing_seconds_left(self) -> float:
+        """The seconds of playing that its limit leaves."""
+        limit = self.job.agent.limits.playing
+        return math.inf if limit is None else limit - self.tally.seconds
+
 
 @dataclass(eq=False)
 class Assignment:
@@ -76,21 +80,7 @@ class Assignment:
         return Running(str(self), *tally.score, tally.num_mdps)
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Numbers of jobs and running jobs, for progress bars and `now.json`."""
-
-    total: int
-    done: int
-    failed: int
-    trajectories_left: int  # without a file
-    seconds_left: float | None
-    running: list[Running]
-    stopping: bool
-
-
-@dataclass(frozen=True)
-class Outlook:
+class Outlook(NamedTuple):
     """The jobs of a study by their state when a run starts."""
 
     done: list[Job]
@@ -139,11 +129,10 @@ class Run:
         self.rules = Stopping(folder, jobs, racing)
         self._outlook = outlook = survey(folder, jobs)
         self.done, self.failed = len(outlook.done), len(outlook.failed)
-        self.open_jobs = [
-            OpenJob(job, sum(gap.size for gap in folder.gaps(job)), folder.tally(job))
+        self.open_jobs = {
+            job: OpenJob(job, sum(gap.size for gap in folder.gaps(job)), folder.tally(job))
             for job in outlook.missing
-        ]
-        self._open_job_of = {open_job.job: open_job for open_job in self.open_jobs}
+        }
         self.ready: deque[Assignment] = deque()
         self.pending: dict[Future[Outcome], Assignment] = {}
         self.stopping = self.interrupted = False
@@ -210,10 +199,10 @@ class Run:
                 self.folder.drop_parts(job)
         for job in self._outlook.missing:  # the job may have failed under other limits
             self.folder.failure(job).unlink(missing_ok=True)
-        find_expected_luck(open_job.job.experiment for open_job in self.open_jobs)
-        self.rules.begin(self._open_job_of)
+        find_expected_luck(job.experiment for job in self.open_jobs)
+        self.rules.begin(self.open_jobs)
         groups: dict[str, list[OpenJob]] = {}
-        for open_job in self.open_jobs:
+        for open_job in self.open_jobs.values():
             groups.setdefault(open_job.job.training_key, []).append(open_job)
         for open_jobs in groups.values():
             if self.folder.agent(open_jobs[0].job).exists():
@@ -224,8 +213,7 @@ class Run:
 
     def _line_up(self, open_job: OpenJob) -> None:
         gaps = self.folder.gaps(open_job.job, self.rules.end(open_job.job))
-        if gaps:
-            self.ready.extend(Assignment([open_job], gap) for gap in gaps)
+        self.ready.extend(Assignment([open_job], gap) for gap in gaps)
         open_job.left_now = sum(gap.size for gap in gaps)
         if not gaps:  # killed after the last part was written
             self._reach(open_job)
@@ -234,7 +222,8 @@ class Run:
         """All is played before the job's next look, or all of it."""
         job = open_job.job
         if self.rules.end(job) == job.experiment.num_trajectories:
-            self._complete(open_job)
+            self.folder.join_parts(job)
+            self.done += 1
         else:
             self._judge(self.rules.reached(job))
 
@@ -242,7 +231,7 @@ class Run:
         """End jobs that stop early, and line up the others, the cheapest first."""
         going_on = []
         for job, stopped in verdicts:
-            open_job = self._open_job_of[job]
+            open_job = self.open_jobs[job]
             if stopped is None:
                 going_on.append(open_job)
             else:
@@ -274,7 +263,7 @@ class Run:
             agent=self.folder.agent(job).read_bytes(),
             experiment=experiment,
             part=assignment.part,
-            part_seconds=min(self.part_seconds, _left(limits.playing, open_job)),
+            part_seconds=min(self.part_seconds, open_job.playing_seconds_left),
             decision_seconds=limits.decision,
             one_by_one=seconds is not None,
             keep_paths=job.keep_paths,
@@ -321,23 +310,16 @@ class Run:
         if number:
             self.folder.write_part(open_job.job, file.part, file.data)
             open_job.tally.add(file.part, file.returns, file.seconds)
-        limit = open_job.job.agent.limits.playing
-        if _left(limit, open_job) < 0:
+        if open_job.playing_seconds_left < 0:
+            limit = open_job.job.agent.limits.playing
             self._fail(assignment, f"playing took more than {limit:g} s")
             return
-        # In parts of about equal time.
-        rest = Part(file.part.end, assignment.part.end).divide(self._size(open_job))
+        # In parts that take the study's `part` seconds.
+        size = max(1, int(self.part_seconds / max(open_job.seconds_each or 0.0, 1e-6)))
+        rest = Part(file.part.end, assignment.part.end).divide(size)
         self.ready.extendleft(reversed([Assignment([open_job], part) for part in rest]))
         if open_job.left_now == 0 and not open_job.given_up:
             self._reach(open_job)
-
-    def _size(self, open_job: OpenJob) -> int:
-        """The number of trajectories in a part that takes the study's `part` seconds."""
-        return max(1, int(self.part_seconds / max(open_job.seconds_each or 0.0, 1e-6)))
-
-    def _complete(self, open_job: OpenJob) -> None:
-        self.folder.join_parts(open_job.job)
-        self.done += 1
 
     def _fail(
         self,
@@ -360,25 +342,23 @@ class Run:
             return
         self._told = time.monotonic()
         progress = Progress(
-            len(self.jobs),
-            self.done,
-            self.failed,
-            sum(open_job.left for open_job in self.open_jobs),
-            self._seconds_left(),
-            [each.running() for each in self.pending.values()][: self.executor.num_workers],
-            self.stopping,
+            done=self.done,
+            failed=self.failed,
+            trajectories_left=sum(open_job.left for open_job in self.open_jobs.values()),
+            seconds_left=self._seconds_left(),
+            running=[each.running() for each in self.pending.values()][: self.executor.num_workers],
+            stopping=self.stopping,
+            at=time.time(),
         )
         self.show(progress)
         if at_once or time.monotonic() - self._written > _NOW_SECONDS:
             self._written = time.monotonic()
-            names = ("running", "seconds_left", "stopping")
-            now = {name: getattr(progress, name) for name in names}
-            self.folder.write_now({**now, "at": time.time()})
+            self.folder.write_now(progress)
 
     def _seconds_left(self) -> float | None:
         """Seconds left; unknown speeds use the algorithm's mean, else the overall mean."""
         known: dict[str, list[float]] = {}
-        for open_job in self.open_jobs:
+        for open_job in self.open_jobs.values():
             if open_job.seconds_each is not None:
                 known.setdefault(open_job.job.agent.algorithm, []).append(open_job.seconds_each)
         if not known:
@@ -388,12 +368,7 @@ class Run:
         left = sum(
             open_job.left
             * (open_job.seconds_each or means.get(open_job.job.agent.algorithm, overall))
-            for open_job in self.open_jobs
+            for open_job in self.open_jobs.values()
             if not open_job.given_up
         )
         return left / self.executor.num_workers
-
-
-def _left(limit: float | None, open_job: OpenJob) -> float:
-    """The seconds of playing that a job has left."""
-    return math.inf if limit is None else limit - open_job.tally.seconds

@@ -66,7 +66,7 @@ def run(
                     workplace,
                     execution.part,
                     lambda now: bar.show(now.done + now.failed, now.seconds_left),
-                    planned.racing,
+                    planned.table.racing,
                 )
                 run()
     return read_status(folder_path)
@@ -115,7 +115,7 @@ def opened(
         if retry_failed:
             for job in survey(folder, study.jobs).failed:
                 folder.failure(job).unlink()
-        Stopping(folder, study.jobs, study.racing).forget_outdated()
+        Stopping(folder, study.jobs, study.table.racing).forget_outdated()
         folder.write_plan(study)
         yield folder, messages
     finally:

@@ -9,11 +9,10 @@ from typing import Annotated, Any, NamedTuple
 
 from ..errors import InvalidInput
 from ..results.files import read_stopped
-from ..schemas import Table, parse_table
-from ..values import Count, Flag, Kind, Number, Text
-from .failures import Failure, read_failure, read_json, replaceable
+from ..values import Count, Kind, Text
+from .failures import Failure, read_failure, read_table
 from .folder import owner_of, part_of
-from .tally import Running
+from .tally import Progress, Running
 
 _LONGEST_NAME = 255  # in bytes, of a file
 
@@ -48,15 +47,6 @@ class _Plan(NamedTuple):
     title: Text
     jobs: list[_Job]
     skipped: list[tuple[Text, Text]]  # labels and reasons
-
-
-class _Now(NamedTuple):
-    """The content of `now.json`."""
-
-    at: Number
-    running: list[Running] = []  # noqa: RUF012 (never changed)
-    seconds_left: Number | None = None
-    stopping: Flag = False  # interrupted: running trajectories are finished first
 
 
 class StoppedJob(NamedTuple):
@@ -102,65 +92,54 @@ def read_status(folder: Path) -> Status:
     """The status of the study in a folder."""
     if not os.path.exists(folder / "plan.json"):  # unlike the method of Path, takes any name
         raise InvalidInput(f"{folder} has no study in it: begin one with brlbench run --results")
-    plan = _read(folder / "plan.json", _Plan)
+    plan = read_table(folder / "plan.json", _Plan)
     owner = owner_of(folder)
     has_now = owner is not None and (folder / "now.json").exists()
-    now = _read(folder / "now.json", _Now) if has_now else _Now(at=0.0)
-    jobs = plan.jobs
-    complete = [job for job in jobs if (folder / job.result).exists()]
-    stopped = [job for job in jobs if job not in complete and _stopped_file(folder, job)]
-    done = complete + stopped
-    rest = [job for job in jobs if job not in done]
-    failing = [job for job in rest if (folder / job.failure).exists()]
-    failures = [read_failure(folder / job.failure) for job in failing]
-    failed = {
-        job.failure
-        for job, failure in zip(failing, failures, strict=True)
-        if not failure.is_interruption
-    }
-    played = {job.parts: _played(folder / job.parts) for job in rest + stopped}
-    of_experiment = Counter(job.experiment for job in jobs)
-    done_of_experiment = Counter(job.experiment for job in done)
+    now = read_table(folder / "now.json", Progress) if has_now else Progress()
+    complete: list[_Job] = []
+    stopped: dict[_Job, Path] = {}  # with the result of each
+    rest: list[_Job] = []
+    failures: dict[_Job, Failure] = {}
+    for job in plan.jobs:
+        if (folder / job.result).exists():
+            complete.append(job)
+        elif files := [folder / name for name in job.stopped if (folder / name).exists()]:
+            stopped[job] = files[0]
+        else:
+            rest.append(job)
+            if (folder / job.failure).exists():
+                failures[job] = read_failure(folder / job.failure)
+    failed = {job: each for job, each in failures.items() if not each.is_interruption}
+    played = {job: _played(folder / job.parts) for job in (*rest, *stopped)}
+    done_of_experiment = Counter(job.experiment for job in (*complete, *stopped))
     return Status(
         title=plan.title,
         owner=owner,
         stopping=now.stopping,
-        total=len(jobs),
-        done=len(done),
-        stopped=[_stopped_job(folder, job) for job in stopped],
-        begun=sum(played[job.parts] > 0 for job in rest if job.failure not in failed),
-        failures=[failure for failure in failures if not failure.is_interruption],
-        interruptions=[failure for failure in failures if failure.is_interruption],
+        total=len(plan.jobs),
+        done=len(complete) + len(stopped),
+        stopped=[_stopped_job(job, path) for job, path in stopped.items()],
+        begun=sum(played[job] > 0 for job in rest if job not in failed),
+        failures=list(failed.values()),
+        interruptions=[each for each in failures.values() if each.is_interruption],
         skipped=plan.skipped,
-        num_trajectories=sum(job.trajectories for job in jobs),
+        num_trajectories=sum(job.trajectories for job in plan.jobs),
         num_played=sum(job.trajectories for job in complete) + sum(played.values()),
         running=now.running,
         seconds_left=_seconds_left(now),
         by_experiment={
-            name: (done_of_experiment[name], total) for name, total in of_experiment.items()
+            name: (done_of_experiment[name], total)
+            for name, total in Counter(job.experiment for job in plan.jobs).items()
         },
     )
 
 
-def _stopped_file(folder: Path, job: _Job) -> Path | None:
-    """The result of a job that was stopped early, if there is one."""
-    paths = (folder / name for name in job.stopped)
-    return next((path for path in paths if path.exists()), None)
-
-
-def _stopped_job(folder: Path, job: _Job) -> StoppedJob:
-    path = _stopped_file(folder, job)
-    stopped = None if path is None else read_stopped(path)
+def _stopped_job(job: _Job, path: Path) -> StoppedJob:
+    stopped = read_stopped(path)
     return StoppedJob(job.agent, job.experiment, stopped.reason if stopped else "")
 
 
-def _read(path: Path, table: type[Table]) -> Table:
-    content = read_json(path)
-    with replaceable(path):
-        return parse_table(table, content)
-
-
-def _seconds_left(now: _Now) -> float | None:
+def _seconds_left(now: Progress) -> float | None:
     if now.seconds_left is None:
         return None
     return max(0.0, now.seconds_left - (time.time() - now.at))

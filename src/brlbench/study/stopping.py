@@ -6,8 +6,8 @@ until its first look. It writes them down, with all its decisions, before it act
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,9 @@ from ..protocol.luck import can_adjust
 from ..results.files import read_result
 from ..results.result import Result, Stopped, join
 from ..results.summary import RACE
-from ..schemas import Schema, parse_table
+from ..schemas import Schema
 from ..values import Seconds
-from .failures import read_json
+from .failures import read_table
 from .folder import Folder
 from .plan import Job, until_rule
 from .schema import RacingTable
@@ -45,7 +45,7 @@ def read_so_far(folder: Folder, job: Job) -> Result | None:
     """The result of the MDPs that a job has played; None if there are none."""
     if folder.result(job).exists():
         return read_result(folder.result(job), decisions=False)
-    parts = folder.played(job)
+    parts = folder.leading_parts(job)
     per_mdp = job.experiment.trajectories_per_mdp
     if sum(len(part.columns["mdp"]) for part in parts) < per_mdp:
         return None
@@ -221,7 +221,9 @@ class Stopping:
 
     def _resume(self, group: _Group) -> None:
         """Go on with the race that is written down; begin anew if its terms have changed."""
-        record, terms = _read_record(self._folder.race(group.jobs[0])), self._terms(group)
+        record, terms = None, self._terms(group)
+        with suppress(StoreError):  # there is none yet, or its file is damaged
+            record = read_table(self._folder.race(group.jobs[0]), _Record)
         known = {} if record is None else record.seconds
         group.seconds = [known.get(agent) for agent in terms["agents"]]
         if record is not None and record.terms == terms:
@@ -229,14 +231,6 @@ class Stopping:
             group.race.rivals = dict(record.rivals)
             group.race.dropped = {drop.agent: drop for drop in record.dropped}
             group.looks = [at for at in group.looks if at not in group.race.rivals]
-
-
-def _read_record(path: Path) -> _Record | None:
-    """The record of a race; None if there is none, or if its file is damaged."""
-    try:
-        return parse_table(_Record, read_json(path))
-    except (StoreError, ValueError):
-        return None
 
 
 def _looks(job: Job) -> list[int]:

@@ -1,4 +1,4 @@
-"""The running score of a job, and the seconds it has played."""
+"""The progress of a run: its numbers of jobs, and the score so far of those that are running."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from ..mdps.sparse import Floats
 from ..protocol.experiment import Experiment
 from ..protocol.playing import Part
 from ..results.score import Score
-from ..values import Index, Number, Text
+from ..values import Flag, Index, Number, Text
 
 
 class Running(NamedTuple):
@@ -18,6 +18,18 @@ class Running(NamedTuple):
     mean: Number | None = None  # None: of less than 2 MDPs, or while training
     ci95: Number | None = None
     num_mdps: Index = 0
+
+
+class Progress(NamedTuple):
+    """The state of a run, for progress bars and `now.json`."""
+
+    done: Index = 0  # jobs
+    failed: Index = 0
+    trajectories_left: Index = 0  # without a file
+    seconds_left: Number | None = None
+    running: list[Running] = []  # noqa: RUF012 (never changed)
+    stopping: Flag = False  # interrupted: running trajectories are finished first
+    at: Number = 0.0  # seconds since 1970
 
 
 class Tally:

@@ -18,9 +18,10 @@ from ..executors import wire
 from ..executors.base import Limits, Notify
 from ..mdps.sparse import Floats
 from ..problems import formats
-from ..protocol import machine, start_values
+from ..protocol import machine
 from ..protocol.experiment import ARGUMENTS, Experiment
 from ..protocol.footprint import return_free_memory
+from ..protocol.luck import known_start_values, remember_start_values
 from ..protocol.playing import Part, play_part
 from ..protocol.recording import keeps_decisions, make_part
 from ..protocol.training import TrainedAgent, check_plays, load, save, train, warm_up
@@ -177,7 +178,7 @@ def _remember(data: bytes, trained: TrainedAgent) -> None:
 @cache
 def pack_experiment(experiment: Experiment) -> bytes:
     """An experiment for workers, which draw its MDPs again unless these were given."""
-    expected, mdps = start_values.known_start_values(experiment), experiment.given_mdps
+    expected, mdps = known_start_values(experiment), experiment.given_mdps
     content = {
         "prior": formats.to_json(experiment.prior),
         "test": formats.to_json(experiment.test),
@@ -207,5 +208,5 @@ def unpack_experiment(data: bytes) -> Experiment:
             "brlbench and NumPy for both"
         )
     if content["expected"] is not None:
-        start_values.remember(experiment, StartValues.read(content["expected"]))
+        remember_start_values(experiment, StartValues.read(content["expected"]))
     return experiment

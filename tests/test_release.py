@@ -163,7 +163,7 @@ def test_the_wheel_alone_runs_the_readmes_example(wheel: Path, tmp_path: Path) -
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", PLACE + smaller],
         cwd=empty,
-        env={**os.environ, "PYTHONPATH": str(installed), "BRLBENCH_CACHE_DIR": str(tmp_path / "c")},
+        env={**os.environ, "PYTHONPATH": str(installed)},
         capture_output=True,
         text=True,
     )

@@ -51,11 +51,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(project: Path, *arguments: str) -> str:
-    own = {"PYTHONPATH": str(project / "src"), "BRLBENCH_CACHE_DIR": str(project / "cache")}
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=project,
-        env={**os.environ, **own, "COLUMNS": "200"},
+        env={**os.environ, "PYTHONPATH": str(project / "src"), "COLUMNS": "200"},
         capture_output=True,
         text=True,
     )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PATIENCE = 120  # seconds
+PATIENCE, POLL = 120, 0.02  # seconds
 MOST_DRAWN = 1500  # possible transitions; problems with more have no drawing
 
 # Whether nothing is too wide, the colours, and images that did not load.
@@ -169,7 +169,7 @@ def test_pages_fit_the_screen(site: Path, browser: "Chrome") -> None:
         for width in (400, 1400):
             show(browser, width, "dark")
             try:  # widths change step by step
-                WebDriverWait(browser, PATIENCE).until(
+                WebDriverWait(browser, PATIENCE, POLL).until(
                     lambda shown: shown.execute_script(SHOWN) == [True, "slate", []]
                 )
             except TimeoutException:
@@ -192,7 +192,7 @@ def test_search_works_in_pages_opened_as_files(site: Path, browser: "Chrome") ->
     query = browser.find_element("css selector", "[data-md-component=search-query]")
     query.click()
     query.send_keys("Thompson")
-    found = WebDriverWait(browser, PATIENCE).until(lambda shown: shown.execute_script(FOUND))
+    found = WebDriverWait(browser, PATIENCE, POLL).until(lambda shown: shown.execute_script(FOUND))
     assert any(link.endswith("tutorials/own-agent.html") for link in found)
 
 

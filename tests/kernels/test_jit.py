@@ -28,7 +28,7 @@ with event.install_recorder("numba:compile") as compiled:
     from brlbench.kernels.loop import trajectory
     agent = Random(np.array([1, 2, 3, 4], np.uint64), 5)
     actions = [int(trajectory.act_once(agent, 0)) for _ in range(20)]
-stats = trajectory.act_once.stats
+stats = trajectory.play.stats
 print(json.dumps({
     "actions": actions,
     "hits": len(stats.cache_hits),
@@ -127,7 +127,7 @@ def test_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
     assert len(set(first["actions"])) > 1
     assert (first["hits"], first["misses"]) == (0, 1)
     assert first["compiled"] > 0
-    assert [name.split("-")[0] for name in first["files"]] == ["act_once"]  # helpers are not stored
+    assert [name.split("-")[0] for name in first["files"]] == ["play"]  # helpers are not stored
 
     other = copied / "agents/bamcp/kernel.py"  # which the random agent does not import
     other.write_text(other.read_text() + "# edited")

@@ -91,13 +91,13 @@ class CompiledAgent:
         """Choose an action."""
         from ..kernels.loop import trajectory
 
-        return int(trajectory.act_once(self.arrays, state))
+        return trajectory.act_once(self.arrays, state)
 
     def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
         """Learn from a transition."""
         from ..kernels.loop import trajectory
 
-        trajectory.observe_once(self.arrays, state, action, next_state, float(reward))
+        trajectory.observe_once(self.arrays, state, action, next_state, reward)
 
     def _start_known(self, mdp: MDP, state: int, rng: Generator) -> None:
         """A new MDP begins, which the agent is told: the method `start_known` of such agents."""
@@ -105,7 +105,7 @@ class CompiledAgent:
         from ..kernels.loop import trajectory
 
         self._seed(rng)
-        trajectory.reset_known_once(self.arrays, build_environment(mdp), state)
+        trajectory.reset_once(self.arrays, state, build_environment(mdp))
 
     def _seed(self, rng: Generator) -> None:
         self.arrays.rng[:] = rng.integers(0, 2**64, size=4, dtype=np.uint64)

@@ -95,7 +95,9 @@ class School(NamedTuple):
         probabilities.flags.writeable = False  # as in experiments, for which code is compiled
         guided, taught = rng.integers(0, 2**64, size=(2, mdps, 4), dtype=np.uint64)
         noise = rng.integers(0, 2**64, size=mdps, dtype=np.uint64)
-        trajectory.play(guide, env, probabilities, np.arange(mdps), guided, noise, record)
+        trajectory.play(
+            guide, env, probabilities, np.arange(mdps), guided, noise, trajectory.WHOLE, record
+        )
         teaching.watch(self.observer, record, inputs)
         teach = teaching.teach_advantages if self.advantages else teaching.teach_actions
         teach(self.teacher, env, probabilities, taught, record, labels)

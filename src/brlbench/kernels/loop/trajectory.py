@@ -123,6 +123,10 @@ class Record(NamedTuple):
         )
 
 
+# Which part of a decision `play` plays.
+WHOLE, RESET, ACT, OBSERVE = 0, 1, 2, 3
+
+
 @kernel
 def play(
     agent: Any,
@@ -131,26 +135,38 @@ def play(
     mdps: Integers,  # [n]; which of the M to play
     seeds: Words,  # [n, 4]; for the agent
     noise: Words,  # [n]; keys of the environment's noise
+    part: int,  # WHOLE, RESET, ACT or OBSERVE
     record: Record,
 ) -> None:
-    """Play whole trajectories. The environment's own step is not timed."""
+    """Play WHOLE trajectories. The environment's own step is not timed.
+
+    For callers that play step by step, it plays one other part of the record's only decision, which
+    reads its state, action, next state and reward from the record.
+    """
+    whole = part == WHOLE
     for i in range(len(mdps)):
-        copy_vector(env.probability, probabilities[mdps[i]])
-        copy_vector(agent.rng, seeds[i])
-        x = environment.first_state(env, noise[i])
-        record.states[i, 0] = x
+        if whole:
+            copy_vector(env.probability, probabilities[mdps[i]])
+            copy_vector(agent.rng, seeds[i])
+            record.states[i, 0] = environment.first_state(env, noise[i])
+        x = record.states[i, 0]
         processor = cpu_time()
         before = wall_time()
-        reset_known(agent, env, x)
+        if whole or part == RESET:
+            reset_known(agent, env, x)
         for t in range(record.actions.shape[1]):
-            u = act(agent, x)
+            u = act(agent, x) if whole or part == ACT else record.actions[i, t]
             chosen = wall_time()
-            y, r = environment.step(env, noise[i], x, u)
+            if whole:
+                y, r = environment.step(env, noise[i], x, u)
+            else:
+                y, r = record.states[i, t + 1], record.rewards[i, t]
             record.actions[i, t] = u
             record.rewards[i, t] = r
             record.states[i, t + 1] = y
             stepped = wall_time()
-            observe(agent, x, u, y, r)
+            if whole or part == OBSERVE:
+                observe(agent, x, u, y, r)
             after = wall_time()
             record.nanoseconds[i, t] = (chosen - before) + (after - stepped)
             before = after
@@ -158,25 +174,44 @@ def play(
         record.cpu_nanoseconds[i] = cpu_time() - processor
 
 
-@kernel
-def reset_once(agent: Any, x: int) -> None:
-    """`reset`, for callers in Python."""
-    reset(agent, x)
+_NO_MDP = Environment(
+    num_actions=0,
+    row_start=np.zeros(0, np.int64),
+    next_state=np.zeros(0, np.int64),
+    probability=np.zeros(0),
+    reward=np.zeros(0),
+    deviation=np.zeros(0),
+    start=np.zeros(0),
+    visits=np.zeros(0, np.int64),
+)
+_NO_PROBABILITIES = np.zeros((0, 0))
+_NO_PROBABILITIES.setflags(write=False)  # as those of experiments: another type is compiled anew
+_ONE_MDP = np.zeros(1, np.int64)
+_NO_SEED = np.zeros((1, 4), np.uint64)
+_NO_NOISE = np.zeros(1, np.uint64)
 
 
-@kernel
-def reset_known_once(agent: Any, env: Environment, x: int) -> None:
-    """`reset_known`, for callers in Python."""
-    reset_known(agent, env, x)
+def _play_part(
+    part: int, agent: Any, x: int, u: int, y: int, r: float, env: Environment = _NO_MDP
+) -> Record:
+    """Play one part of a decision; return its record."""
+    record = Record.empty(1, 1, 0)
+    record.states[0] = x, y
+    record.actions[0], record.rewards[0] = u, r
+    play(agent, env, _NO_PROBABILITIES, _ONE_MDP, _NO_SEED, _NO_NOISE, part, record)
+    return record
 
 
-@kernel
+def reset_once(agent: Any, x: int, env: Environment = _NO_MDP) -> None:
+    """`reset_known`, for callers in Python; agents that are not shown the MDP need no `env`."""
+    _play_part(RESET, agent, x, 0, 0, 0.0, env)
+
+
 def act_once(agent: Any, x: int) -> int:
     """`act`, for callers in Python."""
-    return act(agent, x)
+    return int(_play_part(ACT, agent, x, 0, 0, 0.0).actions[0, 0])
 
 
-@kernel
 def observe_once(agent: Any, x: int, u: int, y: int, r: float) -> None:
     """`observe`, for callers in Python."""
-    observe(agent, x, u, y, r)
+    _play_part(OBSERVE, agent, x, u, y, r)

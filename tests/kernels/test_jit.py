@@ -60,10 +60,7 @@ print(json.dumps({
 # A compiled agent of a user's, which always takes one action.
 OWN = """
 from typing import NamedTuple
-import numpy as np
-import pytest
 
-from brlbench.agents.base import CompiledAgent, new_rng
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.types import Words
 from brlbench.kernels.loop.trajectory import register
@@ -81,28 +78,15 @@ def act(agent, x): return chosen(agent) + OFFSET
 def observe(agent, x, u, y, r): pass
 
 register(Arrays, reset=reset, act=act, observe=observe)
-
-class Own(CompiledAgent):
-    name = "own"
-    def __init__(self): pass
-    def small(self): return self
-    def prepare(self, prior, task, rng): return Arrays(new_rng(), 1)
 """
 
-PLAY_OWN = """
+DRAW_OWN = """
 import json
-import brlbench as bb
-import own
-experiment = bb.Experiment("GC", "GC", num_mdps=1, horizon=3)
-print(json.dumps({"actions": bb.evaluate(own.Own(), experiment).actions.ravel().tolist()}))
-"""
-
-PLAY_RANDOM = """
-import json
-import brlbench as bb
+import numpy as np
 from brlbench.kernels.loop import trajectory
-bb.evaluate(bb.make_agent("random"), bb.Experiment("GC", "GC", num_mdps=1, horizon=3))
-print(json.dumps({"hits": len(trajectory.play.stats.cache_hits)}))
+import own
+agent = own.Arrays(np.array([1, 2, 3, 4], np.uint64), 1)
+print(json.dumps({"actions": [int(trajectory.act_once(agent, 0)) for _ in range(3)]}))
 """
 
 
@@ -205,11 +189,10 @@ def test_agents_from_outside_leave_no_trace_and_are_never_stale(tmp_path: Path) 
     module = tmp_path / "own.py"
     for offset in (0, 1):
         module.write_text(OWN.replace("OFFSET", str(offset)))
-        played = run(PLAY_OWN, PYTHONPATH=search_path(tmp_path), **cache)
+        played = run(DRAW_OWN, PYTHONPATH=search_path(tmp_path), **cache)
         assert played["actions"] == [1 + offset] * 3
     module.unlink()
-    assert run(PLAY_RANDOM, **cache)["hits"] == 0
-    assert run(PLAY_RANDOM, **cache)["hits"] > 0
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
 
 
 def search_path(folder: Path) -> str:
@@ -218,8 +201,8 @@ def search_path(folder: Path) -> str:
 
 def test_a_folder_that_cannot_be_written_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    script = "import json; from brlbench.kernels import machine_code; "
-    script += "print(json.dumps({'folder': str(machine_code.FOLDER)}))"
+    script = "import json; from brlbench.files import cache_folder; "
+    script += "print(json.dumps({'folder': str(cache_folder('compiled'))}))"
     folder = run(script, BRLBENCH_CACHE_DIR=str(tmp_path / "file"), TMPDIR=str(tmp_path))["folder"]
     assert Path(folder).is_dir()
     assert Path(folder).is_relative_to(tmp_path / f"brlbench-{os.getuid()}")
@@ -235,8 +218,8 @@ def nowhere(*_):
 
 pathlib.Path.home = nowhere
 tempfile.tempdir = TEMPORARY
-from brlbench.kernels import machine_code
-print(json.dumps({"folder": str(machine_code.FOLDER)}))
+from brlbench.files import cache_folder
+print(json.dumps({"folder": str(cache_folder("compiled"))}))
 """
 
 

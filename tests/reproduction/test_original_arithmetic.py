@@ -101,7 +101,7 @@ def test_bfs3_with_ties_decides_like_brlbenchs() -> None:
     settings = {"simulations": 20, "branching": 5, "depth": 4}
     agents = (Bfs3(**settings, tolerance=1e-9),
               bb.make_agent("bfs3", **settings, skip_complete=False))  # fmt: skip
-    decisions = 2000
+    decisions = 1000
     shares = []
     for agent in agents:
         watched(agent, "GC", transitions=12)

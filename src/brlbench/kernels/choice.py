@@ -1,4 +1,7 @@
-"""Choosing among actions by their values."""
+"""Choosing among actions by their values.
+
+The values of a state's actions are q[first : first + actions]. `scale` is the size of all values.
+"""
 
 import math
 

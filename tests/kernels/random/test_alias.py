@@ -47,7 +47,7 @@ def test_probabilities_are_exact(weights: list[float]) -> None:
 )
 def test_frequencies(weights: list[float]) -> None:
     array = np.array(weights)
-    words, out = np.zeros(200_000, np.uint64), np.zeros(200_000, np.int64)
+    words, out = np.zeros(50_000, np.uint64), np.zeros(50_000, np.int64)
     draw_words(new_rng(), words)
     pick_all(table_of(array), 0, len(array), words, out)
     assert_law(np.bincount(out, minlength=len(array)), array / array.sum())

@@ -34,17 +34,16 @@ class Search:
         self._problem = problem_of(prior, discount, number, *self._facets.orders)
         self._values = _solve(prior, self._problem, number, rng)
         self._num_weighed = 0
-        self._scratch = Scratch(
-            likelihood=np.ones((prior.num_actions, prior.num_actions, BLOCK), np.float32),
-            product=np.empty(BLOCK, np.float32),
-            weight=np.empty(BLOCK, np.float32),
-        )
         starts = np.flatnonzero(prior.start)
         self._walk = Walk(
             rng=rng.integers(0, 2**63, 4, dtype=np.uint64),
             roots=prior.start[starts],
             path=np.empty(depth + 1, np.int64),
-            scratch=self._scratch,
+            scratch=Scratch(
+                likelihood=np.ones((prior.num_actions, prior.num_actions, BLOCK), np.float32),
+                product=np.empty(BLOCK, np.float32),
+                weight=np.empty(BLOCK, np.float32),
+            ),
             stay=discount,
             depth=depth,
         )
@@ -99,19 +98,16 @@ class Search:
         graphs.finish(graph, self._problem, self._facets.arrays, order, best)
         reach = np.zeros(number)
         reach[: len(self._walk.roots)] = self._walk.roots
-        graphs.divide_loss(
-            graph, self._problem, self._facets.arrays, self._scratch, order, best, reach, loss
-        )
+        facets, scratch = self._facets.arrays, self._walk.scratch
+        graphs.divide_loss(graph, self._problem, facets, scratch, order, best, reach, loss)
         return np.asarray(loss.reshape(-1, BLOCK).mean(axis=1))
 
     def is_full(self) -> bool:
         """Whether the search needs more room, and may not have twice as much."""
         graph, arrays = self._graph, self._facets.arrays
         widest = arrays.chance.shape[1]
-        nodes, edges, _ = graph.size + widest
-        if max(nodes, edges) <= len(graph.state) and len(self._facets) + widest <= len(
-            arrays.state
-        ):
+        has_room = max(graph.size[:DEEPEST]) + widest <= len(graph.state)
+        if has_room and len(self._facets) + widest <= len(arrays.state):
             return False
         mdps = self._problem.probability, self._problem.regret
         held = sum(array.nbytes for array in (*graph, *arrays, *mdps))
@@ -129,7 +125,7 @@ class Search:
 
     def _weigh(self) -> None:
         facets, end = self._facets.arrays, len(self._facets)
-        costs.weigh_facets(self._problem, facets, self._scratch, self._num_weighed, end)
+        costs.weigh_facets(self._problem, facets, self._walk.scratch, self._num_weighed, end)
         self._num_weighed = end
 
     def _make_room(self) -> None:
@@ -194,7 +190,7 @@ def draw_stratified(
     """Draw the probabilities [n, E] of MDPs in blocks: Latin hypercubes (McKay et al., 1979).
 
     Each MDP has the prior's law, and blocks are independent. Within a block, every share of a row
-    is probabilities once from each of `block` intervals of equal probability.
+    is drawn once from each of `block` intervals of equal probability.
     """
     from scipy.special import betaincinv
 

@@ -33,11 +33,12 @@ _LEAST_DISTANCE = 1e-9
 def find_region(
     shapes: Floats, worth: Floats, chance: float, distance: float, region: Floats
 ) -> tuple[float, float]:
-    """Set `region` to rows of high value, with about the given chance.
+    """Set `region`, the c(y), to rows of high value with about the given chance M.
 
-    Return the chance, and the distance of s from the greatest worth as a fraction of the worths'
-    range, which must not be empty. Newton's method in the logarithm of the distance starts from the
-    given one; log M is an increasing and concave function of it.
+    `shapes` are the a(y), `worth` the w(y). Return the chance, and the distance of s from the
+    greatest worth as a fraction of the worths' range, which must not be empty. Newton's method in
+    the logarithm of the distance starts from the given one; log M is an increasing and concave
+    function of it.
     """
     least, greatest, n = worth[0], worth[0], 0.0
     for i in range(len(worth)):
@@ -80,10 +81,11 @@ def is_in(region: Floats, row: Floats) -> bool:
 def draw_region(
     rng: Words, shapes: Floats, regions: Floats, chances: Floats, number: int, rows: Floats
 ) -> int:
-    """Draw those among `number` rows that are in the last region; return how many they are.
+    """Draw those among `number` rows that are in the last region; return their number.
 
-    The rows are known to be in none of the other regions: a row that would be in one is drawn
-    again.
+    `regions` holds the c(y) of one region after the other, `chances` their M; `rows` receives one
+    row after the other. The rows are known to be in none of the other regions: a row that would be
+    in one is drawn again.
     """
     length = len(shapes)
     total_chance = chances.sum()

@@ -226,7 +226,7 @@ def can_be_ranked(shapes: Floats, worth: Floats) -> bool:
 
 @cold
 def draw_outside(rng: Words, shapes: Floats, regions: Floats, rows: Floats) -> None:
-    """Fill `rows` with rows that are in none of the regions."""
+    """Fill `rows`, one row after the other, with rows that are in none of the regions."""
     length = len(shapes)
     for place in range(0, len(rows), length):
         row = rows[place : place + length]

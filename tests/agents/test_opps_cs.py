@@ -117,7 +117,7 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize(("dimensions", "evaluations"), [(1, 10), (1, 200), (2, 300), (3, 500)])
+@pytest.mark.parametrize(("dimensions", "evaluations"), [(1, 10), (1, 100), (2, 150), (3, 200)])
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 def test_the_same_points_as_a_plain_stosoo(
     dimensions: int, evaluations: int, noise: float, settings: Settings

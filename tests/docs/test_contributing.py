@@ -73,4 +73,4 @@ def test_the_new_agent_keeps_the_contract(project: Path) -> None:
     tests = ["test_contract", "test_registry", "test_taking_turns"]
     files = [f"tests/agents/{name}.py" for name in tests]
     told = run(project, "-m", "pytest", "-q", *files, "-k", "taking-turns or taking_turns")
-    assert int(re.findall(r"(\d+) passed", told)[0]) > 15
+    assert int(re.findall(r"(\d+) passed", told)[0]) > 12

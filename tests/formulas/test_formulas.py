@@ -27,13 +27,13 @@ def value_in_python(formula: Formula, features: dict[str, float]) -> float:
 
 
 @given(formulas)
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=150)
 def test_what_is_printed_is_read_back(formula: Formula) -> None:
     assert parse(str(formula)) == formula
 
 
 @given(formulas, st.tuples(*[st.floats(-100, 100)] * 3))
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=150)
 def test_python_reads_what_is_printed_alike(formula: Formula, point: tuple[float, ...]) -> None:
     features = dict(zip(FEATURES, point, strict=True))
     in_python, expected = value_in_python(formula, features), value_of_tokens(formula, features)

@@ -24,8 +24,9 @@ def pick_all(table: Alias, first: int, cells: int, words: Words, out: Integers) 
 
 @kernel
 def learn_all(urn: Urn, transitions: Integers) -> None:
-    """Back to the prior, then `learn` each transition [n, 3]."""
-    urns.reset(urn)
+    """Make all tables, then `learn` each transition [n, 3]."""
+    for pair in range(len(urn.counts.total)):
+        urns.make_table(urn, pair)
     for i in range(len(transitions)):
         pair = transitions[i, 0] * urn.counts.num_actions + transitions[i, 1]
         urns.learn(urn, pair, transitions[i, 2])

@@ -53,7 +53,8 @@ _METHODS = ("train", "start", "act", "observe")
 
 
 AGENTS: dict[str, type[CompiledAgent]] = {
-    agent.name: agent for agent in (resolve_name(f"{__package__}.{path}") for path in _CLASSES)
+    agent.name: agent
+    for agent in (resolve_name(f"{__package__}.{path.replace('.', ':')}") for path in _CLASSES)
 }
 """The classes of the built-in agents by name."""
 

@@ -342,7 +342,7 @@ def test_without_reuse_the_tree_is_rebuilt() -> None:
 
 # Means and two standard errors: of the paper's best of a grid, and of its library run today.
 ROWS = {
-    "GC": (2500, 15, 30, [(35.56, 1.27), (34.63, 3.91)]),
+    "GC": (2500, 15, 16, [(35.56, 1.27), (34.63, 3.91)]),
     "uniform:GC": (1250, 25, 30, [(33.87, 1.26)]),
 }
 

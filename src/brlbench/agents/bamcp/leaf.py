@@ -43,7 +43,7 @@ def begin_search(leaf: Leaf) -> None:
 
 @cold
 def value_of(leaf: Leaf, x: int, pairs: ShortIntegers, states: Integers, length: int) -> float:
-    """The value of x, which a number of transitions has led to: the next states of pairs."""
+    """The value of x after `length` transitions: pairs[i] [D] led to states[i] [D]."""
     model = leaf.model
     value: float = model.value[x]
     if leaf.kind == VALUE:

@@ -27,7 +27,7 @@ class Constants(NamedTuple):
     value_max: float
     per_draw: float  # 1 / C
     share: float  # of one draw's value in its arm's: discount / C
-    stretch: Floats  # [C + 1]; one over an outcome's share, by how often it was drawn
+    stretch: Floats  # [C + 1]; one over an outcome's share, by its number of draws
     rounding: float  # more than rounding can change a bound
     complete: Floats  # [D + 1]; per level, the gap when only the leaves' gaps are left
     skipped: Floats  # [D + 1]; outcomes up to this gap are passed over; -inf: none are

@@ -26,8 +26,8 @@ class Added(NamedTuple):
     end: int  # where the next one goes
     widest: int  # the one drawn most often; of several, the lowest next state
     rank: int  # of the widest: orders outcomes by times drawn, then by next state
-    times: int  # how often the widest was drawn
-    rival_times: int  # how often the runner-up was drawn
+    times: int  # draws of the widest
+    rival_times: int  # draws of the runner-up
 
 
 class Left(NamedTuple):
@@ -41,7 +41,7 @@ class Left(NamedTuple):
 def draw_special(
     tree: Tree, belief: PathBelief, branching: int, arm: int, pair: Any, rng: Words
 ) -> float:
-    """Draw how often each special next state of an arm comes; return the sum of all C rewards."""
+    """Draw the number of each special next state of an arm; return the sum of all C rewards."""
     total = 0.0
     draws = new_draws(rng, branching, pair.total + pair.extra)
     shared = NOTHING_SHARED

@@ -64,7 +64,7 @@ OUTCOME = np.dtype(
     [
         ("next_state", "i4"),
         ("entry", "i4"),  # or NO_ENTRY
-        ("times", "i4"),  # how often it was drawn
+        ("times", "i4"),  # number of its draws
         ("child_kind", "i4"),  # NOT_FOLLOWED, IS_NODE or IS_SKETCH
         ("child", "i4"),  # index of the node or of the sketch
     ]

@@ -62,15 +62,12 @@ def build_models(
     """The models of some features, solved and stacked, and each feature's place among them."""
     from ...builders.model import solved_model
 
-    priors: list[FlatDirichlet] = []
-    slots = {}
-    for feature in features or ("Qmean",):
-        start = _starting_point(prior, feature)
-        same = [k for k in range(len(priors)) if priors[k].digest == start.digest]
-        slots[feature] = same[0] if same else len(priors)
-        if not same:
-            priors.append(start)
-    return _stacked([solved_model(start, task) for start in priors]), slots
+    starts = {name: _starting_point(prior, name) for name in features or ("Qmean",)}
+    distinct: dict[str, FlatDirichlet] = {}
+    for start in starts.values():
+        distinct.setdefault(start.digest, start)
+    slots = {name: list(distinct).index(start.digest) for name, start in starts.items()}
+    return _stacked([solved_model(start, task) for start in distinct.values()]), slots
 
 
 def _starting_point(prior: FlatDirichlet, feature: str) -> FlatDirichlet:

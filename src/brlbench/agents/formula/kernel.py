@@ -143,7 +143,7 @@ def evaluate(program: Program, stacked: Model, pair: int) -> tuple[float, float]
 
 @inlined
 def tied(indices: Floats, u: int, best: int) -> bool:
-    """Whether an action is as good as the best one, or none has an index (NO_ACTION)."""
+    """Whether an action is as good as the best one by indices [A, 2]; all are for NO_ACTION."""
     if best == NO_ACTION or u == best:
         return True
     # Written so that NaN is not tied.

@@ -75,7 +75,10 @@ def set_reach(leaf: Leaf, model: Model, x: int) -> None:
 def value_after(
     leaf: Leaf, model: Model, saved: Saved, i: int, x: int, u: int, y: int, r: float
 ) -> float:
-    """The optimal value of y once the transition (x, u, y) with reward r is counted."""
+    """The optimal value of y once the transition (x, u, y) with reward r is counted.
+
+    Slot i of `saved` is free for use.
+    """
     if len(model.inverse) == 0:
         return solved_value(model, saved, i, x, u, y)
     pair, inverse = x * model.counts.num_actions + u, model.inverse
@@ -109,7 +112,7 @@ def is_still_best(leaf: Leaf, model: Model, x: int, u: int, change: float) -> bo
 
 @cold
 def solved_value(model: Model, saved: Saved, i: int, x: int, u: int, y: int) -> float:
-    """The same by solving the model again, and taking the transition back."""
+    """`value_after` by solving the model again, and taking the transition back."""
     save(model, saved, i)
     count(model.counts, saved, i, x * model.counts.num_actions + u, y)
     update_apart(model, x, u, y)

@@ -12,8 +12,8 @@ class Levels(NamedTuple):
 
     state: Integers  # [D]
     action: Integers  # [D]; the action that is looked at
-    place: Integers  # [D]; which of its outcomes
-    length: Integers  # [D]; how many outcomes it has
+    place: Integers  # [D]; number of the outcome that is looked at
+    length: Integers  # [D]; number of its outcomes
     is_solved: Booleans  # [D]; whether the outcome changed the solution, which is saved then
     following: Integers  # [D, S]; next state of each outcome
     chance: Floats  # [D, S]

@@ -67,14 +67,14 @@ def learn(arms: Arms, arm: int, result: float) -> None:
 
 @kernel
 def choose_all(arms: Arms, exploration: float, done: int, chosen: Integers) -> None:
-    """Choose the arms of the draws after the first `done`, before any of them is made."""
+    """Choose the arms [n] of the draws after the first `done`, before any of them is made."""
     for i in range(len(chosen)):
         chosen[i] = choose(arms, exploration, done + i + 1)
 
 
 @kernel
 def learn_all(arms: Arms, chosen: Integers, results: Floats) -> None:
-    """Count all returns, in the order of the draws."""
+    """Count the returns [n] of all chosen arms [n], in the order of the draws."""
     for i in range(len(chosen)):
         learn(arms, chosen[i], results[i])
 

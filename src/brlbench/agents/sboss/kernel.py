@@ -45,7 +45,7 @@ def rows_of(counts: Counts, pair: int, epsilon: float) -> int:
 
 @kernel
 def set_rows(counts: Counts, epsilon: float, rows: Integers) -> None:
-    """Set how many rows to sample for each pair."""
+    """Set the number of rows [P] to sample for each pair."""
     for pair in range(len(rows)):
         rows[pair] = rows_of(counts, pair, epsilon)
 
@@ -54,8 +54,9 @@ def set_rows(counts: Counts, epsilon: float, rows: Integers) -> None:
 def moved(merged: Merged, pair: int, last_count: Floats, last_total: Floats, delta: float) -> bool:
     """Whether the pair's means have moved by more than delta since the last sampling.
 
-    The move is the sum over y of |P(y) - P_last(y)| / sigma_last(y). Outcomes that were certain or
-    impossible have no variance and do not count.
+    `last_count` [pool] and `last_total` [P] are the counts then. The move is the sum over y of
+    |P(y) - P_last(y)| / sigma_last(y). Outcomes that were certain or impossible have no variance
+    and do not count.
     """
     rows, posterior = merged.mdp.rows, merged.mdp.posterior
     n, n_now = last_total[pair], posterior.total[pair]

@@ -26,7 +26,7 @@ Places = NDArray[np.complex128]
 
 def row(states: int) -> Places:
     """States in a row."""
-    return 1.5 * np.arange(states) + 0j
+    return np.asarray(1.5 * np.arange(states), np.complex128)
 
 
 def circle(states: int) -> Places:

@@ -19,7 +19,6 @@ from .styles import COLOURS
 
 _PLAIN, _REWARDED = COLOURS[0][0], COLOURS[1][0]
 
-
 Places = NDArray[np.complex128]
 """The places [S] of states in the plane, as complex numbers."""
 

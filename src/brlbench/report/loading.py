@@ -82,10 +82,7 @@ def load(
         what = read_none if notes else "no results"
         where = " and ".join(map(str, places)) or "the list"
         raise InvalidInput(f"{where} has {what}: make some with brlbench run, play or demo")
-    for place in places:
-        for each in [] if isinstance(place, Result) else failures_in(place):
-            text = f"failed: {each.agent} on {each.experiment}: {each.reason}"
-            notes.append(Note(text, experiment=each.experiment))
+    notes += _failed(places)
     bounds = []
     for path in bound_files:
         with _noting(notes):
@@ -100,6 +97,14 @@ def load(
     # Names of files can hold bytes that no text can.
     readable = [replace(note, text=encodable(note.text)) for note in notes]
     return ReportData(experiments, readable, _entries(agents.values(), contents))
+
+
+def _failed(places: Iterable[Path | Result]) -> Iterator[Note]:
+    """Notes on agents that failed."""
+    for place in places:
+        for each in [] if isinstance(place, Result) else failures_in(place):
+            text = f"failed: {each.agent} on {each.experiment}: {each.reason}"
+            yield Note(text, experiment=each.experiment)
 
 
 @contextmanager

@@ -39,7 +39,7 @@ def test_winners_are_those_of_python(page: Page, feature: str, hidden: str) -> N
     for honest in (False, True):
         for level in LEVELS[::3]:
             page.choose("level", f"{100 * level:g}%")
-            for shown in page.slide(rng.uniform(0, 1050, (20, 2))):
+            for shown in page.slide(rng.uniform(0, 1050, (8, 2))):
                 winners, algorithms, best = expected(
                     summaries, shown["bounds"], feature, level, honest
                 )

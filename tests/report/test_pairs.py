@@ -81,10 +81,10 @@ def test_the_numbers_of_a_pair(honest: bool) -> None:
     assert pair.num_mdps == len(one)
     assert pair.test.z == test.z
     assert pair.test.difference == pytest.approx((one - other).mean())
-    assert pair.test.interval.low < pair.test.difference < pair.test.interval.high
+    assert pair.test.low < pair.test.difference < pair.test.high
     assert pair.test.p_value == pytest.approx(2 * (1 - test.p_value))
     expected = 2 * permutation_test(other, one, generator("test pairs"))
-    assert pair.test.permutation == pytest.approx(expected, abs=0.002)
+    assert pair.test.p_permutation == pytest.approx(expected, abs=0.002)
     assert pair.probability == probability_better(one, other)
     assert pair.table["probability_better"][0] == pair.probability.value
 

@@ -1,5 +1,6 @@
 """Results of strangers: reading them imports, executes and includes nothing that they name."""
 
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -22,7 +23,11 @@ READING = [
 
 
 @pytest.mark.slow
-def test_reading_results_imports_nothing_they_name(small: Path, shell: Shell) -> None:
+def test_reading_results_imports_nothing_they_name(
+    small: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(small)
+    monkeypatch.delitem(sys.modules, "study_agents", raising=False)
     (small / "study_agents.py").write_text(TRACE + AGENTS)
     (small / "evil.py").write_text(TRACE)
     (small / "matplotlibrc").write_text("backend: module://evil\ntext.usetex: true\n")
@@ -33,7 +38,7 @@ def test_reading_results_imports_nothing_they_name(small: Path, shell: Shell) ->
         assert done.code == 0, done
         assert not (small / "trace").exists(), command
     # Matplotlib reads its file when a process first draws.
-    done = outside(small, "report", "out", "--format", "figures")
+    done = outside(small, "report", "named", "--format", "figures", "-o", "drawn")
     assert done.code == 0, done
     assert not (small / "trace").exists()
     # A run does import the agents that its study names.

@@ -61,13 +61,13 @@ def test_tests_are_against_the_best() -> None:
     expected = [paired_z_test(first.summary.returns, row.summary.returns) for row in others]
     tests = [row.test for row in others if row.test]
     assert [test.z for test in tests] == [test.z for test in expected]
-    assert [test.holm for test in tests] == list(holm([test.p_value for test in expected]))
+    assert [test.p_holm for test in tests] == list(holm([test.p_value for test in expected]))
     for row, test in zip(others, tests, strict=True):
         difference = first.score.mean - row.score.mean
         assert test.difference == pytest.approx(difference)
-        assert test.interval.low < difference < test.interval.high
-        assert test.effect == effect_size(first.summary.returns, row.summary.returns)
-        assert test.permutation < 0.01
+        assert test.low < difference < test.high
+        assert test.effect_size == effect_size(first.summary.returns, row.summary.returns)
+        assert test.p_permutation < 0.01
     assert [row.stability for row in (first, *others)] == [1, 0, 0, 0, 0]
 
 

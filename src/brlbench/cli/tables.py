@@ -110,7 +110,7 @@ def best_table(answer: Answer) -> ScoreTable:
     columns = ["norm.", "offline", "online", "p Holm", "stable"]
     table = _answer_table(answer, "best agents", columns, spare=("stable", "norm."))
     for row in answer.rows:
-        p_value = format_p(row.test.holm) if row.test else ""
+        p_value = format_p(row.test.p_holm) if row.test else ""
         cells = [*_cells(row, answer), p_value, f"{100 * row.stability:.0f}%"]
         table.rows.append((mark(row.summary, row.winner), row.summary.marked_label, cells))
     _add_references(table, answer)

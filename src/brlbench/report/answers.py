@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import streams
 from ..analysis.bounds import LEVEL, Comparison
-from ..analysis.scores import Interval, bootstrap_interval, few_mdps_warning
+from ..analysis.scores import bootstrap_interval, few_mdps_warning
 from ..analysis.significance import effect_size, holm, paired_z_test, permutation_test, z_against
 from ..arguments import parse_seconds
 from ..errors import InvalidInput, did_you_mean
@@ -65,15 +65,16 @@ ANYTHING = Question()
 
 
 class Test(NamedTuple):
-    """The difference of two agents on the same MDPs, and its significance."""
+    """The difference of two agents on the same MDPs, and its significance; columns of tables."""
 
     difference: float  # of the scores
-    interval: Interval  # of the difference, 95%, by the bootstrap
+    low: float  # of the 95% interval of the difference, by the bootstrap
+    high: float
     z: float
     p_value: float
-    holm: float  # the p-value after Holm's correction over all tests that are made
-    permutation: float  # the p-value of the permutation test
-    effect: float
+    p_holm: float  # after Holm's correction over all tests that are made
+    p_permutation: float  # of the permutation test
+    effect_size: float
 
 
 class Row(NamedTuple):
@@ -244,13 +245,13 @@ def _tests(
     corrected = holm([test.p_value for test in z_tests])
     tests = [
         Test(
-            difference=float((one - other).mean()),
-            interval=bootstrap_interval(one, other, rng),
+            float((one - other).mean()),
+            *bootstrap_interval(one, other, rng),
             z=test.z,
             p_value=test.p_value,
-            holm=float(p_value),
-            permutation=permutation_test(one, other, rng),
-            effect=effect_size(one, other),
+            p_holm=float(p_value),
+            p_permutation=permutation_test(one, other, rng),
+            effect_size=effect_size(one, other),
         )
         for (one, other), test, p_value in zip(pairs, z_tests, corrected, strict=True)
     ]

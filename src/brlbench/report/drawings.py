@@ -19,14 +19,13 @@ from .styles import COLOURS
 
 _PLAIN, _REWARDED = COLOURS[0][0], COLOURS[1][0]
 
-
 Places = NDArray[np.complex128]
 """The places [S] of states in the plane, as complex numbers."""
 
 
 def row(states: int) -> Places:
     """States in a row."""
-    return 1.5 * np.arange(states) + 0j
+    return np.asarray(1.5 * np.arange(states), np.complex128)
 
 
 def circle(states: int) -> Places:

@@ -65,30 +65,24 @@ def load(
     agents: dict[str, dict[str, Summary]] = {}  # by the experiment's hash and the full label
     contents: dict[Summary, _Content] = {}
     for content in _contents(sources, features, learning, notes):
-        pairs = content.pairs
-        try:
+        with _noting(notes):
+            pairs = content.pairs
             for header, summary in pairs:
                 _check_time(content.source, summary, feature)
                 _check_returns(content.source, summary, agents.get(header.hash, {}).values())
-        except StoreError as error:
-            notes.append(Note(f"left out: {error}"))
-            continue
-        if content.entry is not None:
-            pairs = with_distinct_names(pairs, content.entry, agents)
-        for header, summary in pairs:
-            name = headers.setdefault(header.hash, header).name
-            contents[summary] = content
-            if text := _add(summary, agents.setdefault(header.hash, {}), contents, name):
-                notes.append(Note(f"left out: {text}", experiment=name))
+            if content.entry is not None:
+                pairs = with_distinct_names(pairs, content.entry, agents)
+            for header, summary in pairs:
+                name = headers.setdefault(header.hash, header).name
+                contents[summary] = content
+                if text := _add(summary, agents.setdefault(header.hash, {}), contents, name):
+                    notes.append(Note(f"left out: {text}", experiment=name))
     if not agents:
         read_none = f"no results that can be read ({some([note.text for note in notes])})"
         what = read_none if notes else "no results"
         where = " and ".join(map(str, places)) or "the list"
         raise InvalidInput(f"{where} has {what}: make some with brlbench run, play or demo")
-    for place in places:
-        for each in [] if isinstance(place, Result) else failures_in(place):
-            text = f"failed: {each.agent} on {each.experiment}: {each.reason}"
-            notes.append(Note(text, experiment=each.experiment))
+    notes += _failed(places)
     bounds = []
     for path in bound_files:
         with _noting(notes):
@@ -103,6 +97,14 @@ def load(
     # Names of files can hold bytes that no text can.
     readable = [replace(note, text=encodable(note.text)) for note in notes]
     return ReportData(experiments, readable, _entries(agents.values(), contents))
+
+
+def _failed(places: Iterable[Path | Result]) -> Iterator[Note]:
+    """Notes on agents that failed."""
+    for place in places:
+        for each in [] if isinstance(place, Result) else failures_in(place):
+            text = f"failed: {each.agent} on {each.experiment}: {each.reason}"
+            yield Note(text, experiment=each.experiment)
 
 
 @contextmanager

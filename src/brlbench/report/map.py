@@ -4,7 +4,7 @@ The regions are exact: rectangles whose edges are the agents' own times.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,16 +122,7 @@ def best_algorithms_map(answer: Answer, algorithms: Iterable[str] | None = None)
         axes.set_xlabel(f"bound on {feature_texts(answer.question.feature).sentence} (log scale)")
         axes.set_ylabel("bound on offline time (log scale)")
         write_title(axes, answer.experiment.name)
-        handles: list[_Handle] = []
-        for i, names in enumerate(shown):
-            fills = [_fill_of(styles[name]) for name in names] if i < NAMED else [_fill(_OTHERS)]
-            _paint(axes, [part.corners(x, y) for part in by_set[names]], fills)
-            if i < NAMED:
-                _number(axes, by_set[names], x, y, str(i + 1))
-                text = wrapped(f"{i + 1}: {', '.join(names)}", _LINE, indent="    ")
-                handles.append((tuple(Patch(**fill) for fill in fills), text))
-        if len(shown) > NAMED:
-            handles.append((Patch(**_fill(_OTHERS)), f"{len(shown) - NAMED} more sets"))
+        handles = _draw_sets(axes, by_set, shown, styles, x, y)
         if (below := answer.reading.below) is not None:
             line: Any = {"color": "black", "linestyle": "--", "linewidth": 1}
             axes.axhline(below.seconds["offline"], **line)
@@ -158,6 +149,28 @@ def best_algorithms_map(answer: Answer, algorithms: Iterable[str] | None = None)
 
 _Handle = tuple[Patch | tuple[Patch, ...] | Line2D, str]
 """A sign of the legend, and its label."""
+
+
+def _draw_sets(
+    axes: Axes,
+    by_set: Mapping[tuple[str, ...], list[Rectangle]],
+    shown: Sequence[tuple[str, ...]],
+    styles: Mapping[str, Style],
+    x: LogAxis,
+    y: LogAxis,
+) -> list[_Handle]:
+    """Paint the regions of all sets of winners; the first ones are numbered and in the legend."""
+    handles: list[_Handle] = []
+    for i, names in enumerate(shown):
+        fills = [_fill_of(styles[name]) for name in names] if i < NAMED else [_fill(_OTHERS)]
+        _paint(axes, [part.corners(x, y) for part in by_set[names]], fills)
+        if i < NAMED:
+            _number(axes, by_set[names], x, y, str(i + 1))
+            text = wrapped(f"{i + 1}: {', '.join(names)}", _LINE, indent="    ")
+            handles.append((tuple(Patch(**fill) for fill in fills), text))
+    if len(shown) > NAMED:
+        handles.append((Patch(**_fill(_OTHERS)), f"{len(shown) - NAMED} more sets"))
+    return handles
 
 
 def _fill(face: str, hatch: str = "") -> dict[str, Any]:

@@ -73,13 +73,13 @@ def make_pair(answer: Answer, first: str | Result, second: str | Result) -> Pair
         num_mdps=len(a),
         level=question.level,
         test=Test(
-            difference=float((a - b).mean()),
-            interval=bootstrap_interval(a, b, rng),
+            float((a - b).mean()),
+            *bootstrap_interval(a, b, rng),
             z=z,
             p_value=p_value,
-            holm=p_value,
-            permutation=min(1.0, 2 * upwards),
-            effect=effect_size(a, b),
+            p_holm=p_value,
+            p_permutation=min(1.0, 2 * upwards),
+            effect_size=effect_size(a, b),
         ),
         probability=probability_better(one_common.returns[mdps], other_common.returns[mdps]),
     )

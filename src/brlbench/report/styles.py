@@ -33,7 +33,6 @@ _COLUMNS = len(COLOURS)
 _PLACES = {name: i for i, name in enumerate(sum(_TABLE, ())) if name}
 _OWN = range(len(_TABLE) * _COLUMNS, len(HATCHES) * _COLUMNS)  # places for agents of users
 
-
 PointStyles = dict[str, dict[str, Any]]
 """Colours and markers by name, as Matplotlib calls them."""
 
@@ -86,7 +85,7 @@ def line_styles(agents: Mapping[str, str]) -> PointStyles:
 
 
 def series(names: Iterable[str]) -> dict[str, Style]:
-    """PointStyles in order, for what is no algorithm."""
+    """Styles in order, for series that are no algorithms."""
     return {name: _style(place) for place, name in enumerate(names)}
 
 

@@ -26,7 +26,6 @@ _KINDS: dict[str, Any] = {  # of columns; all others are numbers
 _SETTINGS = ("num_mdps", "trajectories_per_mdp", "discount", "horizon", "seed", "prior", "test")
 _SCORES = ("score", "ci95", "mean_return", "mean_return_ci95", "normalised", "bound")
 _NUMBERS = (*_SCORES, "offline_seconds", "online_seconds", *_QUANTITIES)
-_TEST = ("difference", "low", "high", "z", "p_value", "p_holm", "p_permutation", "effect_size")
 _PROBABILITY = ("probability_better", "probability_low", "probability_high")
 
 
@@ -45,11 +44,15 @@ def agents_table(answers: Iterable[Answer]) -> pl.DataFrame:
 def best_table(answers: Iterable[Answer]) -> pl.DataFrame:
     """One row for the best agent of each algorithm in each experiment."""
     rows = [
-        {**_cells(answer, row), **_test_cells(row.test), "stability": row.stability}
+        {
+            **_cells(answer, row),
+            **(row.test._asdict() if row.test else dict.fromkeys(Test._fields)),
+            "stability": row.stability,
+        }
         for answer in answers
         for row in answer.rows
     ]
-    tests = [name for name in _TEST if name not in ("low", "high", "z")]
+    tests = [name for name in Test._fields if name not in ("low", "high", "z")]
     names = ("experiment", "agent", "algorithm", "own", "winner")
     return _table(rows, [*names, *_NUMBERS, *tests, "stability"])
 
@@ -67,13 +70,13 @@ def everyone_table(answers: Iterable[Answer]) -> pl.DataFrame:
 
 def tests_table(answer: Answer) -> pl.DataFrame:
     """One row for each algorithm but the first: how much worse its best agent is."""
-    rows = [{**_cells(answer, row), **_test_cells(row.test)} for row in answer.rows if row.test]
-    return _table(rows, ["agent", *_TEST])
+    rows = [{"agent": row.summary.label, **row.test._asdict()} for row in answer.rows if row.test]
+    return _table(rows, ["agent", *Test._fields])
 
 
 def pairs_table(pairs: Iterable[Pair]) -> pl.DataFrame:
     """One row for each experiment in which two agents are compared."""
-    tests = [name for name in _TEST if name != "p_holm"]
+    tests = [name for name in Test._fields if name != "p_holm"]
     columns = ["experiment", "first", "second", *tests, *_PROBABILITY]
     return _table(map(_pair_cells, pairs), columns)
 
@@ -128,14 +131,6 @@ def _cells(answer: Answer, row: Row) -> dict[str, Any]:
     }
 
 
-def _test_cells(test: Test | None) -> dict[str, float | None]:
-    """The cells of a test of two agents; empty if there was none."""
-    if test is None:
-        return dict.fromkeys(_TEST)
-    numbers = (test.z, test.p_value, test.holm, test.permutation, test.effect)
-    return dict(zip(_TEST, (test.difference, *test.interval, *numbers), strict=True))
-
-
 def _pair_cells(pair: Pair) -> dict[str, Any]:
     """The cells of a comparison of two agents."""
     probabilities = (pair.probability.value, *pair.probability.interval)
@@ -143,7 +138,7 @@ def _pair_cells(pair: Pair) -> dict[str, Any]:
         "experiment": pair.experiment,
         "first": pair.first.label,
         "second": pair.second.label,
-        **_test_cells(pair.test),
+        **pair.test._asdict(),
         **dict(zip(_PROBABILITY, probabilities, strict=True)),
     }
 

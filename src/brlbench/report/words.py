@@ -129,14 +129,14 @@ def pair_sentence(pair: Pair) -> str:
     ahead, behind = (first, second) if test.difference >= 0 else (second, first)
     verdict = "is better than" if pair.significant else "is not significantly better than"
     sign = 1 if test.difference >= 0 else -1
-    low, high = sorted(sign * end for end in test.interval)
+    low, high = sorted(sign * end for end in (test.low, test.high))
     chance, (least, most) = pair.probability
     return (
         f"{pair.experiment}: {ahead} {verdict} {behind}, by "
         f"{abs(test.difference):.2f} (95% interval: {low:.2f} to {high:.2f}; paired Z-test, "
-        f"two-sided: p {_p(test.p_value)}; permutation test: p {_p(test.permutation)}). On a drawn "
-        f"MDP, {first} has the higher return with probability {100 * chance:.0f}% (95% interval: "
-        f"{100 * least:.0f}% to {100 * most:.0f}%; equal returns count one half)."
+        f"two-sided: p {_p(test.p_value)}; permutation test: p {_p(test.p_permutation)}). On a "
+        f"drawn MDP, {first} has the higher return with probability {100 * chance:.0f}% (95% "
+        f"interval: {100 * least:.0f}% to {100 * most:.0f}%; equal returns count one half)."
     )
 
 

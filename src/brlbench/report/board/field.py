@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,14 +25,14 @@ class Contest:
 
     number: int
     data: ExperimentData
-    name: str  # of the frozen set, or of the experiment
+    frozen: str  # the name of the frozen set that it is; empty if it is none
+    name: str  # of the frozen set, unless two have the same, or of the experiment
     page: str  # the name of its page's file, without its suffix
 
     @property
     def problem(self) -> str:
         """The problem that MDPs were drawn from."""
-        name = frozen_name(self.data)
-        return name.partition("/")[0] if name else str(self.data.settings["test"] or "unnamed")
+        return self.frozen.partition("/")[0] or str(self.data.settings["test"] or "unnamed")
 
     @property
     def case(self) -> str:
@@ -106,11 +107,16 @@ class Field:
 
 
 def field_of(data: ReportData) -> Field:
-    """Gather the experiments that have agents, and the agents with all their places."""
-    experiments = sorted((each for each in data.experiments if each.summaries), key=_place)
-    names = _names(experiments)
+    """Gather the experiments that have agents, and the agents with all their places.
+
+    Frozen sets come first, as they are listed.
+    """
+    known = [(each, _frozen_name(each)) for each in data.experiments if each.summaries]
+    known.sort(key=lambda pair: [*HASHES, ""].index(pair[1]))
+    used = Counter(frozen for _, frozen in known if frozen)
+    names = [frozen if used[frozen] == 1 else each.name for each, frozen in known]
     pages = slugs(names, "problem")
-    contests = [Contest(n, each, names[n], pages[n]) for n, each in enumerate(experiments)]
+    contests = [Contest(n, *pair, names[n], pages[n]) for n, pair in enumerate(known)]
     places: dict[str, dict[int, int]] = {}
     labels: dict[str, tuple[str, str]] = {}  # algorithm and label, by the full label
     for contest in contests:
@@ -128,24 +134,10 @@ def field_of(data: ReportData) -> Field:
     return Field(data, contests, agents, algorithms)
 
 
-def frozen_name(data: ExperimentData) -> str:
+def _frozen_name(data: ExperimentData) -> str:
     """The name of the frozen set that an experiment is; empty if it is none."""
     is_frozen = not why_not_frozen(data.hash, data.settings)
     return str(data.settings["origin"]) if is_frozen else ""
-
-
-def _place(data: ExperimentData) -> int:
-    """Sort key: frozen sets as they are listed, then others as they came."""
-    return [*HASHES, ""].index(frozen_name(data))
-
-
-def _names(experiments: Sequence[ExperimentData]) -> list[str]:
-    """The names of frozen sets, unless two have the same, and of other experiments."""
-    frozen = [frozen_name(each) for each in experiments]
-    return [
-        name if name and frozen.count(name) == 1 else each.name
-        for name, each in zip(frozen, experiments, strict=True)
-    ]
 
 
 def _natural(text: str) -> list[tuple[float, str]]:

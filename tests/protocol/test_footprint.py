@@ -69,7 +69,7 @@ def test_agents_that_the_caller_keeps_do_not_count() -> None:
 
 @needs_linux
 def test_the_arrays_of_a_compiled_agent_count() -> None:
-    states = 900
+    states = 600
     prior = FlatDirichlet(np.ones((states, 1, states)), np.zeros(states))
     large = Experiment(prior, num_mdps=1, horizon=2)
     agent = make_agent("epsilon-greedy")

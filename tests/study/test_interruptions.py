@@ -132,7 +132,7 @@ def test_agents_that_print_without_end_or_forge_results(
 
 
 def files(folder: Path) -> set[Path]:
-    """What a study has come to so far."""
+    """The agents, parts and results of a study so far."""
     return {path for name in ("agents", "parts", "results") for path in folder.glob(f"{name}/**/*")}
 
 
@@ -230,7 +230,7 @@ def test_an_interrupt_stops_cleanly(tmp_path: Path, shell: Shell) -> None:
 
 
 def is_stopping(folder: Path) -> bool:
-    """Whether a run has noticed an interrupt."""
+    """True if a run has noticed an interrupt."""
     try:
         return bool(json.loads((folder / "now.json").read_text())["stopping"])
     except FileNotFoundError:

@@ -76,7 +76,7 @@ GREEDY, WANDERING = "epsilon-greedy(epsilon=0.0)", "epsilon-greedy(epsilon=1.0)"
 
 
 def decisions(out: Path) -> dict[str, Any]:
-    """What the race of a study has decided; times may differ."""
+    """The decisions of a study's race, without times, which may differ."""
     [path] = out.glob("races/*.json")
     record: dict[str, Any] = json.loads(path.read_text())
     return {name: record[name] for name in ("terms", "rivals", "dropped")}

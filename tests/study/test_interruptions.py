@@ -16,7 +16,7 @@ from brlbench.protocol.playing import Part
 from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
-from brlbench.study.run import Run, survey
+from brlbench.study.run import StudyRun, survey
 from brlbench.study.start import opened
 from brlbench.study.status import read_status
 from helpers.inline import Inline
@@ -293,9 +293,9 @@ def test_a_run_that_was_killed_between_its_last_part_and_the_result(
     folder.write_plan(study)
     with monkeypatch.context() as patch:
         patch.setattr(Folder, "join_parts", lambda self, job: None)
-        Run(study.jobs, folder, Inline(), 1e-6)()
+        StudyRun(study.jobs, folder, Inline(), 1e-6)()
     assert len(survey(folder, study.jobs).missing) == len(study.jobs) == 2
-    Run(study.jobs, folder, Inline(), 1e-6)()
+    StudyRun(study.jobs, folder, Inline(), 1e-6)()
     assert survey(folder, study.jobs).missing == []
     folder.close()
     assert_tidy(tmp_path / "out")

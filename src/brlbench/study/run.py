@@ -112,7 +112,7 @@ def find_expected_luck(
                 find_start_values(experiment, on_drawn)
 
 
-class Run:
+class StudyRun:
     """One run of the jobs of a study."""
 
     def __init__(

@@ -59,7 +59,7 @@ class Bar:
 
     @property
     def is_used(self) -> bool:
-        """Whether the line can appear."""
+        """True if the line can appear."""
         return self._stream is not None
 
     def __enter__(self) -> Self:

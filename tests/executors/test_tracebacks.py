@@ -1,4 +1,4 @@
-"""Where a unit failed, in the code of an agent."""
+"""The place in an agent's code where a unit failed."""
 
 import json
 from pathlib import Path

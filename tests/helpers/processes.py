@@ -49,7 +49,7 @@ def when(condition: Callable[[], object], action: Callable[[], object]) -> None:
 
 @contextmanager
 def soon() -> Iterator[None]:
-    """What happens in this context must not hang."""
+    """A context that must not hang."""
     started = time.monotonic()
     yield
     assert time.monotonic() - started < PATIENCE
@@ -61,7 +61,7 @@ def wait_for_the_end_of(processes: list[int]) -> None:
 
 
 class Gate:
-    """Where units wait, in a folder, until the test lets them go on."""
+    """A gate, in a folder, at which units wait until the test lets them go on."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -21,7 +21,7 @@ memory = "800MB"
 interface = "lo"
 check_seconds = 0.5
 """
-"""What a study says to run on the cluster."""
+"""Settings of studies that run on the cluster."""
 
 CONFIGURATION = """
 ClusterName=test
@@ -83,7 +83,7 @@ def running_slurm() -> Iterator[Path]:
 
 
 def run(*command: str) -> str:
-    """What a command says; nothing if it fails."""
+    """The output of a command; nothing if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else ""
 

@@ -1,4 +1,4 @@
-"""What the units of the tests do; each is called as `function(argument, notify)`."""
+"""The units of the tests; each is called as `function(argument, notify)`."""
 
 import os
 import random
@@ -118,7 +118,7 @@ def print_much(word: str, notify: Notify) -> None:
 
 
 def settings(_: object, notify: Notify) -> list[Any]:
-    """What code can change for all that runs in its process."""
+    """Settings of a process that code in it can change."""
     return [
         os.getcwd(),
         str(signal.getsignal(signal.SIGINT)),

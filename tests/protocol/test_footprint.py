@@ -24,6 +24,7 @@ from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
 from helpers import hungry
 from helpers.hungry import KINDS, MEGABYTE, Hungry
+from helpers.sizes import thinned
 
 needs_linux = pytest.mark.skipif(
     footprint._reset_peak() is None, reason="the system can't reset the peak of a process"
@@ -44,7 +45,7 @@ def assert_near(peak: int | None, megabytes: float, tolerance: float = 4) -> Non
 
 
 @needs_linux
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", thinned(KINDS, ("pieces", "cycle")))
 def test_known_amounts_are_measured_in_any_order(kind: str) -> None:
     # What an agent has kept from its training is copied, and the copy plays.
     cases = {(0, 0, 0): 0, (60, 0, 0): 60, (0, 60, 0): 60, (0, 0, 60): 60}
@@ -69,7 +70,7 @@ def test_agents_that_the_caller_keeps_do_not_count() -> None:
 
 @needs_linux
 def test_the_arrays_of_a_compiled_agent_count() -> None:
-    states = 900
+    states = 600
     prior = FlatDirichlet(np.ones((states, 1, states)), np.zeros(states))
     large = Experiment(prior, num_mdps=1, horizon=2)
     agent = make_agent("epsilon-greedy")

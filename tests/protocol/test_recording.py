@@ -20,7 +20,7 @@ from brlbench.results.summary import summarise
 from brlbench.storage import read_result, write_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
-from brlbench.study.run import Run
+from brlbench.study.run import StudyRun
 from helpers.inline import Inline
 from helpers.own_agents import Scripted
 
@@ -149,7 +149,7 @@ def test_studies_keep_totals(
     (tmp_path / "study.toml").write_text(STUDY + output)
     study, folder = read_study(tmp_path / "study.toml"), Folder(tmp_path / "out")
     folder.open()
-    assert Run(study.jobs, folder, Inline(), part_seconds)()
+    assert StudyRun(study.jobs, folder, Inline(), part_seconds)()
     folder.close()
     [path] = (tmp_path / "out/results").rglob("*.parquet")
     result = read_result(path)

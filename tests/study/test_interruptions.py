@@ -16,7 +16,7 @@ from brlbench.protocol.playing import Part
 from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
-from brlbench.study.run import Run, survey
+from brlbench.study.run import StudyRun, survey
 from brlbench.study.start import opened
 from brlbench.study.status import read_status
 from helpers.inline import Inline
@@ -132,7 +132,7 @@ def test_agents_that_print_without_end_or_forge_results(
 
 
 def files(folder: Path) -> set[Path]:
-    """What a study has come to so far."""
+    """The agents, parts and results of a study so far."""
     return {path for name in ("agents", "parts", "results") for path in folder.glob(f"{name}/**/*")}
 
 
@@ -230,7 +230,7 @@ def test_an_interrupt_stops_cleanly(tmp_path: Path, shell: Shell) -> None:
 
 
 def is_stopping(folder: Path) -> bool:
-    """Whether a run has noticed an interrupt."""
+    """True if a run has noticed an interrupt."""
     try:
         return bool(json.loads((folder / "now.json").read_text())["stopping"])
     except FileNotFoundError:
@@ -293,9 +293,9 @@ def test_a_run_that_was_killed_between_its_last_part_and_the_result(
     folder.write_plan(study)
     with monkeypatch.context() as patch:
         patch.setattr(Folder, "join_parts", lambda self, job: None)
-        Run(study.jobs, folder, Inline(), 1e-6)()
+        StudyRun(study.jobs, folder, Inline(), 1e-6)()
     assert len(survey(folder, study.jobs).missing) == len(study.jobs) == 2
-    Run(study.jobs, folder, Inline(), 1e-6)()
+    StudyRun(study.jobs, folder, Inline(), 1e-6)()
     assert survey(folder, study.jobs).missing == []
     folder.close()
     assert_tidy(tmp_path / "out")

@@ -17,7 +17,7 @@ from brlbench.results.files import pack_part
 from brlbench.study.failures import failures_in
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
-from brlbench.study.run import Run
+from brlbench.study.run import StudyRun
 from brlbench.study.status import read_status
 from brlbench.study.worker import PartFile
 from helpers.inline import Inline
@@ -57,7 +57,7 @@ def run(path: Path, executor: Executor) -> list[str]:
     study, folder = read_study(path), Folder(path.parent / f"{path.stem}-out")
     folder.open()
     folder.write_plan(study)
-    assert Run(study.jobs, folder, executor, part_seconds=10)()
+    assert StudyRun(study.jobs, folder, executor, part_seconds=10)()
     folder.close()
     status = read_status(folder.path)
     assert status.done + len(status.failures) == len(study.jobs)
@@ -142,7 +142,7 @@ def test_all_parts_of_a_job_count_towards_its_playing(
     study = read_study(write_study(tmp_path, f"{text}[[agents]]\nalgorithm = 'random'\n"))
     folder = Folder(tmp_path / "out")
     folder.open()
-    Run(study.jobs, folder, Inline(), part_seconds=1e-9)()
+    StudyRun(study.jobs, folder, Inline(), part_seconds=1e-9)()
     folder.close()
     [failure] = failures_in(tmp_path / "out")
     assert failure.reason == "playing took more than 100 s"
@@ -164,7 +164,7 @@ def test_time_for_playing_that_earlier_runs_used_counts(tmp_path: Path) -> None:
         stored = make_part(*arguments, played, {"processor": "made up"})
         folder.write_part(job, part, pack_part(stored))
     assert folder.tally(job).seconds == 1000.0
-    Run(study.jobs, folder, Inline(), part_seconds=1e-9)()
+    StudyRun(study.jobs, folder, Inline(), part_seconds=1e-9)()
     folder.close()
     [failure] = failures_in(tmp_path / "out")
     assert failure.reason == "playing took more than 1000 s"

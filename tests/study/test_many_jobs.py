@@ -1,4 +1,4 @@
-"""What is done once per job stays so: nothing compares every job with every other."""
+"""Studies of many jobs: nothing compares every job with every other."""
 
 import json
 from pathlib import Path

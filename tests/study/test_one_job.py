@@ -149,7 +149,7 @@ def play_here(folder: Path, **options: bool) -> bool:
 @pytest.mark.parametrize(
     ("place", "name"),
     [
-        (OneJob, "_write_claim"), (one_job, "Run"), (OneJob, "_check_failure"),
+        (OneJob, "_write_claim"), (one_job, "StudyRun"), (OneJob, "_check_failure"),
         (os, "replace"), (OneJob, "_remove_folder"), (shutil, "rmtree"),
     ],
 )  # fmt: skip
@@ -209,7 +209,7 @@ def test_parts_of_another_play_are_not_mixed_in(
 ) -> None:
     made(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(one_job, "Run", killed)
+        patch.setattr(one_job, "StudyRun", killed)
         with pytest.raises(KeyboardInterrupt):
             play_here(tmp_path)
     made(tmp_path, seed=1)  # the same agent, but trained again

@@ -13,7 +13,7 @@ from brlbench.results.score import Score
 from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
-from brlbench.study.run import Run
+from brlbench.study.run import StudyRun
 from brlbench.study.status import read_status
 from brlbench.study.tally import Progress, Running
 from helpers.inline import in_this_process
@@ -270,7 +270,7 @@ def test_the_score_so_far_is_that_of_the_mdps_played(
 
     folder.open()
     with Local(1) as executor:
-        running_study = Run(study.jobs, folder, executor, 1e-9, show)
+        running_study = StudyRun(study.jobs, folder, executor, 1e-9, show)
         assert not running_study()
     # What was played counts in the next run too.
     tally = folder.tally(job)

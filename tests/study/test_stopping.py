@@ -51,7 +51,7 @@ parameters.epsilon = [0.0, 1.0]
 """
 EXECUTION = """
 [execution]
-part = "200us"
+part = "500us"
 workers = 2
 """
 FULL = RACE.replace('[racing]\noffline = ["1h"]\nonline = ["1h"]\n', "")
@@ -76,7 +76,7 @@ GREEDY, WANDERING = "epsilon-greedy(epsilon=0.0)", "epsilon-greedy(epsilon=1.0)"
 
 
 def decisions(out: Path) -> dict[str, Any]:
-    """What the race of a study has decided; times may differ."""
+    """The decisions of a study's race, without times, which may differ."""
     [path] = out.glob("races/*.json")
     record: dict[str, Any] = json.loads(path.read_text())
     return {name: record[name] for name in ("terms", "rivals", "dropped")}
@@ -163,11 +163,11 @@ def _has_ended_or_written(process: "subprocess.Popen[str]", out: Path, parts: in
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("in_process")
-@pytest.mark.parametrize("moments", sizes((30,), (3, 60, 90)))
+@pytest.mark.parametrize("moments", sizes((8,), (3, 20, 40)))
 def test_killed_and_resumed_it_decides_the_same(
     moments: tuple[int, ...], raced: Path, tmp_path: Path, shell: Shell
 ) -> None:
-    path, out = write_study(tmp_path, RACE + '\n[execution]\npart = "1us"\n'), tmp_path / "out"
+    path, out = write_study(tmp_path, RACE + '\n[execution]\npart = "20us"\n'), tmp_path / "out"
     for written in moments:
         with command("run", path, "-r", out, "--workers", "1") as process:
             wait_for(partial(_has_ended_or_written, process, out, written))

@@ -1,4 +1,4 @@
-"""What workers return is checked before it is used."""
+"""Values that workers return are checked before they are used."""
 
 from typing import Any
 

@@ -14,7 +14,7 @@ from ..report.loading import load
 from ..study.estimate import JobEstimate, estimate
 from ..study.folder import Folder
 from ..study.plan import Study, read_study
-from ..study.run import Run, find_expected_luck, survey
+from ..study.run import StudyRun, find_expected_luck, survey
 from ..study.schema import ExecutionTable
 from ..study.start import make_executor, opened
 from ..study.status import read_status
@@ -43,7 +43,7 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
                 study_bar(len(study.jobs)) as show,
             ):
                 racing = study.table.racing
-                finished = Run(study.jobs, folder, executor, execution.part, show, racing)()
+                finished = StudyRun(study.jobs, folder, executor, execution.part, show, racing)()
             if not finished:
                 say("stopped; the same command resumes it")
     status = read_status(results)

@@ -26,7 +26,7 @@ from .here import kill_here, perform_here, stop_here
 
 _CONNECT_SECONDS = 10
 _CHECK_SECONDS = 1.0
-_GONE = (OSError, RuntimeError)  # raised by a client whose scheduler is gone
+_GONE = (OSError, RuntimeError, AttributeError)  # raised by a client whose scheduler is gone
 _UNABLE = "a Dask worker can't make calls: {}: install the same version of brlbench there"
 REPEATS = 3  # of a call whose worker ended
 

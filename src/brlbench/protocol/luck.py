@@ -56,7 +56,7 @@ def num_baselines(experiment: Experiment) -> int:
 
 
 def can_adjust(experiment: Experiment) -> bool:
-    """Whether results of an experiment have adjusted scores."""
+    """True if results of an experiment have adjusted scores."""
     return experiment.num_mdps >= LEAST_MDPS and num_baselines(experiment) > 0
 
 

@@ -27,7 +27,7 @@ from ..values import Text
 from .failures import read_failure
 from .folder import Folder
 from .plan import Job, PlannedAgent, code_of
-from .run import Run
+from .run import StudyRun
 from .schema import LimitsTable
 from .tally import Progress
 
@@ -120,7 +120,7 @@ class OneJob:
         folder.set_aside_damaged()  # to be played again
         folder.failure(job).unlink(missing_ok=True)
         folder.write_agent(job, self._agent)
-        if not Run([job], folder, executor, PART_SECONDS, show)():
+        if not StudyRun([job], folder, executor, PART_SECONDS, show)():
             return False
         self._check_failure()
         self._write_claim(self._claim._replace(wrote=_file_digest(folder.result(job))))

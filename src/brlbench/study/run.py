@@ -112,7 +112,7 @@ def find_expected_luck(
                 find_start_values(experiment, on_drawn)
 
 
-class Run:
+class StudyRun:
     """One run of the jobs of a study."""
 
     def __init__(
@@ -124,7 +124,7 @@ class Run:
         show: Callable[[Progress], None] = lambda progress: None,
         racing: RacingTable | None = None,
     ) -> None:
-        self.jobs, self.folder, self.executor, self.show = jobs, folder, executor, show
+        self.folder, self.executor, self.show = folder, executor, show
         self.part_seconds = part_seconds
         self.rules = Stopping(folder, jobs, racing)
         self._outlook = outlook = survey(folder, jobs)

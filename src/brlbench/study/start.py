@@ -14,7 +14,7 @@ from ..progress import Bar
 from ..schemas import parse_written
 from .folder import Folder
 from .plan import Study, read_study
-from .run import Run, survey
+from .run import StudyRun, survey
 from .schema import ExecutionTable, read_toml
 from .status import Status, read_status
 from .stopping import Stopping
@@ -60,7 +60,7 @@ def run(
                 Bar(name, len(planned.jobs), "jobs", progress) as bar,
             ):
                 bar.begin("getting ready")
-                run = Run(
+                run = StudyRun(
                     planned.jobs,
                     folder,
                     workplace,

@@ -110,7 +110,10 @@ def read_status(folder: Path) -> Status:
             if (folder / job.failure).exists():
                 failures[job] = read_failure(folder / job.failure)
     failed = {job: each for job, each in failures.items() if not each.is_interruption}
-    played = {job: _played(folder / job.parts) for job in (*rest, *stopped)}
+    played = {
+        job: sum(part_of(path).size for path in (folder / job.parts).glob("*.parquet"))
+        for job in (*rest, *stopped)
+    }
     done_of_experiment = Counter(job.experiment for job in (*complete, *stopped))
     return Status(
         title=plan.title,
@@ -143,7 +146,3 @@ def _seconds_left(now: Progress) -> float | None:
     if now.seconds_left is None:
         return None
     return max(0.0, now.seconds_left - (time.time() - now.at))
-
-
-def _played(parts: Path) -> int:
-    return sum(part_of(path).size for path in parts.glob("*.parquet"))

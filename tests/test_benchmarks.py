@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks import compare, load, measure, plain, racing, scaling
+from benchmarks import compare, load, measure, plain, racing, scaling, startup
 from benchmarks.__main__ import main
 from benchmarks.agents import agent_case
 from benchmarks.measure import Case, Figure
@@ -29,10 +29,17 @@ def run(folder: Path, *arguments: str) -> dict[str, Any]:
 
 
 def test_a_quick_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ("--only", "agents,overhead", "--agents", "bamcp", "--priors", "GC,uniform:GC")
+    arguments = (
+        "--only",
+        "agents,overhead",
+        "--agents",
+        "epsilon-greedy",
+        "--priors",
+        "GC,uniform:GC",
+    )
     content = run(tmp_path, *arguments)
     names = [figure["name"] for figure in content["figures"]]
-    assert names[:3] == ["bamcp GC", "bamcp uniform:GC", "random, recorded"]
+    assert names[:3] == ["epsilon-greedy GC", "epsilon-greedy uniform:GC", "random, recorded"]
     first = content["figures"][0]
     assert len(first["samples"]) == len(first["calibrations"]) == 2
     assert all(ratio > 0 for ratio in first["ratios"].values())
@@ -43,7 +50,9 @@ def test_a_quick_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.slow
-def test_the_other_topics(tmp_path: Path) -> None:
+def test_the_other_topics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    soon_compiled = startup._FIRST_DECISION.replace('"epsilon-greedy", epsilon=0.1', '"random"')
+    monkeypatch.setattr(startup, "_FIRST_DECISION", soon_compiled)
     content = run(tmp_path, "--only", "offline,startup,scaling", "--rounds", "1")
     assert {figure["topic"] for figure in content["figures"]} == {"offline", "startup", "scaling"}
     assert "bamcp, simulations" in content["exponents"]

@@ -87,7 +87,8 @@ def test_as_a_new_user(demo: Path, tmp_path: Path) -> None:
     next((project / "demo-results/results").rglob("*.parquet")).unlink()
     two_commands, join, *_ = blocks("sh")
     small = two_commands.replace("scripts/demo", "scripts/demo --mdps 3 --seed 1")
-    run_script(small.replace("scripts/test", "scripts/test tests/test_streams.py"), project)
+    here_only = "scripts/test --numprocesses 0 tests/test_streams.py"
+    run_script(small.replace("scripts/test", here_only), project)
     assert (project / "demo-results/report.html").exists()
     (project / "my_agent.py").write_text(blocks("python")[0])
     (project / "mine.toml").write_text(blocks("toml")[0].replace("[10, 50]", "50"))

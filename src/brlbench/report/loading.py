@@ -232,7 +232,7 @@ def _read_result(
 ) -> tuple[ExperimentHeader, Summary]:
     result = read_result(path, decisions=learning or not features.keys() <= FEATURES.keys())
     unknown = [name for name in features if name not in FEATURES]
-    if unknown and not result.keeps_times:
+    if unknown and "nanoseconds" not in result.columns:
         raise StoreError(
             f"{path} has no single decisions, from which {unknown[0]} could be computed: play "
             "it again with keep_paths, or use another time feature"

@@ -38,7 +38,7 @@ def with_intervals(curves: Floats) -> tuple[Floats, Floats]:
 
 def learning_of(result: Result) -> Learning | None:
     """A result's learning curve at a few decisions; None if single rewards are not kept."""
-    if not result.keeps_rewards:
+    if "rewards" not in result.columns:
         return None
     curves = so_far(result)
     decisions = few_decisions(curves.shape[1])

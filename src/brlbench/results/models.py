@@ -1,12 +1,11 @@
-"""The content that headers of files must have."""
+"""Tables in the headers of files: plain data that must fit a model."""
 
 from typing import Annotated, Any
 
-from pydantic import create_model
+from pydantic import AfterValidator, create_model
 
-from ..schemas import Schema, parse_table
+from ..schemas import Schema, fits, parse_table
 from ..values import Count, Discount, Index, NotNegative, Positive, Text, number, whole
-from .result import Header
 from .schema import MEASURED, Quantity
 from .times import TimeHistogram
 
@@ -49,15 +48,15 @@ def number_type(quantity: Quantity) -> Any:
 _FIELDS: dict[str, Any] = {
     name: (number_type(each) | None, None) for name, each in MEASURED.items()
 }
-Measured = create_model("Measured", __base__=Schema, **_FIELDS)
-"""The numbers of an agent in a header."""
+_Measured = create_model("Measured", __base__=Schema, **_FIELDS)
 
 
-def parse_header(content: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a result's header from plain data; ValueError if one is wrong."""
-    header = parse_table(Header, content)
-    parse_table(Settings, header.settings)
-    parse_table(Machine, header.machine)
-    measured = dict(parse_table(Measured, header.measured))
-    known = {name: number for name, number in measured.items() if number is not None}
-    return {**vars(header), "measured": known}
+def _numbers(content: Any) -> dict[str, Any]:
+    """The numbers of an agent that are known."""
+    parsed = dict(parse_table(_Measured, content))
+    return {name: number for name, number in parsed.items() if number is not None}
+
+
+SettingsTable = Annotated[dict[str, Any], fits(Settings)]
+MachineTable = Annotated[dict[str, Any], fits(Machine)]
+MeasuredTable = Annotated[dict[str, Any], AfterValidator(_numbers)]

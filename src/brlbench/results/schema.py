@@ -116,10 +116,6 @@ class Quantity:
         """Whether there is a number for each decision, or for the state before it."""
         return self.axis in (Axis.DECISION, Axis.STATE)
 
-    def join_parts(self, numbers: Numbers) -> Any:
-        """The number of an agent from those of its parts; None if it does not join."""
-        return None if self.join is None else self.join(numbers)
-
 
 def _seconds(name: str, join: Callable[[Numbers], Any] | None = None) -> Quantity:
     return Quantity(name, float, Axis.AGENT, "s", least=0, most=_LONGEST, join=join)

@@ -61,7 +61,7 @@ def has_visible_parameters(exam: "Examination") -> Finding:
                 f"made from {short(parameters)}, it shows {again[0]} with {short(again[1])}",
                 "keep parameters as they are given, and the name the same",
             )
-    now = describe(exam.trial.watch.inner)
+    now = describe(exam.trial.watched[0].inner)
     if now != (name, parameters):
         return Finding(
             BROKEN,
@@ -137,7 +137,7 @@ def can_be_copied(exam: "Examination") -> Finding:
         if fingerprint(thing) != before[name]:
             return Finding(BROKEN, f"copies share {name}, which playing changes", remedy)
     if exam["independent"].verdict == KEPT:
-        difference = trial.first.of(Part(0, 1)).difference(trial.itself)
+        difference = trial.first.of(Part(0, 1)).difference(trial.watched[1])
         if difference:
             return Finding(BROKEN, *_not_itself(exam, difference))
     if common:
@@ -196,14 +196,14 @@ def plays_odd_problems(exam: "Examination") -> Finding:
 
 def changes_nothing_given(exam: "Examination") -> Finding:
     """The prior and the task are compared with what they were, after every call."""
-    changes = exam.trial.watch.changed
+    changes = exam.trial.watched[0].changed
     problems = [f"it changes {' and '.join(changes)}"] if changes else []
     return finding_of(problems, "the prior and the task are as before", "change a copy instead")
 
 
 def draws_from_its_generator(exam: "Examination") -> Finding:
     """The states of `random` and `numpy.random` are compared before and after every call."""
-    used = exam.trial.watch.uses_global
+    used = exam.trial.watched[0].uses_global
     if not used:
         return Finding(KEPT, "global random states are as before")
     listed = " and ".join(f"{name} in {method}" for name, method in used.items())

@@ -3,7 +3,7 @@
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -87,19 +87,10 @@ class Trial:
         plays = [play_part(self.trained.agent, self.experiment, part) for part in parts[::-1]]
         return Play(*map(np.concatenate, zip(*plays[::-1], strict=True)))
 
-    @property
-    def watch(self) -> Watch:
-        """The watch on the agent itself, not on a copy, after the first trajectory."""
-        return self._watch_and_play[0]
-
-    @property
-    def itself(self) -> Play:
-        """The play of the first trajectory by the agent itself, step by step."""
-        return self._watch_and_play[1]
-
     @cached_property
-    def _watch_and_play(self) -> tuple[Watch, Play]:
-        watch = Watch(copy_agent(self.agent))
+    def watched(self) -> tuple[Watch, Play]:
+        """The watch on the agent itself, not on a copy, and its play of the first trajectory."""
+        watch: Any = Watch(copy_agent(self.agent))
         train(watch, self.experiment.prior, self.experiment.task, self.experiment.seed)
         return watch, play_part(watch, self.experiment, Part(0, 1))
 

@@ -233,7 +233,7 @@ def test_wild_tables(
     assert_error(shell(*arguments, *more), f"wild.toml {part}")
 
 
-@pytest.mark.parametrize("workers", [TOO_MANY, 10**9, 10**30])
+@pytest.mark.parametrize("workers", [TOO_MANY, 10**30])
 def test_more_workers_than_any_machine_has(shell: Shell, tmp_path: Path, workers: int) -> None:
     (tmp_path / "study.toml").write_text(TINY)
     (tmp_path / "crowded.toml").write_text(f"{TINY}[execution]\nworkers = {workers}\n")

@@ -58,8 +58,8 @@ def check(
 
     experiment = Experiment(prior, num_mdps=mdps, horizon=horizon, seed=seed)
     with redirect_stdout(sys.stderr), errors.status("playing …"):  # agents may print
-        made = make_agent(agent, **parse_parameters(parameters or []))
-        checked = check_rules(made, experiment)
+        candidate = make_agent(agent, **parse_parameters(parameters or []))
+        checked = check_rules(candidate, experiment)
     number = len(checked.broken)
     verdict = f"breaks {number} of {len(checked.findings)} rules" if number else "keeps the rules"
     answer = "\n".join(filter(None, [checked.times, f"{checked.agent} {verdict}"]))

@@ -67,9 +67,7 @@ def print_scores(study: Study, results: Path) -> None:
     data = load_scores(study, results) if is_over else None
     if data is None:
         return
-    for experiment in data.experiments:
-        bound = experiment.upper_bound
-        console.print(score_table(experiment.name, experiment.summaries, bound, _MOST_SCORES))
+    print_tables(data, _MOST_SCORES)
     folder = shlex.quote(str(results))
     most = max(len(experiment.summaries) for experiment in data.experiments)
     commands = {
@@ -79,6 +77,12 @@ def print_scores(study: Study, results: Path) -> None:
     if most > _MOST_SCORES:
         commands[f"brlbench compare {folder} --all"] = f"all agents; {_MOST_SCORES} are shown here"
     print_next(commands)
+
+
+def print_tables(data: ReportData, most: int | None = None) -> None:
+    """Print the scores of each experiment, at most `most`."""
+    for each in data.experiments:
+        console.print(score_table(each.name, each.summaries, each.upper_bound, most))
 
 
 def print_next(commands: Mapping[str, str]) -> None:
@@ -219,8 +223,8 @@ def _job_table(study: Study, outlook: Outlook, estimates: Sequence[JobEstimate])
     table = Table("experiment", "algorithm", box=None, padding=(0, 2, 0, 0))
     for name in ("jobs", "done", "to do", "training", "playing"):
         table.add_column(name, justify="right")
-    listed = (study.jobs, outlook.done, outlook.missing)
-    jobs, done, missing = (Counter(map(_row, each)) for each in listed)
+    groups = (study.jobs, outlook.done, outlook.missing)
+    jobs, done, missing = (Counter(map(_row, each)) for each in groups)
     training: dict[tuple[str, str], float] = defaultdict(float)
     playing: dict[tuple[str, str], float] = defaultdict(float)
     for each in estimates:

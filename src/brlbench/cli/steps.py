@@ -99,9 +99,9 @@ def experiment(
     from ..protocol.experiment import Experiment
     from ..storage import write_experiment
 
-    drawn = Experiment(prior, test, mdps, discount, horizon, seed, accuracy, trajectories_per_mdp)
-    write_experiment(output, drawn, overwrite)
-    say(f"wrote {output}: {drawn}")
+    content = Experiment(prior, test, mdps, discount, horizon, seed, accuracy, trajectories_per_mdp)
+    write_experiment(output, content, overwrite)
+    say(f"wrote {output}: {content}")
 
 
 def train(
@@ -268,14 +268,14 @@ def formulas(
 
     if output is not None:
         check_free(output, overwrite)
-    made = make_formulas(size, _parts(features), _parts(operators), _numbers(constants))
-    number = len(made.formulas)
+    formula_set = make_formulas(size, _parts(features), _parts(operators), _numbers(constants))
+    number = len(formula_set.formulas)
     summary = f"{number:,} formula{'s' * (number != 1)} of at most {size} tokens"
     if output is not None:
-        made.write(output, overwrite)
+        formula_set.write(output, overwrite)
         say(f"wrote {output}: {summary}")
         return
-    for formula in made.formulas:
+    for formula in formula_set.formulas:
         say(formula)
     errors.print(verbatim(summary))
 
@@ -326,7 +326,7 @@ def import_(
     from ..problems import distribution
     from ..storage.original import import_files
 
-    known = distribution(prior)
-    drawn_from = known if test is None else distribution(test)
-    for path, made in import_files(files, known, drawn_from, output, mdps_only, overwrite):
-        say(f"wrote {path}: {made}")
+    trained_on = distribution(prior)
+    tested_on = trained_on if test is None else distribution(test)
+    for path, content in import_files(files, trained_on, tested_on, output, mdps_only, overwrite):
+        say(f"wrote {path}: {content}")

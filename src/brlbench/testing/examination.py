@@ -25,8 +25,8 @@ class Examination:
     """Finds out whether one agent keeps the rules; each is checked once, when it is asked for."""
 
     def __init__(self, agent: Agent, experiment: Experiment | None = None) -> None:
-        chosen = experiment or Experiment("GC", num_mdps=_NUM_MDPS, horizon=_HORIZON)
-        self.trial = Trial(agent, chosen)
+        usual = Experiment("GC", num_mdps=_NUM_MDPS, horizon=_HORIZON)
+        self.trial = Trial(agent, experiment or usual)
         self._findings: dict[str, Finding] = {}
 
     def __getitem__(self, rule: str) -> Finding:
@@ -45,7 +45,7 @@ class Examination:
                 first = RULES[other].statement
                 return Finding(UNKNOWN, f'can\'t be judged: look at "{first}" first')
         try:
-            return RULES[rule].check(self)
+            return RULES[rule].check(self.trial)
         except BrlbenchError as error:
             return Finding(BROKEN, reason(error), "let it raise no error, and return valid actions")
 
@@ -85,10 +85,10 @@ class Checked:
         """The times, in words."""
         if not self.seconds:
             return ""
-        shown = {name: format_seconds(value) for name, value in self.seconds.items()}
+        texts = {name: format_seconds(value) for name, value in self.seconds.items()}
         return (
-            f"training takes {shown['offline']}; half of the decisions take less than "
-            f"{shown['median']}, 95% less than {shown['p95']}"
+            f"training takes {texts['offline']}; half of the decisions take less than "
+            f"{texts['median']}, 95% less than {texts['p95']}"
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -4,8 +4,6 @@ A rule that can't be judged, because another one is broken, is unknown. A flaw t
 result is doubtful.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..agents import AGENTS, describe, make_agent
@@ -21,30 +19,27 @@ from ..storage.agents import pack_agent, unpack_agent
 from .findings import BROKEN, DOUBTFUL, KEPT, Finding, Requirement, finding_of
 from .odd_problems import odd_problems
 from .sharing import fingerprint, shared
-from .trial import Play, play_part, train_and_play
-
-if TYPE_CHECKING:
-    from .examination import Examination
+from .trial import Play, Trial, play_part, train_and_play
 
 _SHORTEST_DEADLINE = 1_000_000  # nanoseconds
 _LATE = 1.5  # times the deadline; a smaller excess may be the clock's fault
 _FEW = 0.05  # the share of late decisions that a busy machine excuses
 
 
-def plays(exam: "Examination") -> Finding:
+def plays(trial: Trial) -> Finding:
     """It is trained and plays: nothing may be raised, and every action must exist."""
-    actions = exam.trial.first.actions
+    actions = trial.first.actions
     return Finding(KEPT, f"{actions.size} decisions in {len(actions)} MDPs")
 
 
-def has_visible_parameters(exam: "Examination") -> Finding:
+def has_visible_parameters(trial: Trial) -> Finding:
     """Results show all parameters of the constructor, which makes the same agent from them."""
-    agent = exam.trial.agent
+    agent = trial.agent
     name, parameters = describe(agent)
-    shown = set(parameters)
+    names = set(parameters)
     if isinstance(agent, CompiledAgent):  # they describe variants only, not the published form
-        shown |= declarations(agent).keys()
-    hidden = [p.name for p in constructor_parameters(type(agent)) if p.name not in shown]
+        names |= declarations(agent).keys()
+    hidden = [p.name for p in constructor_parameters(type(agent)) if p.name not in names]
     if hidden and not hasattr(agent, "parameters"):
         return Finding(
             BROKEN,
@@ -61,15 +56,15 @@ def has_visible_parameters(exam: "Examination") -> Finding:
                 f"made from {short(parameters)}, it shows {again[0]} with {short(again[1])}",
                 "keep parameters as they are given, and the name the same",
             )
-    now = describe(exam.trial.watched[0].inner)
+    now = describe(trial.watched[0].inner)
     if now != (name, parameters):
         return Finding(
             BROKEN,
             f"it shows {short(parameters)} before it plays and {short(now[1])} afterwards",
             "leave parameters as they are given; use other attributes for what it learns",
         )
-    listed = ", ".join(f"{key}={short(value)}" for key, value in parameters.items())
-    return Finding(KEPT, listed or "it has none")
+    text = ", ".join(f"{key}={short(value)}" for key, value in parameters.items())
+    return Finding(KEPT, text or "it has none")
 
 
 def _alike(difference: str, seen: str, problem: str, remedy: str) -> Finding:
@@ -77,9 +72,8 @@ def _alike(difference: str, seen: str, problem: str, remedy: str) -> Finding:
     return finding_of([f"{problem} ({difference})"] if difference else [], seen, remedy)
 
 
-def repeats(exam: "Examination") -> Finding:
+def repeats(trial: Trial) -> Finding:
     """Two agents are trained and play with the same seed."""
-    trial = exam.trial
     difference = trial.first.difference(trial.second)
     if not difference or trial.is_random is not False:
         return _alike(
@@ -97,22 +91,21 @@ def repeats(exam: "Examination") -> Finding:
     )
 
 
-def plays_independently(exam: "Examination") -> Finding:
+def plays_independently(trial: Trial) -> Finding:
     """The MDPs are played together, then one by one, the last one first."""
     remedy = "keep what it learns in the object, not in class attributes, globals or files"
-    if isinstance(exam.trial.agent, CompiledAgent):
+    if isinstance(trial.agent, CompiledAgent):
         remedy = "set back every array in reset"
     return _alike(
-        exam.trial.first.difference(exam.trial.backwards),
+        trial.first.difference(trial.backwards),
         "MDPs played alone and backwards: all alike",
         "an MDP is played differently alone than after others",
         remedy,
     )
 
 
-def needs_no_single_process(exam: "Examination") -> Finding:
+def needs_no_single_process(trial: Trial) -> Finding:
     """Two workers play what one has played."""
-    trial = exam.trial
     result = evaluate(copy_agent(trial.agent), trial.experiment, workers=2, progress=False)
     number = len(trial.first.actions)
     other = Play(*(getattr(result, name).reshape(number, -1) for name in Play._fields))
@@ -124,9 +117,8 @@ def needs_no_single_process(exam: "Examination") -> Finding:
     )
 
 
-def can_be_copied(exam: "Examination") -> Finding:
+def can_be_copied(trial: Trial) -> Finding:
     """A copy and the agent itself play an MDP; they may share nothing that playing changes."""
-    trial = exam.trial
     if trial.copy_error:
         return Finding(BROKEN, trial.copy_error, "keep what can't be copied out of the object")
     common = shared(trial.trained.agent, copy_agent(trial.trained.agent))
@@ -136,27 +128,26 @@ def can_be_copied(exam: "Examination") -> Finding:
     for name, thing in common.items():
         if fingerprint(thing) != before[name]:
             return Finding(BROKEN, f"copies share {name}, which playing changes", remedy)
-    if exam["independent"].verdict == KEPT:
+    if not trial.first.difference(trial.backwards):  # else copies need not play alike
         difference = trial.first.of(Part(0, 1)).difference(trial.watched[1])
         if difference:
-            return Finding(BROKEN, *_not_itself(exam, difference))
+            return Finding(BROKEN, *_not_itself(trial, difference))
     if common:
         seen = f"copies share {', '.join(common)}, which playing did not change here"
         return Finding(DOUBTFUL, seen, remedy)
     return Finding(KEPT, "a copy plays like the agent itself and shares nothing with it")
 
 
-def _not_itself(exam: "Examination", difference: str) -> tuple[str, str]:
-    if isinstance(exam.trial.agent, CompiledAgent):
+def _not_itself(trial: Trial, difference: str) -> tuple[str, str]:
+    if isinstance(trial.agent, CompiledAgent):
         seen = f"step by step it plays differently than in the compiled loop ({difference})"
         return seen, "keep all that it remembers in arrays, and set them back in reset"
     seen = f"a copy plays differently than the agent itself ({difference})"
     return seen, "copy everything in __deepcopy__, or leave __deepcopy__ out"
 
 
-def can_be_saved(exam: "Examination") -> Finding:
+def can_be_saved(trial: Trial) -> Finding:
     """The content that `save` returns goes to a file and back to `load`."""
-    trial = exam.trial
     has = [name for name in ("save", "load") if hasattr(trial.agent, name)]
     if not has:
         return Finding(KEPT, "it has neither save nor load: each process trains it again")
@@ -175,13 +166,13 @@ def can_be_saved(exam: "Examination") -> Finding:
     )
 
 
-def plays_odd_problems(exam: "Examination") -> Finding:
+def plays_odd_problems(trial: Trial) -> Finding:
     """One state, one action, unreachable states, Gaussian or negative rewards and more."""
     failed = {}
     problems = odd_problems()
     for name, experiment in problems.items():
         try:
-            train_and_play(copy_agent(exam.trial.agent), experiment)
+            train_and_play(copy_agent(trial.agent), experiment)
         except BrlbenchError as error:
             failed[name] = reason(error)
     if not failed:
@@ -194,43 +185,42 @@ def plays_odd_problems(exam: "Examination") -> Finding:
     )
 
 
-def changes_nothing_given(exam: "Examination") -> Finding:
+def changes_nothing_given(trial: Trial) -> Finding:
     """The prior and the task are compared with what they were, after every call."""
-    changes = exam.trial.watched[0].changed
+    changes = trial.watched[0].changed
     problems = [f"it changes {' and '.join(changes)}"] if changes else []
     return finding_of(problems, "the prior and the task are as before", "change a copy instead")
 
 
-def draws_from_its_generator(exam: "Examination") -> Finding:
+def draws_from_its_generator(trial: Trial) -> Finding:
     """The states of `random` and `numpy.random` are compared before and after every call."""
-    used = exam.trial.watched[0].uses_global
+    used = trial.watched[0].uses_global
     if not used:
         return Finding(KEPT, "global random states are as before")
-    listed = " and ".join(f"{name} in {method}" for name, method in used.items())
+    places = " and ".join(f"{name} in {method}" for name, method in used.items())
     return Finding(
         DOUBTFUL,
-        f"it uses {listed}; results repeat only because brlbench seeds it",
+        f"it uses {places}; results repeat only because brlbench seeds it",
         "draw from the generators that train and start are given",
     )
 
 
-def keeps_deadlines(exam: "Examination") -> Finding:
+def keeps_deadlines(trial: Trial) -> Finding:
     """If it has `anytime = True`, it plays within half of the time that it usually takes.
 
     A busy machine makes decisions late, too: only those that compute for too long break the rule.
     """
-    trial = exam.trial
     if not getattr(trial.agent, "anytime", False):
         return Finding(KEPT, "it promises none; anytime = True would")
     deadline = max(_SHORTEST_DEADLINE, _computing(trial.first) / 2)
-    limited = trial.experiment.replace(deadline=deadline * 1e-9)
-    hurried = play_part(trial.new(limited).agent, limited)
-    late = float((hurried.nanoseconds > deadline).mean())
-    shown = format_seconds(deadline * 1e-9)
-    seen = f"{late:.0%} of its decisions end after a deadline of {shown}"
+    experiment = trial.experiment.replace(deadline=deadline * 1e-9)
+    play = play_part(trial.new(experiment).agent, experiment)
+    late = float((play.nanoseconds > deadline).mean())
+    limit = format_seconds(deadline * 1e-9)
+    seen = f"{late:.0%} of its decisions end after a deadline of {limit}"
     remedy = "look at the clock in act, and stop in time for observe"
-    if _computing(hurried) > _LATE * deadline:
-        usual = format_seconds(_computing(hurried) * 1e-9)
+    if _computing(play) > _LATE * deadline:
+        usual = format_seconds(_computing(play) * 1e-9)
         return Finding(BROKEN, f"{seen}: they compute for {usual}", remedy)
     if late > _FEW:
         return Finding(DOUBTFUL, f"{seen}, because it waits or the machine is busy", remedy)

@@ -50,8 +50,8 @@ class Trial:
 
     def new(self, experiment: Experiment | None = None) -> TrainedAgent:
         """A copy of the untrained agent, trained."""
-        chosen = experiment or self.experiment
-        return train(copy_agent(self.agent), chosen.prior, chosen.task, chosen.seed)
+        where = experiment or self.experiment
+        return train(copy_agent(self.agent), where.prior, where.task, where.seed)
 
     @cached_property
     def trained(self) -> TrainedAgent:

@@ -53,7 +53,7 @@ def read_result(path: Path, decisions: bool = True) -> Result:
         starts_late = result.columns["mdp"][0] or result.columns["trajectory"][0]
         if not is_fit or rows % per_mdp or starts_late:
             raise ValueError("its rows are not those of its experiment")
-        if result.online_seconds.keys() not in (ONLINE_FEATURES.keys(), set(KNOWN_FEATURES)):
+        if result.online_seconds.keys() not in (set(ONLINE_FEATURES), set(KNOWN_FEATURES)):
             raise ValueError("it lacks times")
     return result
 

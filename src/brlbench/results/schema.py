@@ -75,36 +75,23 @@ def itself(number: Any) -> Any:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity that is measured.
+    """A quantity that is measured."""
 
-    Attributes:
-        name: its column or key in files, and its column in exports.
-        kind: the type of a number; the histogram has one of its own.
-        axis: where it has a number of its own.
-        unit: s, ns or B; empty for plain numbers.
-        least: the smallest possible number.
-        most: the largest possible number.
-        join: how numbers of an agent's parts become one; None if it follows from the joined table.
-        summary: the number in an agent's summary, from an array with one row per trajectory, or
-            from the agent's own number; None if summaries leave it out.
-        title: its name in tables and on the page.
-        hint: what it means, in a few words.
-        shown: where it is shown.
-        is_path: whether it is kept only with `keep_paths`.
-    """
-
-    name: str
-    kind: type
-    axis: Axis
-    unit: str = ""
-    least: float = -inf
+    name: str  # its column or key in files, and its column in exports
+    kind: type  # the type of a number; the histogram has one of its own
+    axis: Axis  # where it has a number of its own
+    unit: str = ""  # s, ns or B; empty for plain numbers
+    least: float = -inf  # the smallest possible number
     most: float = inf
+    # Makes one number of those of an agent's parts; None if it follows from the joined table.
     join: Callable[[Numbers], Any] | None = None
+    # Makes the number in an agent's summary of an array with one row per trajectory, or of the
+    # agent's own number; None if summaries leave it out.
     summary: Callable[[Any], Any] | None = None
-    title: str = ""
-    hint: str = ""
-    shown: frozenset[Place] = frozenset()
-    is_path: bool = False
+    title: str = ""  # its name in tables and on the page
+    hint: str = ""  # what it means, in a few words
+    shown: frozenset[Place] = frozenset()  # where it is shown
+    is_path: bool = False  # whether it is kept only with `keep_paths`
 
     @property
     def summary_kind(self) -> type:

@@ -16,7 +16,8 @@ class Score(NamedTuple):
     @classmethod
     def of(cls, returns: ArrayLike) -> "Score":
         """The score of returns [N], one per MDP; the interval of a single return is NaN."""
-        return cls(float(np.mean(returns, dtype=np.float64)), ci95(returns))
+        numbers = np.asarray(returns, dtype=np.float64)
+        return cls(float(numbers.mean()), ci95(numbers))
 
     def __str__(self) -> str:
         """The mean and its interval, with two decimals or as many as the interval needs."""

@@ -4,15 +4,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from ..agents import default_parameters, describe
 from ..agents.base import Agent
 from ..agents.labels import label_of
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, did_you_mean, reason
 from ..protocol.experiment import Experiment
-from ..results.times import ONLINE_FEATURES
+from ..results.times import online_features
 from . import findings as checks
 from .findings import BROKEN, KEPT, UNKNOWN, Finding
 from .rules import RULES
@@ -59,9 +57,9 @@ class Examination:
         """The times of training and of decisions: the median and the 95% quantile."""
         if self["plays"].verdict != KEPT:
             return {}
-        decisions = self.trial.first.nanoseconds.astype(np.float64) * 1e-9
-        features = {name: ONLINE_FEATURES[name](decisions) for name in ("median", "p95")}
-        return {"offline": self.trial.trained.training.seconds, **features}
+        online = online_features(self.trial.first.nanoseconds)
+        offline = self.trial.trained.training.seconds
+        return {"offline": offline, "median": online["median"], "p95": online["p95"]}
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ A rule that can't be judged, because another one is broken, is unknown. A flaw t
 result is doubtful.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..agents import AGENTS, describe, make_agent
@@ -19,7 +21,10 @@ from ..storage.agents import pack_agent, unpack_agent
 from .findings import BROKEN, DOUBTFUL, KEPT, Finding, Requirement, finding_of
 from .odd_problems import odd_problems
 from .sharing import fingerprint, shared
-from .trial import Play, Trial, play_part, train_and_play
+from .trial import Trial, first_difference, play_part, train_and_play
+
+if TYPE_CHECKING:  # importing kernels takes long
+    from ..kernels.loop.trajectory import Record
 
 _SHORTEST_DEADLINE = 1_000_000  # nanoseconds
 _LATE = 1.5  # times the deadline; a smaller excess may be the clock's fault
@@ -74,7 +79,7 @@ def _alike(difference: str, seen: str, problem: str, remedy: str) -> Finding:
 
 def repeats(trial: Trial) -> Finding:
     """Two agents are trained and play with the same seed."""
-    difference = trial.first.difference(trial.second)
+    difference = first_difference(trial.first, trial.second)
     if not difference or trial.is_random is not False:
         return _alike(
             difference,
@@ -84,7 +89,7 @@ def repeats(trial: Trial) -> Finding:
             "clock, and nothing that outlives an agent",
         )
     return _alike(
-        "" if trial.first.difference(trial.backwards) else difference,
+        "" if first_difference(trial.first, trial.backwards) else difference,
         "in new processes; in one process, MDPs are not independent",
         "trained a second time in one process, it plays differently",
         "let train replace all that it learned, also what class attributes and globals hold",
@@ -97,7 +102,7 @@ def plays_independently(trial: Trial) -> Finding:
     if isinstance(trial.agent, CompiledAgent):
         remedy = "set back every array in reset"
     return _alike(
-        trial.first.difference(trial.backwards),
+        first_difference(trial.first, trial.backwards),
         "MDPs played alone and backwards: all alike",
         "an MDP is played differently alone than after others",
         remedy,
@@ -107,10 +112,10 @@ def plays_independently(trial: Trial) -> Finding:
 def needs_no_single_process(trial: Trial) -> Finding:
     """Two workers play what one has played."""
     result = evaluate(copy_agent(trial.agent), trial.experiment, workers=2, progress=False)
-    number = len(trial.first.actions)
-    other = Play(*(getattr(result, name).reshape(number, -1) for name in Play._fields))
+    paths = ("actions", "states", "rewards")
+    rows = {name: getattr(result, name).reshape(len(trial.first.actions), -1) for name in paths}
     return _alike(
-        trial.first.difference(other),
+        first_difference(trial.first, trial.first._replace(**rows)),
         "two workers play like one",
         "two workers play differently than one",
         "use nothing that differs between processes: hash(), the order of sets, ids, files",
@@ -128,9 +133,9 @@ def can_be_copied(trial: Trial) -> Finding:
     for name, thing in common.items():
         if fingerprint(thing) != before[name]:
             return Finding(BROKEN, f"copies share {name}, which playing changes", remedy)
-    if not trial.first.difference(trial.backwards):  # else copies need not play alike
-        difference = trial.first.of(Part(0, 1)).difference(trial.watched[1])
-        if difference:
+    if not first_difference(trial.first, trial.backwards):  # else copies need not play alike
+        start = type(trial.first)(*(array[:1] for array in trial.first))
+        if difference := first_difference(start, trial.watched[1]):
             return Finding(BROKEN, *_not_itself(trial, difference))
     if common:
         seen = f"copies share {', '.join(common)}, which playing did not change here"
@@ -159,7 +164,7 @@ def can_be_saved(trial: Trial) -> Finding:
     stored = pack_agent(save(trial.trained))
     loaded = load(unpack_agent(stored, "what it saved"))
     return _alike(
-        trial.first.difference(play_part(loaded.agent, trial.experiment)),
+        first_difference(trial.first, play_part(loaded.agent, trial.experiment)),
         f"loaded from {len(stored):,} bytes, it plays alike",
         "saved and loaded, it plays differently",
         "save all that training makes, and take it over in load",
@@ -227,7 +232,7 @@ def keeps_deadlines(trial: Trial) -> Finding:
     return Finding(KEPT, seen)
 
 
-def _computing(play: Play) -> float:
+def _computing(play: "Record") -> float:
     """Nanoseconds of processor time per decision, in the median trajectory."""
     return float(np.median(play.cpu_nanoseconds) / play.actions.shape[1])
 

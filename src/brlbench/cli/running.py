@@ -95,7 +95,7 @@ def print_next(commands: Mapping[str, str]) -> None:
 
 @contextmanager
 def _resumable() -> Iterator[None]:
-    """Say that nothing is lost if the folder can't be used any more."""
+    """Tells users that nothing is lost if the folder becomes unusable."""
     try:
         yield
     except (OSError, StoreError) as error:

@@ -7,18 +7,8 @@ import typer
 from typer import Argument, Option
 
 from ..errors import InvalidInput
+from . import options
 from .completion import formula_features, formula_operators, problem_names
-from .options import (
-    AgentName,
-    Discount,
-    Horizon,
-    Output,
-    Overwrite,
-    Parameters,
-    Prior,
-    Seed,
-    Workers,
-)
 from .output import console, errors, say, verbatim
 
 
@@ -34,14 +24,14 @@ def distribution(
     from_gym: Annotated[
         str | None, Option(help="Instead: the id of a tabular Gymnasium environment.")
     ] = None,
-    parameters: Parameters = None,
+    parameters: options.Parameters = None,
     output: Annotated[
         Path | None, Option("--output", "-o", help="Write to .toml, .json, .dat or .dat.zz.")
     ] = None,
     draw: Annotated[
         Path | None, Option(help="Draw states and transitions, to .png, .pdf or .svg.")
     ] = None,
-    overwrite: Overwrite = False,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """Show a distribution over MDPs as a table, write it to a file, or draw it.
 
@@ -77,20 +67,20 @@ def _source(source: str | None, from_gym: str | None, parameters: list[str] | No
 
 
 def experiment(
-    prior: Prior,
+    prior: options.Prior,
     test: Annotated[str, Option(help="What MDPs are drawn from.", autocompletion=problem_names)],
-    output: Output,
+    output: options.Output,
     mdps: Annotated[int, Option(help="How many MDPs to draw.")] = 500,
-    discount: Discount = 0.95,
-    horizon: Horizon = None,
+    discount: options.Discount = 0.95,
+    horizon: options.Horizon = None,
     accuracy: Annotated[
         float | None, Option(help="Instead of a horizon: how much of a return may be cut off.")
     ] = None,
     trajectories_per_mdp: Annotated[
         int, Option(help="How many trajectories to play in each MDP.")
     ] = 1,
-    seed: Seed = 0,
-    overwrite: Overwrite = False,
+    seed: options.Seed = 0,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """Draw the MDPs of an experiment and write them to a file.
 
@@ -105,14 +95,14 @@ def experiment(
 
 
 def train(
-    agent: AgentName,
-    prior: Prior,
-    output: Output,
-    parameters: Parameters = None,
-    discount: Discount = 0.95,
-    horizon: Horizon = None,
-    seed: Seed = 0,
-    overwrite: Overwrite = False,
+    agent: options.AgentName,
+    prior: options.Prior,
+    output: options.Output,
+    parameters: options.Parameters = None,
+    discount: options.Discount = 0.95,
+    horizon: options.Horizon = None,
+    seed: options.Seed = 0,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """Train an agent on a prior and write it to a file.
 
@@ -135,12 +125,12 @@ def train(
 def play(
     agent: Annotated[Path, Argument(help="A trained agent, from brlbench train.")],
     experiment: Annotated[Path, Argument(help="An experiment, from brlbench experiment.")],
-    output: Output,
+    output: options.Output,
     keep_paths: Annotated[
         bool, Option("--keep-paths", help="Keep states and actions too.")
     ] = False,
-    workers: Workers = None,
-    overwrite: Overwrite = False,
+    workers: options.Workers = None,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """Let a trained agent play an experiment and write the result to a file.
 
@@ -181,15 +171,15 @@ def bound(
     seconds: Annotated[
         float | None, Option(help="How long to search; 60 unless the search is limited.")
     ] = None,
-    discount: Discount = 0.95,
+    discount: options.Discount = 0.95,
     depth: Annotated[int | None, Option(help="Look at most so many decisions ahead.")] = None,
     beliefs: Annotated[int | None, Option(help="Beliefs to look at; reproducible.")] = None,
     horizon: Annotated[int | None, Option(help="For negative rewards: decisions.")] = None,
-    seed: Seed = 0,
+    seed: options.Seed = 0,
     output: Annotated[
         Path | None, Option("--output", "-o", help="A file NAME.bound.json, best beside results.")
     ] = None,
-    overwrite: Overwrite = False,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """Bound the mean return that any agent can reach: an upper limit of the Bayes-optimal value.
 
@@ -251,7 +241,7 @@ def formulas(
     output: Annotated[
         Path | None, Option("--output", "-o", help="Write a JSON file for opps-ds.")
     ] = None,
-    overwrite: Overwrite = False,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """Make all formulas of some features, operators and constants, for opps-ds to search.
 
@@ -295,7 +285,7 @@ def import_(
     files: Annotated[
         list[Path], Argument(help="Experiments, results and agents of the original library, BBRL.")
     ],
-    prior: Prior,
+    prior: options.Prior,
     output: Annotated[
         Path, Option("--output", "-o", help="The file to write; a folder for several.")
     ],
@@ -308,7 +298,7 @@ def import_(
     mdps_only: Annotated[
         bool, Option("--mdps-only", help="Import results as experiments, to play them again.")
     ] = False,
-    overwrite: Overwrite = False,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """Import experiments and results of the original C++ library, .dat or .dat.zz.
 

@@ -148,7 +148,7 @@ class TimeHistogram:
 
 
 def _slot(nanoseconds: Integers) -> Integers:
-    """The slot of each time: its leading bits, after their place."""
+    """The slot of each time: the number of bits dropped, then the leading bits."""
     length = np.frexp(nanoseconds.astype(np.float64))[1].astype(np.int64)
     shift = np.maximum(length - _BITS - 1, 0)
     return np.asarray((shift << _BITS) + (nanoseconds >> shift))

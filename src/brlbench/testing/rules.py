@@ -4,7 +4,7 @@ A rule that can't be judged, because another one is broken, is unknown. A flaw t
 result is doubtful.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def has_visible_parameters(trial: Trial) -> Finding:
 
 
 def _alike(difference: str, seen: str, problem: str, remedy: str) -> Finding:
-    """Kept if two plays don't differ."""
+    """Kept without a difference between two plays."""
     return finding_of([f"{problem} ({difference})"] if difference else [], seen, remedy)
 
 
@@ -134,8 +134,8 @@ def can_be_copied(trial: Trial) -> Finding:
         if fingerprint(thing) != before[name]:
             return Finding(BROKEN, f"copies share {name}, which playing changes", remedy)
     if not first_difference(trial.first, trial.backwards):  # else copies need not play alike
-        start = type(trial.first)(*(array[:1] for array in trial.first))
-        if difference := first_difference(start, trial.watched[1]):
+        rows: Any = (array[:1] for array in trial.first)
+        if difference := first_difference(type(trial.first)(*rows), trial.watched[1]):
             return Finding(BROKEN, *_not_itself(trial, difference))
     if common:
         seen = f"copies share {', '.join(common)}, which playing did not change here"

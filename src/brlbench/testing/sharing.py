@@ -24,7 +24,7 @@ _COMMON = (*_CODE, *_PLAIN, FlatDirichlet, MDP, Rewards, SparseTable)
 
 
 def shared(one: object, other: object) -> dict[str, Any]:
-    """The outermost mutable things that can be reached from both objects, by name."""
+    """The outermost mutable objects that both objects refer to, by path."""
     theirs = dict(_mutable_parts(other))  # held, so that no identity is used again
     ids = set(map(id, theirs.values()))
     both = {name: thing for name, thing in _mutable_parts(one) if id(thing) in ids}
@@ -32,7 +32,7 @@ def shared(one: object, other: object) -> dict[str, Any]:
 
 
 def fingerprint(thing: object) -> bytes | None:
-    """A text that differs once a thing has changed; None if it can't be read."""
+    """Pickled bytes, which differ once a thing has changed; None if it can't be pickled."""
     try:
         return pickle.dumps(thing)
     except Exception:
@@ -40,7 +40,7 @@ def fingerprint(thing: object) -> bytes | None:
 
 
 def _mutable_parts(root: object) -> Iterator[tuple[str, Any]]:
-    """Everything below an object that can be changed, with how the object reaches it."""
+    """Mutable objects that an object refers to, at any depth, each with its path."""
     visited: dict[int, object] = {}
     waiting = deque([("self", root)])
     while waiting:
@@ -66,7 +66,7 @@ def _is_mutable(thing: object) -> bool:
 
 
 def _parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
-    """The parts of a thing, one step away."""
+    """Objects that a thing refers to directly, each with its path."""
     if isinstance(thing, dict):
         yield from ((f"{name}[{key!r}]", part) for key, part in thing.items())
     elif isinstance(thing, list | tuple | deque):

@@ -50,7 +50,7 @@ def import_files(
     mdps_only: bool = False,
     overwrite: bool = False,
 ) -> list[tuple[Path, Experiment | Result]]:
-    """Import experiments and results; return what was written, and where.
+    """Import experiments and results; returns the path and the content of each file written.
 
     Args:
         paths: experiments, results, and the files of the agents whose results they are.

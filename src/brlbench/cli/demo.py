@@ -16,7 +16,8 @@ from ..report.words import sentence
 from ..results.times import ONLINE
 from ..study.start import prepare
 from .output import console, say, verbatim
-from .running import load_scores, print_next, print_tables, run
+from .running import load_scores, print_next, run
+from .tables import print_tables
 
 _OFFLINE, _ONLINE = "100ms", "20us"  # bounds that change the winners: no time to train or to plan
 STUDY = Path(__file__).parent / "shipped" / "demo.toml"

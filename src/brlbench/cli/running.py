@@ -25,7 +25,7 @@ from ..study.status import Status, read_status
 from .bars import luck_bar, running_text, study_bar
 from .ending import sentence_about
 from .output import console, say, verbatim
-from .tables import score_table
+from .tables import print_tables
 
 _MOST_SCORES = 10  # of each experiment, after a run
 _MOST_FAILURES = 5  # failed probes that are printed
@@ -77,12 +77,6 @@ def print_scores(study: Study, results: Path) -> None:
     if most > _MOST_SCORES:
         commands[f"brlbench compare {folder} --all"] = f"all agents; {_MOST_SCORES} are shown here"
     print_next(commands)
-
-
-def print_tables(data: ReportData, most: int | None = None) -> None:
-    """Print the scores of each experiment, at most `most`."""
-    for each in data.experiments:
-        console.print(score_table(each.name, each.summaries, each.upper_bound, most))
 
 
 def print_next(commands: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ from typer import Argument, Option
 from ..errors import InvalidInput
 from . import options
 from .completion import formula_features, formula_operators, problem_names
-from .output import console, errors, say, verbatim
+from .output import errors, say, verbatim
 
 
 def distribution(
@@ -139,14 +139,13 @@ def play(
 
     Example: [bold]brlbench play beb.json gc.parquet -o result.parquet[/bold]
     """
-    from ..analysis.bayes_bound.known import known_bound
     from ..executors.local import Local
-    from ..results.summary import summarise
+    from ..report.loading import load
     from ..storage import read_result
     from ..study.one_job import OneJob
     from ..study.run import find_expected_luck
     from .bars import luck_bar, playing_bar
-    from .tables import score_table
+    from .tables import print_tables
 
     job = OneJob(agent, experiment, output, keep_paths, overwrite)
     find_expected_luck([job.experiment], luck_bar)
@@ -155,9 +154,7 @@ def play(
     if not is_finished:
         say("stopped; the same command resumes it")
         raise typer.Exit(1)
-    result = read_result(output, decisions=False)
-    bound = known_bound(result.settings)
-    console.print(score_table(job.experiment.name, [summarise(result)], bound and bound.upper))
+    print_tables(load(read_result(output, decisions=False)))
 
 
 def bound(

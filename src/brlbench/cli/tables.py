@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ..arguments import format_seconds
 from ..report.answers import Answer, Row
-from ..report.data import REFERENCE
+from ..report.data import REFERENCE, ReportData
 from ..report.line_breaks import break_name, least_width
 from ..report.pairs import Pair
 from ..report.words import bound_sentence, describe_bounds, format_p, mark
@@ -19,7 +19,7 @@ from ..results.display import format_number
 from ..results.schema import Place, shown_in
 from ..results.summary import Summary
 from ..results.times import ONLINE
-from .output import verbatim
+from .output import console, verbatim
 
 _SCORE = "score ± 95%"
 
@@ -108,6 +108,12 @@ class ScoreTable:
             for column in columns
         ]
         return marked + sum(widths) + len(widths) + 3  # spaces between columns and at the ends
+
+
+def print_tables(data: ReportData, most: int | None = None) -> None:
+    """Print the scores of each experiment, at most `most`."""
+    for each in data.experiments:
+        console.print(score_table(each.name, each.summaries, each.upper_bound, most))
 
 
 def score_table(

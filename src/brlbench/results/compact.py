@@ -15,8 +15,7 @@ from ..schemas import Schema, fits, parse_table
 from ..values import Index, NotNegative, Text
 from .adjusted import Adjusted
 from .learning import Learning
-from .models import MachineTable, Settings, number_type
-from .result import Stopped
+from .result import MachineTable, Settings, Stopped
 from .schema import MEASURED, SUMMARISED, TIMES
 from .sealed import Parse, pack_table, parse_parquet, read_table, reading
 from .summary import Summary
@@ -55,7 +54,7 @@ _FIELDS: dict[str, Any] = {
     "learning": (list[float], ...),
     "adjusted_ci95": (NotNegative | None, None),
     **{
-        name: (number_type(each), ...) if name in _REQUIRED else (number_type(each) | None, None)
+        name: (each.annotation, ...) if name in _REQUIRED else (each.annotation | None, None)
         for name, each in _NUMBERS.items()
     },
 }

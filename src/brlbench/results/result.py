@@ -7,18 +7,20 @@ rows, and the same header. `join` makes a result of parts.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import AfterValidator, create_model
 
 from ..agents.labels import label_of
 from ..arguments import require_module
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
+from ..schemas import Schema, fits, parse_table
+from ..values import Count, Discount, Index, NotNegative, Positive, Text
 from .adjusted import LEAST_MDPS, Adjusted, StartValues, adjust
 from .display import result_html, result_line
-from .models import MachineTable, MeasuredTable, SettingsTable
 from .schema import COLUMNS, MEASURED, SUMMARISED, TIMES, Axis
 from .score import Score
 from .times import TimeHistogram, online_features
@@ -35,6 +37,47 @@ class Stopped(NamedTuple):
 
     rule: str  # RACE, or `until` with its number
     reason: str
+
+
+class Settings(Schema):
+    """The settings of an experiment."""
+
+    name: Text
+    prior: Text
+    prior_digest: Text
+    test: Text
+    test_digest: Text
+    num_mdps: Count
+    horizon: Count
+    trajectories_per_mdp: Count
+    discount: Discount
+    seed: Index
+    deadline: Positive | None = None
+    origin: Text | None = None
+
+
+class Machine(Schema):
+    """A machine, or several."""
+
+    processor: Text | None = None
+    calibration_microseconds: NotNegative = 0.0
+    waiting_share: NotNegative = 0.0
+    machines: tuple["Machine", ...] = ()
+
+
+_FIELDS: dict[str, Any] = {name: (each.annotation | None, None) for name, each in MEASURED.items()}
+_Measured = create_model("Measured", __base__=Schema, **_FIELDS)
+
+
+def _numbers(content: Any) -> dict[str, Any]:
+    """The numbers of an agent that are known."""
+    numbers = dict(parse_table(_Measured, content))
+    return {name: number for name, number in numbers.items() if number is not None}
+
+
+SettingsTable = Annotated[dict[str, Any], fits(Settings)]
+MachineTable = Annotated[dict[str, Any], fits(Machine)]
+MeasuredTable = Annotated[dict[str, Any], AfterValidator(_numbers)]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
-from typing import Any
+from typing import Annotated, Any
 
+from ..values import number, whole
 from .times import ONLINE_FEATURES, TimeHistogram
 
 NUM_BASELINES = 3
@@ -97,6 +98,14 @@ class Quantity:
     def summary_kind(self) -> type:
         """The type of the number in an agent's summary."""
         return self.kind if self.axis is Axis.AGENT else float
+
+    @property
+    def annotation(self) -> Any:
+        """The type of an agent's number for pydantic, with its limits."""
+        if self.kind is TimeHistogram:
+            return TimeHistogram
+        limited = whole if self.summary_kind is int else number
+        return Annotated[self.summary_kind, limited(self.least, self.most)]
 
     @property
     def of_decisions(self) -> bool:

@@ -38,6 +38,8 @@ CORES = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep each process of pytest-xdist to a core: its studies then start one worker each."""
+    if config.getoption("--exhaustive"):
+        os.environ["BRLBENCH_EXHAUSTIVE"] = "1"  # for the settings of property tests
     worker = getattr(config, "workerinput", None)
     if worker is not None and CORES is not None:
         number = int(worker["workerid"].removeprefix("gw"))

@@ -3,7 +3,14 @@
 from functools import cache
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from .errors import InvalidInput, did_you_mean, short
 
@@ -38,6 +45,16 @@ def parse_table(table: type[Table], content: Any) -> Table:
     """Content as a dataclass, NamedTuple or model; a ValueError of pydantic unless it fits."""
     parsed: Table = _adapter(table).validate_python(content)
     return parsed
+
+
+def fits(table: Any) -> AfterValidator:
+    """Annotates content that must fit a table, but stays plain data."""
+
+    def check(content: Any) -> Any:
+        parse_table(table, content)
+        return content
+
+    return AfterValidator(check)
 
 
 def parse_written(table: type[Table], content: Any, source: str) -> Table:

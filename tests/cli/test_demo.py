@@ -50,6 +50,7 @@ def test_the_demo_goes_on_where_it_stopped(demo: Path, shell: Shell) -> None:
     rewards = [storage.read_result(path).rewards for path in (first, second)]
     first.unlink()
     second.write_bytes(second.read_bytes()[:-100])
+    shell.monkeypatch.setattr("brlbench.cli.demo._write_figure_and_page", lambda *_: None)
     done = shell("demo", "--mdps", 3, "--seed", 1, "--workers", 1)
     assert (done.code, done.err) == (0, "")
     assert "72 jobs: 70 done, 0 failed, 2 to do" in done.out

@@ -137,7 +137,7 @@ def assert_quiet_end(process: "subprocess.CompletedProcess[str]", *sentences: st
     assert process.stderr == "".join(f"error: {sentence}\n" for sentence in sentences)
 
 
-@pytest.mark.parametrize("arguments", [("problems",), ("--help",), ("distribution", "GC")])
+@pytest.mark.parametrize("arguments", [("problems",), ("--help",)])
 def test_a_full_output(arguments: tuple[str, ...]) -> None:
     with open("/dev/full", "w") as full:
         process = subprocess.run(
@@ -233,7 +233,7 @@ def test_wild_tables(
     assert_error(shell(*arguments, *more), f"wild.toml {part}")
 
 
-@pytest.mark.parametrize("workers", [TOO_MANY, 10**9, 10**30])
+@pytest.mark.parametrize("workers", [TOO_MANY, 10**30])
 def test_more_workers_than_any_machine_has(shell: Shell, tmp_path: Path, workers: int) -> None:
     (tmp_path / "study.toml").write_text(TINY)
     (tmp_path / "crowded.toml").write_text(f"{TINY}[execution]\nworkers = {workers}\n")

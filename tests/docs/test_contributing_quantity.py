@@ -32,7 +32,7 @@ experiment = bb.Experiment("GC", num_mdps=3, horizon=30)
 result = bb.evaluate(bb.make_agent("random"), experiment, progress=False)
 true = [len(set(row)) for row in result.states[:, 0].tolist()]
 write_result(folder / "a.parquet", result)
-assert read_result(folder / "a.parquet").frame["distinct_states"].to_list() == true
+assert read_result(folder / "a.parquet").to_polars()["distinct_states"].to_list() == true
 (folder / "part").write_bytes(pack_part(result.first(2)))
 assert read_part(folder / "part").columns["distinct_states"].tolist() == true[:2]
 [loaded] = load(folder / "a.parquet").experiments

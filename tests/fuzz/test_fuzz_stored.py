@@ -108,7 +108,7 @@ def read(path: Path, kind: str) -> Any:
     if kind == "part":
         return read_part(path)
     if kind == "compact":
-        return list(read_summaries(path))
+        return read_summaries(path)
     if kind == "entry":
         return read_entry(path, parser_in(_child))
     return storage.read_result(path)

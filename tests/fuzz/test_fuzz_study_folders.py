@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brlbench.cli.progress import print_status
+from brlbench.cli.running import print_status
 from brlbench.errors import BrlbenchError, StoreError
 from brlbench.study.failures import failures_in, is_failure, read_failure
 from brlbench.study.status import read_status

@@ -38,7 +38,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "studies": read_study,
     "results": storage.read_result,
     "parts": read_part,
-    "compact": lambda path: list(read_summaries(path)),
+    "compact": read_summaries,
     "entries": lambda path: _read_entry(path),
     "experiments": storage.read_experiment,
     "agents": storage.read_agent,

@@ -17,14 +17,15 @@ from hypothesis import strategies as st
 from brlbench import memory
 from brlbench.errors import BrlbenchError
 
+EXHAUSTIVE = "BRLBENCH_EXHAUSTIVE"  # set in the environment by `--exhaustive`
 EXAMPLES = int(os.environ.get("BRLBENCH_FUZZ_EXAMPLES", "0"))
 _LONGEST_MESSAGE = 3000
 
 
 def fuzzing(default: int) -> settings:
-    """Settings with a number of examples: the same few ones by default, or many new ones."""
+    """Settings with a number of examples: a fifth, all if exhaustive, or many new ones."""
     return settings(
-        max_examples=EXAMPLES or default,
+        max_examples=EXAMPLES or (default if EXHAUSTIVE in os.environ else 1 + default // 5),
         derandomize=not EXAMPLES,
         database=None,
         deadline=None,

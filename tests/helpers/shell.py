@@ -1,8 +1,10 @@
 """Commands of the command line, run in this process or in one of their own."""
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +49,40 @@ def outside(folder: Path, *arguments: object, **environment: str) -> Done:
         check=False,
     )
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+IN_TURN = """
+import sys
+
+from brlbench.cli import main
+
+_, *rest = sys.argv
+while rest:
+    end = rest.index("\\f")
+    sys.argv[1:], rest = rest[:end], rest[end + 1 :]
+    try:
+        main()
+    except SystemExit as end:
+        print(f"\\0{end.code or 0}", flush=True)
+        print("\\0", end="", file=sys.stderr, flush=True)
+"""
+
+
+def in_turn(folder: Path, commands: Sequence[Sequence[object]], **environment: str) -> list[Done]:
+    """Run several commands, one after the other, in one process of their own."""
+    words = [str(word) for command in commands for word in (*command, "\f")]
+    done = subprocess.run(
+        [sys.executable, "-c", IN_TURN, *words],
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "250", **environment},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    outs = re.findall(r"(.*?)\0(\d+)\n", done.stdout, re.DOTALL)
+    errors = done.stderr.split("\0")[:-1]
+    return [Done(int(code), out, err) for (out, code), err in zip(outs, errors, strict=True)]
 
 
 def run_demo(folder: Path) -> None:

@@ -59,7 +59,7 @@ def test_uncertain_expectations_widen_the_interval() -> None:
     assert wide.ci95 == pytest.approx(1.97 * added, rel=0.1)
 
 
-@pytest.mark.parametrize("number", [50, 500])
+@pytest.mark.parametrize("number", [50, pytest.param(500, marks=pytest.mark.exhaustive)])
 def test_coverage_and_bias(number: int) -> None:
     """In 2,000 simulated experiments; a share's standard error is 0.5%."""
     rng = np.random.default_rng(4)

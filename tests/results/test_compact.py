@@ -15,7 +15,7 @@ from brlbench.report.loading import load
 from brlbench.results.compact import write_summaries
 from brlbench.results.sealed import pack_table, read_table
 from brlbench.storage import write_result
-from helpers.made_studies import run
+from helpers.shell import Shell, assert_error
 
 
 def made(folder: Path, *agents: str, **settings: Any) -> Path:
@@ -32,12 +32,11 @@ def write_compact_file(path: Path, experiments: Sequence[ExperimentData]) -> Non
     write_summaries(path, [(each.header, each.summaries) for each in experiments])
 
 
-def test_reports_of_a_compact_file_are_those_of_the_results(tmp_path: Path) -> None:
+def test_reports_of_a_compact_file_are_those_of_the_results(tmp_path: Path, shell: Shell) -> None:
     results = made(tmp_path / "results", "random", "optimal", "epsilon-greedy")
     (tmp_path / "small").mkdir()
     file = tmp_path / "small/some.parquet"
-    code, output = run("compact", results, "--output", file)
-    assert code == 0, output
+    assert shell("compact", results, "--output", file).code == 0
     [one], [other] = load(results).experiments, load(file).experiments
     assert (one.name, one.hash, one.settings) == (other.name, other.hash, other.settings)
     assert [summary.label for summary in one.summaries] == [
@@ -49,9 +48,7 @@ def test_reports_of_a_compact_file_are_those_of_the_results(tmp_path: Path) -> N
         assert (summary.machine, summary.overruns) == (again.machine, again.overruns)
     full = sum(path.stat().st_size for path in results.iterdir())
     assert file.stat().st_size < full
-    code, output = run("compact", results, "--output", file)
-    assert code == 1
-    assert "exists already" in output
+    assert_error(shell("compact", results, "--output", file), "exists already")
 
 
 def test_gaps_in_lists_of_returns_are_refused(tmp_path: Path) -> None:
@@ -64,7 +61,9 @@ def test_gaps_in_lists_of_returns_are_refused(tmp_path: Path) -> None:
     assert len(read_table(tmp_path / "none.parquet", "compact")[0]) == 2
 
 
-def test_adjusted_scores_of_some_agents_are_not_compared_with_mean_returns(tmp_path: Path) -> None:
+def test_adjusted_scores_of_some_agents_are_not_compared_with_mean_returns(
+    tmp_path: Path, shell: Shell
+) -> None:
     [experiment] = load(made(tmp_path / "results", "random", "epsilon-greedy")).experiments
     greedy, random = experiment.summaries
     assert random.can_be_adjusted and greedy.can_be_adjusted
@@ -79,7 +78,7 @@ def test_adjusted_scores_of_some_agents_are_not_compared_with_mean_returns(tmp_p
     )
     assert paired_z_test(random, old) == paired_z_test(random.returns, greedy.returns)
     # Nothing is lost in compact files.
-    assert run("compact", mixed, "--output", again)[0] == 0
+    assert shell("compact", mixed, "--output", again).code == 0
     [stored] = load(again, as_stored=True).experiments
     assert [each.can_be_adjusted for each in stored.summaries] == [False, True]
 
@@ -101,14 +100,10 @@ def test_own_results_join_those_of_a_compact_file(tmp_path: Path) -> None:
     assert len(load(both).experiments[0].summaries) == 3
 
 
-def test_a_report_on_a_file_is_named_after_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_report_on_a_file_is_named_after_it(tmp_path: Path, shell: Shell) -> None:
     results = made(tmp_path / "results", "random", "epsilon-greedy")
     write_compact_file(tmp_path / "some.parquet", load(results).experiments)
-    code, output = run("report", "some.parquet", "--format", "csv")
-    assert code == 0, output
+    assert shell("report", "some.parquet", "--format", "csv").code == 0
     assert (tmp_path / "some-report/agents.csv").exists()
 
 

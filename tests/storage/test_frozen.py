@@ -12,7 +12,8 @@ from brlbench.storage import write_experiment
 from brlbench.storage.frozen import why_not_frozen
 from brlbench.study.plan import read_study
 from brlbench.study.worker import pack_experiment, unpack_experiment
-from helpers.made_studies import returns_in, run, write_study
+from helpers.made_studies import returns_in, write_study
+from helpers.shell import Shell
 
 PAPER = list(frozen.HASHES)[:6]
 
@@ -91,7 +92,7 @@ def test_workers_play_given_mdps_whatever_they_would_draw() -> None:
     assert built.hash == experiment.hash != bb.Experiment("GC", "GC", num_mdps=3).hash
 
 
-def test_in_a_study(tmp_path: Path) -> None:
+def test_in_a_study(tmp_path: Path, shell: Shell) -> None:
     text = """
 experiments = [{ frozen = "GDL/inaccurate/v1" }, { frozen = "GDL/inaccurate/v1", deadline = "1s" }]
 agents = [{ algorithm = "random" }]
@@ -102,8 +103,8 @@ agents = [{ algorithm = "random" }]
         "GDL from uniform:GDL",
         "GDL from uniform:GDL within 1 s",
     ]
-    code, output = run("run", path, "-r", tmp_path / "out")
-    assert code == 0, output
+    done = shell("run", path, "-r", tmp_path / "out")
+    assert done.code == 0, done.err
     found = returns_in(tmp_path / "out")
     assert {experiment for _, experiment in found} == {frozen.HASHES["GDL/inaccurate/v1"]}
     for addition, message in [

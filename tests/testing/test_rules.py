@@ -9,6 +9,7 @@ import pytest
 from brlbench.errors import InvalidInput
 from brlbench.protocol.experiment import Experiment
 from brlbench.testing import RULES, check_rules
+from brlbench.testing.trial import Trial
 from helpers import rule_breakers as agents
 from helpers.shell import Shell, assert_error
 
@@ -65,18 +66,25 @@ def test_each_broken_rule_is_named_with_a_remedy(
 
 
 @pytest.mark.slow  # new processes tell chance from memory
+def test_chance_and_memory_are_told_apart_by_new_processes() -> None:
+    where = Experiment("GC", num_mdps=2, horizon=10)
+    assert Trial(agents.Unseeded(), where).is_random
+    assert not Trial(agents.TrainsOnAndOn(), where).is_random
+
+
 @pytest.mark.parametrize(
-    ("make", "rule", "seen", "remedy"),
+    ("make", "is_random", "rule", "seen", "remedy"),
     [
-        (agents.Unseeded, "repeats", "two agents with one seed play differently", "only from the"),
-        (agents.TrainsOnAndOn, "repeats", "trained a second time in one process", "let train"),
-        (agents.Remembers, "independent", "differently alone than after others", "in the object"),
-        (agents.KnowsItsProcess, "workers", "two workers play differently than one", "hash()"),
+        (agents.Unseeded, True, "repeats", "two agents with one seed play", "only from the"),
+        (agents.TrainsOnAndOn, False, "repeats", "a second time in one process", "let train"),
+        (agents.Remembers, False, "independent", "alone than after others", "in the object"),
+        (agents.KnowsItsProcess, False, "workers", "two workers play differently", "hash()"),
     ],
 )
 def test_memory_chance_and_processes_are_told_apart(
-    make: Any, rule: str, seen: str, remedy: str
+    monkeypatch: pytest.MonkeyPatch, make: Any, is_random: bool, rule: str, seen: str, remedy: str
 ) -> None:
+    monkeypatch.setattr(Trial, "is_random", is_random)
     checked = check_rules(make())
     assert checked.broken == [rule]
     assert seen in checked.findings[rule].seen
@@ -178,11 +186,12 @@ def test_one_test_per_rule_in_other_projects(
 
 
 def test_the_command(shell: Shell) -> None:
-    done = shell("check", "epsilon-greedy", "--set", "epsilon=0.5", "--mdps", 2, "--horizon", 10)
+    good = ("helpers.rule_breakers:Good", "--set", "share=0.25")
+    done = shell("check", *good, "--mdps", 2, "--horizon", 10)
     assert done.code == 0, done.out + done.err
     for rule in RULES.values():
         assert rule.statement in done.out
-    assert "epsilon-greedy(epsilon=0.5) keeps the rules" in done.out
+    assert "helpers.rule_breakers:Good(share=0.25) keeps the rules" in done.out
     assert "half of the decisions take less than" in done.out
 
 
@@ -196,10 +205,10 @@ def test_the_command_on_an_agent_that_breaks_a_rule(shell: Shell) -> None:
 
 
 def test_the_command_prints_json(shell: Shell) -> None:
-    done = shell("check", "random", "--json", "--mdps", 2, "--horizon", 10)
+    done = shell("check", "helpers.rule_breakers:OnlySaves", "--json", "--mdps", 2, "--horizon", 10)
     content = json.loads(done.out)
-    assert done.code == 0
-    assert content["agent"] == "random"
+    assert done.code == 1
+    assert content["agent"] == "helpers.rule_breakers:OnlySaves"
     assert list(content["findings"]) == list(RULES)
     assert content["findings"]["plays"] == {
         "verdict": "kept",
@@ -207,7 +216,7 @@ def test_the_command_prints_json(shell: Shell) -> None:
         "remedy": "",
     }
     assert set(content["seconds"]) == {"offline", "median", "p95"}
-    assert content["broken"] == []
+    assert content["broken"] == ["saves"]
 
 
 def test_errors_of_the_command(shell: Shell) -> None:

@@ -3,27 +3,17 @@
 Start-up must be quick, so commands import what they need when they are called.
 """
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from .. import __version__
-from . import (
-    bounds,
-    checking,
-    entries,
-    formulas,
-    imports,
-    leaderboard,
-    listings,
-    protocol,
-    reports,
-    studies,
-)
+from . import checking, entries, listings, reports, steps, studies
+from .commands import Group, add_command
 from .completion import mend_words
-from .docstrings import documentation
 from .ending import DEBUG, run_to_end
-from .flags import Command, Group
 from .output import say
 
 app = typer.Typer(
@@ -40,11 +30,11 @@ def _print_version(wanted: bool) -> None:
 @app.callback(help="Measure Bayesian reinforcement-learning agents.")
 def options(
     debug: Annotated[
-        bool, typer.Option(DEBUG, help="Print the traceback of an error too; for every command.")
+        bool, Option(DEBUG, help="Print the traceback of an error too; for every command.")
     ] = False,
     version: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--version", help="Print the version and exit.", callback=_print_version, is_eager=True
         ),
     ] = False,
@@ -52,37 +42,25 @@ def options(
     """Declare what `run_to_end` reads, so that the help lists it."""
 
 
-# In the order of `brlbench --help`.
-for _panel, _commands in {
+_PANELS: dict[str, tuple[Callable[..., None], ...]] = {  # in the order of `brlbench --help`
     "First steps": (studies.demo, listings.problems, listings.agents),
     "Studies": (studies.run, studies.status),
-    "Reports": (reports.compare, reports.report, reports.compact, leaderboard.leaderboard),
+    "Reports": (reports.compare, reports.report, reports.compact, reports.leaderboard),
     "Your own agent": (checking.check,),
     "Step by step": (
-        protocol.distribution,
-        protocol.experiment,
-        protocol.train,
-        protocol.play,
-        bounds.bound,
-        formulas.formulas,
-        imports.import_,
+        steps.distribution,
+        steps.experiment,
+        steps.train,
+        steps.play,
+        steps.bound,
+        steps.formulas,
+        steps.import_,
     ),
-}.items():
+}
+for _panel, _commands in _PANELS.items():
     for _command in _commands:
-        app.command(
-            _command.__name__.rstrip("_"),  # import is a word of Python
-            cls=Command,
-            help=documentation(_command),
-            rich_help_panel=_panel,
-        )(_command)
-
-
-app.add_typer(
-    entries.app,
-    name="entry",
-    help=entries.HELP,
-    rich_help_panel="Your own agent",
-)
+        add_command(app, _command, _panel)
+app.add_typer(entries.app, name="entry", help=entries.HELP, rich_help_panel="Your own agent")
 
 
 def main() -> None:

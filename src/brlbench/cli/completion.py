@@ -5,9 +5,10 @@ words, and it wants only what follows the last colon back, with spaces escaped. 
 of that, so a word that is divided or escaped is hidden from it.
 """
 
+import importlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -46,55 +47,6 @@ def problem_names(incomplete: str) -> list[str]:
     return _beginning([prefix + name for prefix in prefixes for name in PROBLEMS], incomplete)
 
 
-def agent_names(incomplete: str) -> list[str]:
-    """Agents."""
-    from ..agents import AGENTS
-
-    return _beginning(AGENTS, incomplete)
-
-
-def executor_names(incomplete: str) -> list[str]:
-    """Executors of studies."""
-    from ..study.schema import EXECUTORS
-
-    return _beginning(EXECUTORS, incomplete)
-
-
-def feature_names(incomplete: str) -> list[str]:
-    """Features of online time."""
-    from ..results.times import ONLINE_FEATURES
-
-    return _beginning(ONLINE_FEATURES, incomplete)
-
-
-def formula_features(incomplete: str) -> list[str]:
-    """Features of formulas, with commas."""
-    from ..formulas import FEATURES
-
-    return _listed(FEATURES, incomplete)
-
-
-def formula_operators(incomplete: str) -> list[str]:
-    """Operators of formulas, with commas."""
-    from ..formulas import OPERATORS
-
-    return _listed([*OPERATORS, "avg"], incomplete)
-
-
-def answer_formats(incomplete: str) -> list[str]:
-    """Formats of `compare`."""
-    from .answers import FORMATS
-
-    return _beginning(FORMATS, incomplete)
-
-
-def report_formats(incomplete: str) -> list[str]:
-    """Formats of `report`."""
-    from ..report.build import FORMATS
-
-    return _beginning(["all", *FORMATS], incomplete)
-
-
 def experiment_names(ctx: typer.Context, incomplete: str) -> list[str]:
     """The experiments of the results that stand earlier on the command line."""
     from ..report.loading import load
@@ -107,11 +59,30 @@ def experiment_names(ctx: typer.Context, incomplete: str) -> list[str]:
     return []
 
 
-def _listed(choices: Iterable[str], incomplete: str) -> list[str]:
-    """Completions of a list with commas: choices that it does not have yet."""
-    before, comma, _ = incomplete.rpartition(",")
-    rest = [choice for choice in choices if choice not in before.split(",")]
-    return _beginning([f"{before}{comma}{choice}" for choice in rest], incomplete)
+def _names(
+    module: str, constant: str, *others: str, commas: bool = False
+) -> Callable[[str], list[str]]:
+    """The completion of names in a constant of a module, which is imported when it is needed.
+
+    With commas, lists are completed with names that they do not have yet.
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, _ = incomplete.rpartition(",") if commas else ("", "", "")
+        names = [*getattr(importlib.import_module(module, __package__), constant), *others]
+        rest = [name for name in names if name not in before.split(",")]
+        return _beginning([f"{before}{comma}{name}" for name in rest], incomplete)
+
+    return complete
+
+
+agent_names = _names("..agents", "AGENTS")
+answer_formats = _names(".answers", "FORMATS")
+executor_names = _names("..study.schema", "EXECUTORS")
+feature_names = _names("..results.times", "ONLINE_FEATURES")
+formula_features = _names("..formulas", "FEATURES", commas=True)
+formula_operators = _names("..formulas", "OPERATORS", "avg", commas=True)
+report_formats = _names("..report.build", "FORMATS", "all")
 
 
 def _beginning(choices: Iterable[str], incomplete: str) -> list[str]:

@@ -17,7 +17,7 @@ from ..results.times import ONLINE
 from ..study.start import prepare
 from .output import console, say, verbatim
 from .running import load_scores, print_next, run
-from .tables import score_table
+from .tables import print_tables
 
 _OFFLINE, _ONLINE = "100ms", "20us"  # bounds that change the winners: no time to train or to plan
 STUDY = Path(__file__).parent / "shipped" / "demo.toml"
@@ -30,9 +30,7 @@ def run_demo(output: Path, mdps: int, seed: int, workers: int | None) -> bool:
         return False
     data = load_scores(study, output)
     assert data is not None
-    for experiment in data.experiments:
-        bound = experiment.upper_bound
-        console.print(score_table(experiment.name, experiment.summaries, bound))
+    print_tables(data)
     _write_figure_and_page(data, output)
     _print_winners(data)
     folder, bounds = shlex.quote(str(output)), f"--offline {_OFFLINE} --online {_ONLINE}"
@@ -54,10 +52,10 @@ def _print_winners(data: ReportData) -> None:
         for without, within in zip(*answers, strict=True)
         if _algorithms(without) != _algorithms(within)
     ]
-    for title, listed in (("Winners:", answers[0]), ("Bounds on time change them:", changed)):
-        if listed:
+    for title, group in (("Winners:", answers[0]), ("Bounds on time change them:", changed)):
+        if group:
             say(title)
-        for each in listed:
+        for each in group:
             console.print(Padding(verbatim(sentence(each)), (0, 0, 0, 2)))
 
 
@@ -68,7 +66,7 @@ def _algorithms(answer: Answer) -> list[str]:
 
 def _write_figure_and_page(data: ReportData, folder: Path) -> None:
     figure, page = folder / "score-against-online-time.png", folder / "report.html"
-    drawn = render(score_against_online_time(data.experiments), figure.suffix)
-    atomic_write(figure, drawn, overwrite=True)
+    image = render(score_against_online_time(data.experiments), figure.suffix)
+    atomic_write(figure, image, overwrite=True)
     write_page(data, page, overwrite=True)
     say(f"Results: {folder}{os.sep}\nFigure:  {figure}\nReport:  {page}")

@@ -1,20 +1,18 @@
 """Commands for entries: results that others can list on a board."""
 
-import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from ..errors import InvalidInput
-from .checking import findings_table
-from .docstrings import documentation
-from .flags import Command, Group
-from .options import Output, Overwrite
-from .output import console, say
-from .reports import Results
+from .checking import print_findings
+from .commands import Group, add_command
+from .options import Json, Output, Overwrite, Results
+from .output import say
 
 if TYPE_CHECKING:
     from ..entries import CheckedEntry
@@ -40,15 +38,15 @@ _QUESTIONS = {
 def new(
     results: Results,
     output: Output,
-    name: Annotated[str | None, typer.Option(help="What the agent is called.")] = None,
-    author: Annotated[list[str] | None, typer.Option(help="Who made it; repeatable.")] = None,
-    description: Annotated[str | None, typer.Option(help="Some sentences on what it does.")] = None,
-    licence: Annotated[str | None, typer.Option(help="Its code's licence, such as MIT.")] = None,
-    code: Annotated[str | None, typer.Option(help="The address of its code.")] = None,
-    commit: Annotated[str | None, typer.Option(help="Its version: the hash of a commit.")] = None,
-    paper: Annotated[str | None, typer.Option(help="The address of a paper.")] = None,
+    name: Annotated[str | None, Option(help="What the agent is called.")] = None,
+    author: Annotated[list[str] | None, Option(help="Who made it; repeatable.")] = None,
+    description: Annotated[str | None, Option(help="Some sentences on what it does.")] = None,
+    licence: Annotated[str | None, Option(help="Its code's licence, such as MIT.")] = None,
+    code: Annotated[str | None, Option(help="The address of its code.")] = None,
+    commit: Annotated[str | None, Option(help="Its version: the hash of a commit.")] = None,
+    paper: Annotated[str | None, Option(help="The address of a paper.")] = None,
     only: Annotated[
-        list[str] | None, typer.Option(help="Pack only results of this algorithm; repeatable.")
+        list[str] | None, Option(help="Pack only results of this algorithm; repeatable.")
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -76,38 +74,31 @@ def _complete(texts: Mapping[str, str | None], needs_code: bool) -> dict[str, st
     """The texts of an entry; in a terminal, the user is asked for missing ones."""
     needed = ["name", "author", "description", "licence", *(["code", "commit"] * needs_code)]
     missing = [name for name in needed if not texts[name]]
-    if missing and not _is_asking():
+    if missing and not (sys.stdin and sys.stdin.isatty()):
         options = ", ".join(f"--{name}" for name in missing)
         raise InvalidInput(f"the entry lacks {options}: give these options, or use a terminal")
-    if missing and texts["paper"] is None:
-        missing.append("paper")
-    answers = {name: _ask(_QUESTIONS[name], optional=name == "paper") for name in missing}
-    return {name: answers.get(name, value) or "" for name, value in texts.items()}
-
-
-def _is_asking() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
-def _ask(question: str, optional: bool) -> str:
-    answer = typer.prompt(question, default="" if optional else None, show_default=False, err=True)
-    return str(answer).strip()
+    answers = dict(texts)
+    for name in [*missing, *(["paper"] if missing and texts["paper"] is None else [])]:
+        default = "" if name == "paper" else None
+        answer = typer.prompt(_QUESTIONS[name], default=default, show_default=False, err=True)
+        answers[name] = str(answer).strip()
+    return {name: answer or "" for name, answer in answers.items()}
 
 
 def check(
-    entry: Annotated[Path, typer.Argument(help="The entry's file.")],
+    entry: Annotated[Path, Argument(help="The entry's file.")],
     agent: Annotated[
         list[str] | None,
-        typer.Option(help="Run this class of an agent that is not built in; repeatable."),
+        Option(help="Run this class of an agent that is not built in; repeatable."),
     ] = None,
     replay: Annotated[
-        int, typer.Option(min=0, help="How many MDPs to play again, per agent and set.")
+        int, Option(min=0, help="How many MDPs to play again, per agent and set.")
     ] = 3,
-    within: Annotated[str, typer.Option(help="How long replays may take, such as 5m.")] = "5m",
+    within: Annotated[str, Option(help="How long replays may take, such as 5m.")] = "5m",
     seed: Annotated[
-        int | None, typer.Option(min=0, help="The seed that chooses MDPs; random by default.")
+        int | None, Option(min=0, help="The seed that chooses MDPs; random by default.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Check whether an entry can be listed: sets, hashes, returns, texts and more.
 
@@ -124,11 +115,7 @@ def check(
         checked = check_entry(
             entry, agent or [], replay=replay, within=within, seed=seed, on_replay=show
         )
-    if as_json:
-        print(json.dumps(checked.to_json(), indent=2))
-    else:
-        console.print(findings_table(checked.path, checked.findings, CHECKS))
-        say(_answer(checked))
+    print_findings(checked, checked.path, CHECKS, _answer(checked), as_json)
     raise typer.Exit(0 if checked.accepted else 1)
 
 
@@ -141,6 +128,5 @@ def _answer(checked: "CheckedEntry") -> str:
     return f"accepted: {name}"
 
 
-_commands: tuple[Callable[..., None], ...] = (new, check)
-for _command in _commands:
-    app.command(_command.__name__, cls=Command, help=documentation(_command))(_command)
+for _command in (new, check):
+    add_command(app, _command)

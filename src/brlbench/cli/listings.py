@@ -3,14 +3,14 @@
 import textwrap
 from typing import Annotated
 
-import typer
 from rich import box
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+from typer import Argument
 
+from .commands import documentation
 from .completion import agent_names
-from .docstrings import documentation
 from .output import console, say
 
 
@@ -25,7 +25,7 @@ def problems() -> None:
 def agents(
     name: Annotated[
         str | None,
-        typer.Argument(help="Only this agent, with its parameters.", autocompletion=agent_names),
+        Argument(help="Only this agent, with its parameters.", autocompletion=agent_names),
     ] = None,
 ) -> None:
     """List the agents, or show one with its parameters.

@@ -1,56 +1,40 @@
-"""Commands that read results: compare, report, compact."""
+"""Commands that read results: compare, report, compact, leaderboard."""
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from .completion import answer_formats, experiment_names, feature_names, report_formats
-from .options import Output, Overwrite
+from .completion import answer_formats, experiment_names, report_formats
+from .options import Feature, Honest, Level, Output, Overwrite, Results
 from .output import say
-
-Results = Annotated[
-    list[Path], typer.Argument(help="Folders or files with results, from run, play or demo.")
-]
-Feature = Annotated[
-    str,
-    typer.Option(
-        help="The time: mean, median, p95, max or total of decisions, max_with_training, or "
-        "module:function.",
-        autocompletion=feature_names,
-    ),
-]
-Level = Annotated[float, typer.Option(help="How sure a test must be, between 0 and 1.")]
-Honest = Annotated[
-    bool, typer.Option("--honest", help="Choose agents on one half of the MDPs, test on the other.")
-]
 
 
 def compare(
     results: Annotated[
         list[Path],
-        typer.Argument(help="Folders or files with results; before them, two agents to compare."),
+        Argument(help="Folders or files with results; before them, two agents to compare."),
     ],
-    offline: Annotated[str | None, typer.Option(help="A bound on training, e.g. 1m.")] = None,
-    online: Annotated[str | None, typer.Option(help="A bound on decisions, e.g. 5ms.")] = None,
+    offline: Annotated[str | None, Option(help="A bound on training, e.g. 1m.")] = None,
+    online: Annotated[str | None, Option(help="A bound on decisions, e.g. 5ms.")] = None,
     feature: Feature = "mean",
     level: Level = 0.95,
     honest: Honest = False,
     experiment: Annotated[
-        str | None, typer.Option(help="Only this experiment.", autocompletion=experiment_names)
+        str | None, Option(help="Only this experiment.", autocompletion=experiment_names)
     ] = None,
     all: Annotated[
-        bool, typer.Option("--all", help="Every agent, not the best of each algorithm.")
+        bool, Option("--all", help="Every agent, not the best of each algorithm.")
     ] = False,
     agents: Annotated[
         tuple[str, str] | None,
-        typer.Option(help="Two agents to compare, even if files have these names."),
+        Option(help="Two agents to compare, even if files have these names."),
     ] = None,
     notes: Annotated[
-        bool, typer.Option("--notes", help="All notes on the results, one per line.")
+        bool, Option("--notes", help="All notes on the results, one per line.")
     ] = False,
     format: Annotated[
-        str, typer.Option(help="table, csv or json.", autocompletion=answer_formats)
+        str, Option(help="table, csv or json.", autocompletion=answer_formats)
     ] = "table",
 ) -> None:
     """Say which agents are best within bounds on offline and online time.
@@ -82,11 +66,11 @@ def compare(
 def report(
     results: Results,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A folder; by default RESULTS/report.")
+        Path | None, Option("--output", "-o", help="A folder; by default RESULTS/report.")
     ] = None,
     format: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="all, figures, latex, html, csv, json or parquet; repeatable.",
             autocompletion=report_formats,
         ),
@@ -134,3 +118,29 @@ def compact(results: Results, output: Output, overwrite: Overwrite = False) -> N
     experiments = load(*results, learning=True, as_stored=True).experiments
     write_summaries(output, [(each.header, each.summaries) for each in experiments], overwrite)
     say(f"wrote {output}: {sum(len(each.summaries) for each in experiments)} results")
+
+
+def leaderboard(
+    results: Results,
+    output: Annotated[Path, Option("--output", "-o", help="The folder to write.")],
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a leaderboard: a site that compares all agents over all experiments.
+
+    An overview has scores, ranks, times, memory and aggregates over the experiments; agents and
+    problems have pages of their own. Pages need no network: open index.html, or put the folder on
+    any web server. Results, compact files and entries can be mixed; nothing in them is run.
+
+    Examples: [bold]brlbench leaderboard reproduction/results.parquet --output site[/bold],
+    [bold]brlbench leaderboard results mine.entry.parquet -o site --overwrite[/bold]
+    """
+    from ..report.board import build
+    from ..report.loading import load
+    from .answers import print_notes
+    from .bars import files_bar
+
+    with files_bar() as show:
+        data = load(*results, learning=True)
+        pages = build(data, output, overwrite, show)
+    say(f"wrote {len(pages)} pages: open {pages[0]}")
+    print_notes(data.notes_on(data.experiments), in_full=False, how="the overview lists all")

@@ -1,30 +1,34 @@
-"""The command `brlbench run`: run a study here or in the background, or estimate its time."""
+"""Studies in the terminal: running them here or in the background, status, estimated time."""
 
 import shlex
 import subprocess
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from rich.table import Table
+
+from ..arguments import format_seconds
 from ..errors import StoreError
 from ..progress import Bar
 from ..report.data import ReportData
 from ..report.loading import load
-from ..study.estimate import JobEstimate, estimate
+from ..study.estimate import PROBE_COST_SECONDS, JobEstimate, estimate
 from ..study.folder import Folder
-from ..study.plan import Study, read_study
-from ..study.run import StudyRun, find_expected_luck, survey
+from ..study.plan import Job, Study, read_study
+from ..study.run import Outlook, StudyRun, find_expected_luck, survey
 from ..study.schema import ExecutionTable
 from ..study.start import make_executor, opened
-from ..study.status import read_status
-from .bars import luck_bar, study_bar
+from ..study.status import Status, read_status
+from .bars import luck_bar, running_text, study_bar
 from .ending import sentence_about
-from .output import console, say
-from .progress import print_cost_of_probes, print_estimates, print_outlook, print_status
-from .tables import score_table
+from .output import console, say, verbatim
+from .tables import print_tables
 
 _MOST_SCORES = 10  # of each experiment, after a run
+_MOST_FAILURES = 5  # failed probes that are printed
 
 
 def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bool = False) -> bool:
@@ -64,9 +68,7 @@ def print_scores(study: Study, results: Path) -> None:
     data = load_scores(study, results) if is_over else None
     if data is None:
         return
-    for experiment in data.experiments:
-        bound = experiment.upper_bound
-        console.print(score_table(experiment.name, experiment.summaries, bound, _MOST_SCORES))
+    print_tables(data, _MOST_SCORES)
     folder = shlex.quote(str(results))
     most = max(len(experiment.summaries) for experiment in data.experiments)
     commands = {
@@ -88,7 +90,7 @@ def print_next(commands: Mapping[str, str]) -> None:
 
 @contextmanager
 def _resumable() -> Iterator[None]:
-    """Say that nothing is lost if the folder can't be used any more."""
+    """Tells users that nothing is lost if the folder becomes unusable."""
     try:
         yield
     except (OSError, StoreError) as error:
@@ -102,13 +104,17 @@ def dry_run(study: Study, execution: ExecutionTable, results: Path, probes: bool
     folder = Folder(results)
     outlook = survey(folder, study.jobs)
     print_outlook(study, outlook)
+    number, workers = len(outlook.missing), 1
     estimates: list[JobEstimate] = []
-    workers = 1
-    if probes and outlook.missing:
+    if probes and number:
         with make_executor(execution) as executor:
             workers = executor.num_workers
-            print_cost_of_probes(len(outlook.missing), workers)
-            with Bar("probing", len(outlook.missing), "jobs", delay=0) as bar:
+            seconds = number * PROBE_COST_SECONDS / workers
+            say(
+                f"probing {number} jobs takes about {_long(seconds)} with {workers} workers, and "
+                "compiling new agents some seconds each; --no-probes only lists the jobs"
+            )
+            with Bar("probing", number, "jobs", delay=0) as bar:
                 estimates = estimate(
                     outlook.missing, folder, executor, on_probe=lambda: bar.advance(1)
                 )
@@ -137,3 +143,99 @@ def detach(path: Path, results: Path, arguments: Sequence[str]) -> None:
         f"brlbench status {shlex.quote(str(results))}\n"
         f"stop it with: kill {process.pid}    its output: {log}"
     )
+
+
+def print_outlook(study: Study, outlook: Outlook) -> None:
+    """Print a study's title, and how many of its jobs are done."""
+    console.print(verbatim(study.table.title or study.path.name, style="bold"))
+    say(
+        f"{len(study.agents)} agents, {len(study.experiments)} experiments, "
+        f"{len(study.jobs)} jobs: {len(outlook.done)} done, {len(outlook.failed)} failed, "
+        f"{len(outlook.missing)} to do"
+    )
+    for skipped in study.skipped:
+        console.print(verbatim(f"skipped: {skipped.label}: {skipped.reason}", style="dim"))
+
+
+def print_status(status: Status, is_over: bool = False) -> None:
+    """Print what is done, running, failed and left."""
+    if status.title and not is_over:
+        console.print(verbatim(status.title, style="bold"))
+    parts = [f"{status.done} of {status.total} jobs done"]
+    if status.failures:
+        parts.append(f"{len(status.failures)} failed")
+    if status.left:
+        parts.append(f"{status.left} left ({status.begun} of them begun)")
+    say(", ".join(parts))
+    if not is_over:
+        _print_details(status)
+    if is_over and status.stopped:
+        say(f"{len(status.stopped)} of them stopped early; brlbench status says why")
+    for job in [] if is_over else status.stopped:
+        say(f"{job.agent} on {job.experiment}: {job.reason}")
+    for failure in status.failures:
+        say(f"failed: {failure.agent} on {failure.experiment}: {failure.reason}")
+    if status.failures:
+        say("try these again with brlbench run --retry-failed; tracebacks are in failures/")
+    for failure in status.interruptions:
+        say(f"interrupted: {failure.agent} on {failure.experiment}: {failure.reason}")
+    if status.interruptions:
+        say("the next brlbench run tries these again")
+
+
+def _print_details(status: Status) -> None:
+    say(f"{status.num_played:,} of {status.num_trajectories:,} trajectories played")
+    for name, (done, total) in status.by_experiment.items():
+        say(f"  {name}: {done} of {total}")
+    if status.owner:
+        say(f"{'stopping' if status.stopping else 'running'}: {status.owner}")
+        for running in status.running:
+            say(f"  {running_text(running)}")
+        if status.seconds_left is not None:
+            say(f"about {_long(status.seconds_left)} left")
+    elif status.left:
+        say("not running; start it again with brlbench run")
+
+
+def print_estimates(
+    study: Study, outlook: Outlook, estimates: Sequence[JobEstimate], workers: int
+) -> None:
+    """Print the jobs of a study by algorithm, and the estimated time of the missing ones."""
+    console.print(_job_table(study, outlook, estimates))
+    if estimates:
+        total = sum(each.seconds for each in estimates)
+        unknown = sum(each.playing_seconds is None for each in estimates)
+        about = "At most about" if any(job.rules for job in study.jobs) else "About"
+        say(
+            f"{about} {_long(total)} of one core, {_long(total / workers)} with {workers} workers"
+            + (f", not counting {unknown} jobs whose probe failed." if unknown else ".")
+        )
+    for failed in [each for each in estimates if each.failure][:_MOST_FAILURES]:
+        say(f"probe failed: {failed.job}: {failed.failure}")
+
+
+def _job_table(study: Study, outlook: Outlook, estimates: Sequence[JobEstimate]) -> Table:
+    table = Table("experiment", "algorithm", box=None, padding=(0, 2, 0, 0))
+    for name in ("jobs", "done", "to do", "training", "playing"):
+        table.add_column(name, justify="right")
+    groups = (study.jobs, outlook.done, outlook.missing)
+    jobs, done, missing = (Counter(map(_row, each)) for each in groups)
+    training: dict[tuple[str, str], float] = defaultdict(float)
+    playing: dict[tuple[str, str], float] = defaultdict(float)
+    for each in estimates:
+        if each.training_seconds is not None and each.playing_seconds is not None:
+            training[_row(each.job)] += each.training_seconds
+            playing[_row(each.job)] += each.playing_seconds
+    for row, number in jobs.items():
+        times = (_long(training[row]), _long(playing[row])) if row in training else ("", "")
+        table.add_row(*map(verbatim, row), str(number), str(done[row]), str(missing[row]), *times)
+    return table
+
+
+def _row(job: Job) -> tuple[str, str]:
+    return job.experiment_name, job.agent.algorithm
+
+
+def _long(seconds: float) -> str:
+    """A duration for planning, with two digits."""
+    return format_seconds(seconds, digits=2)

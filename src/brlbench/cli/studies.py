@@ -5,16 +5,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from .completion import executor_names
 from .options import Seed, Workers
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for results.")] = Path(
+    output: Annotated[Path, Option("--output", "-o", help="The folder for results.")] = Path(
         "demo-results"
     ),
-    mdps: Annotated[int, typer.Option(min=2, help="MDPs in each experiment.")] = 500,
+    mdps: Annotated[int, Option(min=2, help="MDPs in each experiment.")] = 500,
     seed: Seed = 0,
     workers: Workers = None,
 ) -> None:
@@ -31,38 +32,36 @@ def demo(
 
 
 def run(
-    study: Annotated[Path, typer.Argument(help="A study file (TOML); see studies/quick.toml.")],
+    study: Annotated[Path, Argument(help="A study file (TOML); see studies/quick.toml.")],
     results: Annotated[
         Path | None,
-        typer.Option("--results", "-r", help="The folder for results; by default ./STUDY-results."),
+        Option("--results", "-r", help="The folder for results; by default ./STUDY-results."),
     ] = None,
     dry: Annotated[
-        bool, typer.Option("--dry-run", help="List the jobs and estimate their time.")
+        bool, Option("--dry-run", help="List the jobs and estimate their time.")
     ] = False,
     probes: Annotated[
-        bool, typer.Option(help="With --dry-run: estimate the time from short probes.")
+        bool, Option(help="With --dry-run: estimate the time from short probes.")
     ] = True,
     workers: Workers = None,
     executor: Annotated[
         str | None,
-        typer.Option(
-            help="local, dask or slurm; the study's by default.", autocompletion=executor_names
-        ),
+        Option(help="local, dask or slurm; the study's by default.", autocompletion=executor_names),
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(help="The address of a Dask scheduler; a new one by default.")
+        str | None, Option(help="The address of a Dask scheduler; a new one by default.")
     ] = None,
     profile: Annotated[
-        Path | None, typer.Option(help="A TOML file with the keys of a study's execution table.")
+        Path | None, Option(help="A TOML file with the keys of a study's execution table.")
     ] = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Retry jobs that failed before.")
+        bool, Option("--retry-failed", help="Retry jobs that failed before.")
     ] = False,
     race: Annotated[
-        bool, typer.Option("--race", help="Stop agents early that are surely not the best.")
+        bool, Option("--race", help="Stop agents early that are surely not the best.")
     ] = False,
     detach: Annotated[
-        bool, typer.Option("--detach", help="Run in the background; see brlbench status.")
+        bool, Option("--detach", help="Run in the background; see brlbench status.")
     ] = False,
 ) -> None:
     """Run a study: many agents in several experiments, described in one file.
@@ -92,13 +91,13 @@ def run(
 
 
 def status(
-    results: Annotated[Path, typer.Argument(help="A folder with a study, from brlbench run.")],
+    results: Annotated[Path, Argument(help="A folder with a study, from brlbench run.")],
 ) -> None:
     """Show what is done, running, failed and left in a study.
 
     Example: [bold]brlbench status quick[/bold]
     """
     from ..study.status import read_status
-    from .progress import print_status
+    from .running import print_status
 
     print_status(read_status(results))

@@ -11,16 +11,17 @@ from rich.text import Text
 
 from ..arguments import format_seconds
 from ..report.answers import Answer, Row
-from ..report.data import REFERENCE
+from ..report.data import REFERENCE, ReportData
 from ..report.line_breaks import break_name, least_width
 from ..report.pairs import Pair
 from ..report.words import bound_sentence, describe_bounds, format_p, mark
 from ..results.display import format_number
-from ..results.schema import Place, Quantity, shown_in
-from ..results.score import Score
+from ..results.schema import Place, shown_in
 from ..results.summary import Summary
 from ..results.times import ONLINE
-from .output import verbatim
+from .output import console, verbatim
+
+_SCORE = "score ± 95%"
 
 
 @dataclass
@@ -32,17 +33,33 @@ class ScoreTable:
 
     title: str
     names: str  # the title of the column of names
-    columns: list[str]  # the titles of the others
+    feature: str = ONLINE  # the time feature of the column `online`
+    columns: Sequence[str] = (_SCORE, "offline", "online")
     spare: Sequence[str] = ()  # columns to leave out, the first one first
-    rows: list[tuple[str, str, list[str]]] = field(default_factory=list)  # marks, name, cells
-    references: int = 0  # how many of the rows, at the end, are no competitors
     caption: str = ""  # below the table
+    rows: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)  # marks, name, cells
+    references: int = 0  # how many of the rows, at the end, are no competitors
+
+    def add(self, scored: Summary | Row, winner: bool = False, note: str = "", **more: str) -> None:
+        """Add an agent with its scores, times and quantities, and more cells by column."""
+        summary = scored.summary if isinstance(scored, Row) else scored
+        is_adjusted = isinstance(scored, Row) or scored.adjusted is not None
+        unadjusted = scored.unadjusted if is_adjusted else None
+        cells = {
+            _SCORE: f"{scored.score}" + ("" if unadjusted is None else f"\n({unadjusted})"),
+            "offline": format_seconds(summary.seconds["offline"]),
+            "online": format_seconds(summary.seconds[self.feature]),
+            **more,
+        }
+        for each in shown_in(Place.TERMINAL):
+            cells[each.title] = format_number(each, summary.quantities.get(each.name))
+        self.rows.append((mark(summary, winner), summary.marked_label + note, cells))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the table as wide as its content, at most as wide as the terminal."""
         names = [verbatim(name).plain for _, name, _ in self.rows]
-        kept = self._fitting(options.max_width, names)
-        room = max(1, options.max_width - self._width(kept))
+        columns = self._fitting(options.max_width, names)
+        room = max(1, options.max_width - self._width(columns))
         table = Table(
             title=verbatim(self.title, "table.title"),
             title_justify="left",
@@ -53,38 +70,50 @@ class ScoreTable:
         )
         table.add_column("", no_wrap=True)
         table.add_column(self.names, no_wrap=True)
-        for i in kept:
-            table.add_column(self.columns[i], justify="right", no_wrap=True)
+        for column in columns:
+            table.add_column(self._heading(column), justify="right", no_wrap=True)
         for number, (marks, _, cells) in enumerate(self.rows):
+            is_reference = number >= len(self.rows) - self.references
             if number == len(self.rows) - self.references:
                 table.add_section()
             name = Text("\n".join(break_name(names[number], room, cell_len)))
-            style = "dim" if number >= len(self.rows) - self.references else ""
-            table.add_row(marks, name, *(cells[i] for i in kept), style=style)
+            texts = [cells.get(column, "") for column in columns]
+            table.add_row(marks, name, *texts, style="dim" if is_reference else "")
         yield table
 
-    def _fitting(self, width: int, names: Sequence[str]) -> list[int]:
+    def _heading(self, column: str) -> str:
+        """The title of a column; below adjusted scores are mean returns."""
+        is_adjusted = column == _SCORE and any("\n" in cells[_SCORE] for _, _, cells in self.rows)
+        return column + ("\n(mean return)" if is_adjusted else "")
+
+    def _fitting(self, width: int, names: Sequence[str]) -> list[str]:
         """The columns that leave room for every word of the names."""
         needed = max((least_width(name, cell_len) for name in [self.names, *names]), default=0)
-        kept = list(range(len(self.columns)))
-        for title in self.spare:
-            if self._width(kept) + needed <= width:
+        columns = list(self.columns)
+        for column in self.spare:
+            if self._width(columns) + needed <= width:
                 break
-            kept.remove(self.columns.index(title))
-        return kept
+            columns.remove(column)
+        return columns
 
-    def _width(self, kept: Sequence[int]) -> int:
+    def _width(self, columns: Sequence[str]) -> int:
         """The width of the table without names."""
         marked = max([1, *(cell_len(marks) for marks, _, _ in self.rows)])
-        cells = [
+        widths = [
             max(
                 cell_len(line)
-                for text in [self.columns[i], *(cells[i] for _, _, cells in self.rows)]
+                for text in [self._heading(column), *(row[2].get(column, "") for row in self.rows)]
                 for line in text.split("\n")
             )
-            for i in kept
+            for column in columns
         ]
-        return marked + sum(cells) + len(kept) + 3  # spaces between columns and at the ends
+        return marked + sum(widths) + len(widths) + 3  # spaces between columns and at the ends
+
+
+def print_tables(data: ReportData, most: int | None = None) -> None:
+    """Print the scores of each experiment, at most `most`."""
+    for each in data.experiments:
+        console.print(score_table(each.name, each.summaries, each.upper_bound, most))
 
 
 def score_table(
@@ -93,114 +122,66 @@ def score_table(
     bound: float | None = None,
     most: int | None = None,
 ) -> ScoreTable:
-    """The agents of one experiment, best first, at most so many; and what none of them can pass."""
-    table = ScoreTable(
-        f"{experiment}, {max(len(each.returns) for each in summaries)} MDPs",
-        "agent",
-        [_score_title(summaries), "offline", "online"],
-        caption=bound_sentence(bound),
-    )
+    """The agents of one experiment, best first, at most `most`; and what none of them can pass."""
+    title = f"{experiment}, {max(len(each.returns) for each in summaries)} MDPs"
+    table = ScoreTable(title, "agent", caption=bound_sentence(bound))
     for summary in sorted(summaries, key=lambda each: -each.score.mean)[:most]:
-        table.rows.append((mark(summary), summary.marked_label, _line(summary)))
+        table.add(summary)
     return table
 
 
 def best_table(answer: Answer) -> ScoreTable:
     """The best agent of each algorithm within the bounds of the question."""
-    columns = ["norm.", "offline", "online", "p Holm", "stable"]
-    table = _answer_table(answer, "best agents", columns, spare=("stable", "norm."))
+    table = _answer_table(answer, "best agents", "p Holm", "stable", spare=["stable", "norm."])
     for row in answer.rows:
         p_value = format_p(row.test.p_holm) if row.test else ""
-        cells = [*_cells(row, answer), p_value, f"{100 * row.stability:.0f}%"]
-        table.rows.append((mark(row.summary, row.winner), row.summary.marked_label, cells))
-    _add_references(table, answer)
-    return table
+        cells = {"p Holm": p_value, "stable": f"{100 * row.stability:.0f}%"}
+        table.add(row, row.winner, **_normalised(row), **cells)
+    return _with_references(table, answer)
 
 
 def everyone_table(answer: Answer) -> ScoreTable:
     """Every agent within the bounds of the question."""
-    quantities = _known_quantities(answer.experiment.summaries)
-    titles = [each.title for each in quantities]
-    columns = ["norm.", "offline", "online", *titles, "p"]
-    table = _answer_table(answer, "agents", columns, spare=(*titles, "norm."))
+    quantities = [
+        each.title
+        for each in shown_in(Place.TERMINAL)
+        if any(every.quantities.get(each.name) is not None for every in answer.experiment.summaries)
+    ]
+    table = _answer_table(answer, "agents", *quantities, "p", spare=[*quantities, "norm."])
     winners = {summary.label for summary in answer.winners}
-    for place, each in enumerate(answer.allowed):
-        shown = format_p(each.p_value) if place and answer.num_tested > 1 else ""
-        marked = mark(each.summary, each.summary.label in winners)
-        cells = [*_cells(each, answer), *_numbers(each.summary, quantities), shown]
-        table.rows.append((marked, each.summary.marked_label, cells))
-    _add_references(table, answer, quantities)
-    return table
+    for place, row in enumerate(answer.allowed):
+        text = format_p(row.p_value) if place and answer.num_tested > 1 else ""
+        table.add(row, row.summary.label in winners, **_normalised(row), p=text)
+    return _with_references(table, answer)
 
 
 def pair_table(pair: Pair, feature: str) -> ScoreTable:
     """The scores and times of two agents."""
-    agents = (pair.first, pair.second)
-    columns = [_score_title(agents), "offline", "online"]
-    table = ScoreTable(f"{pair.experiment}, {pair.num_mdps} MDPs", "agents", columns)
-    for summary in agents:
-        table.rows.append((mark(summary), summary.marked_label, _line(summary, feature)))
+    table = ScoreTable(f"{pair.experiment}, {pair.num_mdps} MDPs", "agents", feature)
+    for summary in (pair.first, pair.second):
+        table.add(summary)
     return table
 
 
-def _answer_table(
-    answer: Answer, names: str, columns: Sequence[str], spare: Sequence[str]
-) -> ScoreTable:
-    bounds = describe_bounds(answer.question)
-    title = f"{answer.experiment.name}, {answer.num_tested} MDPs{f', {bounds}' if bounds else ''}"
-    columns = [_score_title(answer.experiment.summaries), *columns]
-    caption = bound_sentence(answer.experiment.upper_bound)
-    return ScoreTable(title, names, columns, spare, caption=caption)
+def _answer_table(answer: Answer, names: str, *columns: str, spare: Sequence[str]) -> ScoreTable:
+    parts = [answer.experiment.name, f"{answer.num_tested} MDPs", describe_bounds(answer.question)]
+    return ScoreTable(
+        ", ".join(filter(None, parts)),
+        names,
+        answer.question.feature,
+        (_SCORE, "norm.", "offline", "online", *columns),
+        spare,
+        bound_sentence(answer.experiment.upper_bound),
+    )
 
 
-def _cells(row: Row, answer: Answer) -> list[str]:
-    normalised = row.normalised
-    return [
-        _scores(row.score, row.unadjusted),
-        "" if normalised is None else f"{normalised:.2f}",
-        *_times(row.summary, answer.question.feature),
-    ]
+def _normalised(row: Row) -> dict[str, str]:
+    return {} if row.normalised is None else {"norm.": f"{row.normalised:.2f}"}
 
 
-def _known_quantities(summaries: Sequence[Summary]) -> list[Quantity]:
-    """The quantities that the terminal shows, without those that no agent has."""
-    return [
-        each
-        for each in shown_in(Place.TERMINAL)
-        if any(summary.quantities.get(each.name) is not None for summary in summaries)
-    ]
-
-
-def _numbers(summary: Summary, quantities: Sequence[Quantity]) -> list[str]:
-    return [format_number(each, summary.quantities.get(each.name)) for each in quantities]
-
-
-def _add_references(table: ScoreTable, answer: Answer, quantities: Sequence[Quantity] = ()) -> None:
+def _with_references(table: ScoreTable, answer: Answer) -> ScoreTable:
     for summary in answer.experiment.summaries:
         if summary.algorithm == REFERENCE:
-            score, *times = _line(summary, answer.question.feature)
-            cells = [score, "", *times, *_numbers(summary, quantities)]
-            empty = [""] * (len(table.columns) - len(cells))
-            table.rows.append(("", f"{summary.marked_label} (reference)", [*cells, *empty]))
+            table.add(summary, note=" (reference)")
             table.references += 1
-
-
-def _line(summary: Summary, feature: str = ONLINE) -> list[str]:
-    unadjusted = None if summary.adjusted is None else summary.unadjusted
-    return [_scores(summary.score, unadjusted), *_times(summary, feature)]
-
-
-def _score_title(summaries: Sequence[Summary]) -> str:
-    is_adjusted = any(summary.adjusted is not None for summary in summaries)
-    return "score ± 95%" + ("\n(mean return)" if is_adjusted else "")
-
-
-def _scores(score: Score, unadjusted: Score | None) -> str:
-    """A score, and below it the mean return if the score is adjusted."""
-    below = "" if unadjusted is None else f"\n({unadjusted})"
-    return f"{score}{below}"
-
-
-def _times(summary: Summary, feature: str) -> tuple[str, str]:
-    offline, online = summary.seconds["offline"], summary.seconds[feature]
-    return format_seconds(offline), format_seconds(online)
+    return table

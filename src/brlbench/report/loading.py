@@ -241,7 +241,7 @@ def _read(
         with suppress(WrongKind):
             return _Content(source, None, _with_features(source, read_summaries(source), own))
         return _Content(source, None, [])  # the file holds something else
-    if own and not result.keeps_times:
+    if own and "nanoseconds" not in result.columns:
         raise StoreError(
             f"{source} has no single decisions, from which {own[0]} could be computed: play "
             "it again with keep_paths, or use another time feature"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..mdps.sparse import Floats
+from ..schemas import parse_table
 from .schema import NUM_BASELINES
 from .score import Score
 
@@ -46,10 +47,7 @@ class StartValues:
     @classmethod
     def read(cls, content: Any) -> "StartValues":
         """Start values from plain data; ValueError if they are none."""
-        try:
-            return cls(content["mean"], content["covariance"], content["num_mdps"])
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"these are no start values: {error}") from None
+        return parse_table(cls, content)
 
 
 @dataclass(frozen=True, eq=False)

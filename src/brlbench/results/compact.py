@@ -1,22 +1,21 @@
 """Compact files: the summaries of many results, without single decisions."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from pydantic import create_model
+from pydantic import BeforeValidator, create_model
 
 from ..errors import StoreError
 from ..files import atomic_write, parse_json
-from ..schemas import Schema, parse_table
-from ..values import NotNegative, Text
+from ..schemas import Schema, fits, parse_table
+from ..values import Index, NotNegative, Text
 from .adjusted import Adjusted
 from .learning import Learning
-from .models import Machine, Settings, number_type
-from .result import Stopped
+from .result import MachineTable, Settings, Stopped
 from .schema import MEASURED, SUMMARISED, TIMES
 from .sealed import Parse, pack_table, parse_parquet, read_table, reading
 from .summary import Summary
@@ -36,22 +35,31 @@ NULLABLE = {"adjusted_ci95", *_NUMBERS}
 class ExperimentHeader(NamedTuple):
     """An experiment without its MDPs."""
 
-    name: str
-    hash: str
-    settings: Mapping[str, Any]
+    name: Text
+    hash: Text
+    settings: Annotated[Mapping[str, Any], fits(Settings)]
 
 
+# Texts of JSON; an empty one stands for nothing.
+_JSON = BeforeValidator(lambda text: parse_json(text) if text else None)
 _FIELDS: dict[str, Any] = {
+    "experiment": (Index, ...),
     "algorithm": (Text, ...),
+    "parameters": (Annotated[dict[str, Any], _JSON], ...),
     "label": (Text, ...),
+    "returns": (list[float], ...),
+    "machine": (Annotated[MachineTable, _JSON], ...),
+    "adjusted": (list[float], ...),
+    "stopped": (Annotated[Stopped | None, _JSON], ...),
+    "learning": (list[float], ...),
     "adjusted_ci95": (NotNegative | None, None),
     **{
-        name: (number_type(each), ...) if name in _REQUIRED else (number_type(each) | None, None)
+        name: (each.annotation, ...) if name in _REQUIRED else (each.annotation | None, None)
         for name, each in _NUMBERS.items()
     },
 }
 _Row = create_model("Row", __base__=Schema, **_FIELDS)
-"""The texts and numbers of a row."""
+"""A row of a file."""
 
 
 def write_summaries(
@@ -97,74 +105,55 @@ def _row(index: int, summary: Summary) -> dict[str, Any]:
 
 def read_summaries(
     path: Path, parse: Parse = parse_parquet
-) -> Iterator[tuple[ExperimentHeader, Summary]]:
+) -> list[tuple[ExperimentHeader, Summary]]:
     """Read all summaries of a file, each with its experiment."""
     table, metadata = read_table(path, "compact", nullable=NULLABLE, parse=parse)
     if "entry" in metadata and not path.name.endswith(ENTRY_SUFFIX):
         raise StoreError(f"{path} is an entry: its name must end with {ENTRY_SUFFIX}")
     with reading(path):
-        headers = [_header(content) for content in metadata["experiments"]]
-        if int(table["experiment"].min()) < 0:  # type: ignore[arg-type]
-            raise ValueError("the number of an experiment is negative")
-        pairs = []
-        for row in table.iter_rows(named=True):
-            header = headers[row["experiment"]]
-            pairs.append((header, _summary(row, header.settings)))
-    yield from pairs
+        headers = [
+            parse_table(ExperimentHeader, {name: each[name] for name in ExperimentHeader._fields})
+            for each in metadata["experiments"]
+        ]
+        return [_summary(parse_table(_Row, row), headers) for row in table.iter_rows(named=True)]
 
 
-def _header(content: dict[str, Any]) -> ExperimentHeader:
-    name, digest, settings = content["name"], content["hash"], content["settings"]
-    parse_table(Settings, settings)
-    if not isinstance(name, str) or not isinstance(digest, str):
-        raise ValueError("an experiment has no name or hash")
-    return ExperimentHeader(name, digest, settings)
-
-
-def _summary(row: dict[str, Any], settings: Mapping[str, Any]) -> Summary:
-    numbers = dict(parse_table(_Row, row))
-    parameters, machine = parse_json(row["parameters"]), parse_json(row["machine"])
-    parse_table(Machine, machine)
-    returns = np.array(row["returns"], dtype=np.float64)
-    stopped = parse_table(Stopped, parse_json(row["stopped"])) if row["stopped"] else None
-    complete = settings["num_mdps"]
-    is_fit = 0 < len(returns) <= complete and (len(returns) == complete or stopped is not None)
-    if returns.ndim != 1 or not is_fit:
-        raise ValueError(f"{len(returns)} returns of {complete}")
-    if not isinstance(parameters, dict):
-        raise ValueError("parameters must be a table")
-    return Summary(
-        algorithm=row["algorithm"],
-        parameters=parameters,
-        label=row["label"],
-        returns=returns,
-        seconds={
-            feature: numbers[column]
-            for feature, column in TIMES.items()
-            if numbers[column] is not None
-        },
-        machine=machine,
-        quantities={name: numbers[name] for name in SUMMARISED},
-        adjusted=_adjusted(row, numbers["adjusted_ci95"]),
+def _summary(row: Any, headers: Sequence[ExperimentHeader]) -> tuple[ExperimentHeader, Summary]:
+    header = headers[row.experiment]
+    settings = header.settings
+    complete, number = settings["num_mdps"], len(row.returns)
+    if not 0 < number <= complete or (number < complete and row.stopped is None):
+        raise ValueError(f"{number} returns of {complete}")
+    seconds = {feature: getattr(row, column) for feature, column in TIMES.items()}
+    summary = Summary(
+        algorithm=row.algorithm,
+        parameters=row.parameters,
+        label=row.label,
+        returns=np.array(row.returns, dtype=np.float64),
+        seconds={feature: time for feature, time in seconds.items() if time is not None},
+        machine=row.machine,
+        quantities={name: getattr(row, name) for name in SUMMARISED},
+        adjusted=_adjusted(row),
         deadline=settings.get("deadline"),
-        learning=_learning(row, settings["horizon"]),
-        stopped=stopped,
+        learning=_learning(row.learning, settings["horizon"]),
+        stopped=row.stopped,
     )
+    return header, summary
 
 
-def _adjusted(row: dict[str, Any], ci95: float | None) -> Adjusted | None:
-    if ci95 is None:
+def _adjusted(row: Any) -> Adjusted | None:
+    if row.adjusted_ci95 is None:
         return None
-    if len(row["adjusted"]) != len(row["returns"]):
+    if len(row.adjusted) != len(row.returns):
         raise ValueError("an adjusted score does not fit its returns")
-    return Adjusted(np.array(row["adjusted"], dtype=np.float64), ci95)
+    return Adjusted(np.array(row.adjusted, dtype=np.float64), row.adjusted_ci95)
 
 
-def _learning(row: dict[str, Any], horizon: int) -> Learning | None:
-    """The learning curve of a row; it has none if rewards were not kept."""
-    if not row["learning"]:
+def _learning(numbers: list[float], horizon: int) -> Learning | None:
+    """The learning curve of a row; None without numbers, if rewards were not kept."""
+    if not numbers:
         return None
-    decisions, mean, ci95 = np.array(row["learning"], dtype=np.float64).reshape(3, -1)
+    decisions, mean, ci95 = np.array(numbers, dtype=np.float64).reshape(3, -1)
     # Written so that NaN is refused too, except as the interval of a single MDP.
     with np.errstate(invalid="ignore"):  # of numbers that are not finite
         increase = (np.diff(decisions, prepend=0) >= 1).all() and not (decisions % 1).any()

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ..files import atomic_write
-from .models import parse_header
+from ..schemas import parse_table
 from .result import Header, Result, Stopped
 from .schema import COLUMNS
 from .sealed import pack_table, read_table, reading
@@ -27,7 +27,7 @@ def write_result(
 
 def pack_result(result: Result, keep_paths: bool = False) -> bytes:
     """A result as the content of a file."""
-    frame = result.frame
+    frame = result.to_polars()
     if not keep_paths:
         frame = frame.select(name for name in frame.columns if not COLUMNS[name].is_path)
     return pack_table("result", frame.to_dict(), _metadata(result))
@@ -35,7 +35,7 @@ def pack_result(result: Result, keep_paths: bool = False) -> bytes:
 
 def pack_part(part: Result) -> bytes:
     """A part of a result as the content of a file."""
-    return pack_table("part", part.frame.to_dict(), _metadata(part))
+    return pack_table("part", part.to_polars().to_dict(), _metadata(part))
 
 
 def _metadata(result: Result) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def read_result(path: Path, decisions: bool = True) -> Result:
         starts_late = result.columns["mdp"][0] or result.columns["trajectory"][0]
         if not is_fit or rows % per_mdp or starts_late:
             raise ValueError("its rows are not those of its experiment")
-        if result.online_seconds.keys() not in (ONLINE_FEATURES.keys(), set(KNOWN_FEATURES)):
+        if result.online_seconds.keys() not in (set(ONLINE_FEATURES), set(KNOWN_FEATURES)):
             raise ValueError("it lacks times")
     return result
 
@@ -66,20 +66,19 @@ def read_part(path: Path) -> Result:
 def _read(path: Path, kind: str, decisions: bool = True) -> Result:
     table, metadata = read_table(path, kind, list if decisions else _without_decisions)
     with reading(path):
-        header = parse_header(metadata)
-        if "offline_seconds" not in header["measured"]:
+        header = parse_table(Header, metadata)
+        if "offline_seconds" not in header.measured:
             raise ValueError("it lacks times")
-        _check_table(table, header["settings"])
+        _check_table(table, header.settings)
         columns = {name: table[name].to_numpy() for name in table.columns if name in COLUMNS}
-        return Result(**header, columns=columns)
+        return Result(**vars(header), columns=columns)
 
 
 def read_stopped(path: Path) -> Stopped | None:
     """Why the result in a file has fewer MDPs than its experiment; None if it has all."""
     _, metadata = read_table(path, "result", lambda columns: ["mdp"])
     with reading(path):
-        stopped: Stopped | None = parse_header(metadata)["stopped"]
-        return stopped
+        return parse_table(Header, metadata).stopped
 
 
 def _without_decisions(columns: list[str]) -> list[str]:

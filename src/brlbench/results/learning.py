@@ -31,14 +31,13 @@ def so_far(result: Result) -> Floats:
 
 def with_intervals(curves: Floats) -> tuple[Floats, Floats]:
     """The mean [T] of curves [N, T], and two standard errors of it; NaN for a single curve."""
-    if len(curves) < 2:
-        return curves[0], np.full(curves.shape[1], np.nan)
-    return curves.mean(axis=0), 2 * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
+    spread = curves.std(axis=0, ddof=1) if len(curves) > 1 else np.full(curves.shape[1], np.nan)
+    return curves.mean(axis=0), 2 * spread / np.sqrt(len(curves))
 
 
 def learning_of(result: Result) -> Learning | None:
     """A result's learning curve at a few decisions; None if single rewards are not kept."""
-    if not result.keeps_rewards:
+    if "rewards" not in result.columns:
         return None
     curves = so_far(result)
     decisions = few_decisions(curves.shape[1])

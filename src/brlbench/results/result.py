@@ -7,15 +7,18 @@ rows, and the same header. `join` makes a result of parts.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import AfterValidator, create_model
 
 from ..agents.labels import label_of
 from ..arguments import require_module
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
+from ..schemas import Schema, fits, parse_table
+from ..values import Count, Discount, Index, NotNegative, Positive, Text
 from .adjusted import LEAST_MDPS, Adjusted, StartValues, adjust
 from .display import result_html, result_line
 from .schema import COLUMNS, MEASURED, SUMMARISED, TIMES, Axis
@@ -36,16 +39,57 @@ class Stopped(NamedTuple):
     reason: str
 
 
+class Settings(Schema):
+    """The settings of an experiment."""
+
+    name: Text
+    prior: Text
+    prior_digest: Text
+    test: Text
+    test_digest: Text
+    num_mdps: Count
+    horizon: Count
+    trajectories_per_mdp: Count
+    discount: Discount
+    seed: Index
+    deadline: Positive | None = None
+    origin: Text | None = None
+
+
+class Machine(Schema):
+    """A machine, or several."""
+
+    processor: Text | None = None
+    calibration_microseconds: NotNegative = 0.0
+    waiting_share: NotNegative = 0.0
+    machines: tuple["Machine", ...] = ()
+
+
+_FIELDS: dict[str, Any] = {name: (each.annotation | None, None) for name, each in MEASURED.items()}
+_Measured = create_model("Measured", __base__=Schema, **_FIELDS)
+
+
+def _numbers(content: Any) -> dict[str, Any]:
+    """The numbers of an agent that are known."""
+    numbers = dict(parse_table(_Measured, content))
+    return {name: number for name, number in numbers.items() if number is not None}
+
+
+SettingsTable = Annotated[dict[str, Any], fits(Settings)]
+MachineTable = Annotated[dict[str, Any], fits(Machine)]
+MeasuredTable = Annotated[dict[str, Any], AfterValidator(_numbers)]
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Header:
     """All of a result but its table."""
 
     algorithm: str
     parameters: dict[str, Any]
-    settings: dict[str, Any]  # of the experiment
+    settings: SettingsTable  # of the experiment
     experiment_hash: str
-    machine: dict[str, Any]
-    measured: dict[str, Any]  # numbers of the agent, by the name of their quantity
+    machine: MachineTable
+    measured: MeasuredTable  # numbers of the agent, by the name of their quantity
     defaults: dict[str, Any] | None = None  # of the parameters; None for built-in agents
     stopped: Stopped | None = None  # None if all MDPs were played
     expected: StartValues | None = None  # None: unknown
@@ -87,7 +131,7 @@ class Result(Header):
     def by_mdp(self, name: str) -> NDArray[Any]:
         """A column as an array [N, K, ...]; an InvalidInput if the table lacks it."""
         if name not in self.columns:
-            if not self.is_measured:
+            if "cpu_nanoseconds" not in self.columns:
                 raise InvalidInput(
                     f"this result has no {name}: it was imported from the original library, "
                     "which does not store them"
@@ -139,39 +183,20 @@ class Result(Header):
         """The baselines' values [N, K, F] of the MDPs; None if they were not computed."""
         return self.by_mdp("start_values") if "start_values" in self.columns else None
 
-    @property
-    def is_measured(self) -> bool:
-        """Whether processor time is known; the original library does not store it."""
-        return "cpu_nanoseconds" in self.columns
-
-    @property
-    def keeps_rewards(self) -> bool:
-        """Whether the reward of each decision is kept."""
-        return "rewards" in self.columns
-
-    @property
-    def keeps_times(self) -> bool:
-        """Whether the time of each decision is kept."""
-        return "nanoseconds" in self.columns
-
-    @cached_property
-    def frame(self) -> "polars.DataFrame":
-        """The table as a Polars frame."""
+    def to_polars(self) -> "polars.DataFrame":
+        """A table with one row per trajectory, and the columns of a result's file."""
         import polars
 
         return polars.DataFrame(
             {name: self.columns[name] for name in COLUMNS if name in self.columns}
         )
 
-    def to_polars(self) -> "polars.DataFrame":
-        """A table with one row per trajectory, and the columns of a result's file."""
-        return self.frame
-
     def to_pandas(self) -> Any:
         """The table of `to_polars` for pandas, which must be installed; one array per cell."""
         pandas = require_module("pandas")
-        columns = {name: self.columns[name] for name in self.frame.columns}
-        return pandas.DataFrame({name: list(column) for name, column in columns.items()})
+        return pandas.DataFrame(
+            {name: list(self.columns[name]) for name in COLUMNS if name in self.columns}
+        )
 
     # Numbers of the agent.
 
@@ -299,27 +324,24 @@ def join(parts: Sequence[Result], stopped: Stopped | None = None) -> Result:
         end = len(columns["mdp"]) // per_mdp * per_mdp
         columns = {name: rows[:end] for name, rows in columns.items()}
     measured = {
-        name: quantity.join_parts([part.measured.get(name) for part in parts])
+        name: quantity.join([part.measured.get(name) for part in parts])
         for name, quantity in MEASURED.items()
+        if quantity.join is not None
     }
+    measured |= _online_times(columns, measured["histogram"], start.deadline)
     return replace(
         start,
         columns=columns,
-        measured=_known(measured | _online_times(columns, measured, start.deadline)),
+        measured={name: number for name, number in measured.items() if number is not None},
         machine=_join_machines(part.machine for part in parts),
         stopped=stopped,
     )
 
 
-def _known(measured: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: number for name, number in measured.items() if number is not None}
-
-
 def _online_times(
-    columns: Mapping[str, NDArray[Any]], measured: Mapping[str, Any], deadline: float | None
+    columns: Mapping[str, NDArray[Any]], histogram: TimeHistogram | None, deadline: float | None
 ) -> dict[str, Any]:
     """The online times, and the share of late decisions; the histogram is used up."""
-    histogram: TimeHistogram | None = measured["histogram"]
     if "nanoseconds" in columns:
         nanoseconds = columns["nanoseconds"]
         features = online_features(nanoseconds)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
-from typing import Any
+from typing import Annotated, Any
 
+from ..values import number, whole
 from .times import ONLINE_FEATURES, TimeHistogram
 
 NUM_BASELINES = 3
@@ -75,36 +76,23 @@ def itself(number: Any) -> Any:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity that is measured.
+    """A quantity that is measured."""
 
-    Attributes:
-        name: its column or key in files, and its column in exports.
-        kind: the type of a number; the histogram has one of its own.
-        axis: where it has a number of its own.
-        unit: s, ns or B; empty for plain numbers.
-        least: the smallest possible number.
-        most: the largest possible number.
-        join: how numbers of an agent's parts become one; None if it follows from the joined table.
-        summary: the number in an agent's summary, from an array with one row per trajectory, or
-            from the agent's own number; None if summaries leave it out.
-        title: its name in tables and on the page.
-        hint: what it means, in a few words.
-        shown: where it is shown.
-        is_path: whether it is kept only with `keep_paths`.
-    """
-
-    name: str
-    kind: type
-    axis: Axis
-    unit: str = ""
-    least: float = -inf
+    name: str  # its column or key in files, and its column in exports
+    kind: type  # the type of a number; the histogram has one of its own
+    axis: Axis  # where it has a number of its own
+    unit: str = ""  # s, ns or B; empty for plain numbers
+    least: float = -inf  # the smallest possible number
     most: float = inf
+    # Makes one number of those of an agent's parts; None if it follows from the joined table.
     join: Callable[[Numbers], Any] | None = None
+    # Makes the number in an agent's summary of an array with one row per trajectory, or of the
+    # agent's own number; None if summaries leave it out.
     summary: Callable[[Any], Any] | None = None
-    title: str = ""
-    hint: str = ""
-    shown: frozenset[Place] = frozenset()
-    is_path: bool = False
+    title: str = ""  # its name in tables and on the page
+    hint: str = ""  # what it means, in a few words
+    shown: frozenset[Place] = frozenset()  # where it is shown
+    is_path: bool = False  # whether it is kept only with `keep_paths`
 
     @property
     def summary_kind(self) -> type:
@@ -112,13 +100,17 @@ class Quantity:
         return self.kind if self.axis is Axis.AGENT else float
 
     @property
+    def annotation(self) -> Any:
+        """The type of an agent's number for pydantic, with its limits."""
+        if self.kind is TimeHistogram:
+            return TimeHistogram
+        limited = whole if self.summary_kind is int else number
+        return Annotated[self.summary_kind, limited(self.least, self.most)]
+
+    @property
     def of_decisions(self) -> bool:
         """Whether there is a number for each decision, or for the state before it."""
         return self.axis in (Axis.DECISION, Axis.STATE)
-
-    def join_parts(self, numbers: Numbers) -> Any:
-        """The number of an agent from those of its parts; None if it does not join."""
-        return None if self.join is None else self.join(numbers)
 
 
 def _seconds(name: str, join: Callable[[Numbers], Any] | None = None) -> Quantity:

@@ -16,14 +16,19 @@ from ..mdps.sparse import Floats, Integers
 
 Feature = Callable[[float, Floats], float]
 
-ONLINE_FEATURES: dict[str, Callable[[Floats], float]] = {
-    "mean": lambda decisions: float(decisions.mean()),
-    "median": lambda decisions: float(np.median(decisions)),
-    "p95": lambda decisions: float(np.quantile(decisions, 0.95)),
-    "max": lambda decisions: float(decisions.max()),
-    "total": lambda decisions: float(decisions.sum(axis=-1).mean()),
+FEATURES: dict[str, Feature] = {
+    "offline": lambda offline, _: offline,
+    "mean": lambda _, decisions: float(decisions.mean()),
+    "median": lambda _, decisions: float(np.median(decisions)),
+    "p95": lambda _, decisions: float(np.quantile(decisions, 0.95)),
+    "max": lambda _, decisions: float(decisions.max()),
+    "total": lambda _, decisions: float(decisions.sum(axis=-1).mean()),
+    "max_with_training": lambda offline, decisions: max(offline, float(decisions.max())),
 }
-"""Functions of the seconds [n, T] of decisions, one row per trajectory."""
+"""Functions of the offline time and the seconds [n, T] of decisions, a row per trajectory."""
+
+ONLINE_FEATURES = ("mean", "median", "p95", "max", "total")
+"""The features of decisions alone."""
 
 KNOWN_FEATURES = ("mean", "total")
 """The features that are known even if there is only one time for all decisions together."""
@@ -31,17 +36,6 @@ KNOWN_FEATURES = ("mean", "total")
 ONLINE = "mean"
 """The feature that stands for online time unless another is chosen."""
 
-
-def _of_decisions(online: Callable[[Floats], float]) -> Feature:
-    return lambda offline, decisions: online(decisions)
-
-
-FEATURES: dict[str, Feature] = {
-    "offline": lambda offline, decisions: offline,
-    **{name: _of_decisions(online) for name, online in ONLINE_FEATURES.items()},
-    "max_with_training": lambda offline, decisions: max(offline, float(decisions.max())),
-}
-"""All features; `total` is the mean over trajectories of their sums."""
 
 _BITS = 10  # 2**10 slots per power of two, so that times in a slot differ by less than 0.1%
 _SLOTS = (63 - _BITS + 1) << _BITS
@@ -81,7 +75,7 @@ def all_features(seconds: Mapping[str, float]) -> dict[str, float]:
 def online_features(nanoseconds: Integers) -> dict[str, float]:
     """All online features of decisions' times [n, T]."""
     decisions = nanoseconds.astype(np.float64) * 1e-9
-    return {name: feature(decisions) for name, feature in ONLINE_FEATURES.items()}
+    return {name: FEATURES[name](math.nan, decisions) for name in ONLINE_FEATURES}
 
 
 @dataclass(frozen=True)
@@ -154,7 +148,7 @@ class TimeHistogram:
 
 
 def _slot(nanoseconds: Integers) -> Integers:
-    """The slot of each time: its leading bits, after their place."""
+    """The slot of each time: the number of bits dropped, then the leading bits."""
     length = np.frexp(nanoseconds.astype(np.float64))[1].astype(np.int64)
     shift = np.maximum(length - _BITS - 1, 0)
     return np.asarray((shift << _BITS) + (nanoseconds >> shift))

@@ -1,4 +1,4 @@
-"""Trained agents and experiments on disk, and the files of results: written once, whole or not.
+"""Trained agents and experiments on disk, and the files of results: written whole or not at all.
 
 Storage serialises what `protocol` made; it never trains and never plays.
 """

@@ -10,7 +10,7 @@ from ..errors import StoreError
 from ..files import atomic_write
 from ..problems import formats
 from ..protocol.experiment import ARGUMENTS, Experiment
-from ..results.models import Settings
+from ..results.result import Settings
 from ..results.sealed import pack_table, read_table, reading
 from ..schemas import parse_table
 

@@ -45,10 +45,10 @@ def why_not_frozen(experiment_hash: str, settings: Mapping[str, Any]) -> str:
     if not 1 <= number <= MOST_MDPS:
         return f"{name} has at most {MOST_MDPS} MDPs, not {number}: play the set as it is"
     try:
-        true_hash, known = _hash_and_settings(name, number)
+        true_hash, true_settings = _hash_and_settings(name, number)
     except StoreError as error:  # the set can't be made here
         return str(error)
-    for key, value in known.items():
+    for key, value in true_settings.items():
         if key != "deadline" and settings.get(key) != value:
             claim = short(settings.get(key))
             return f"{name} has {key} = {short(value)}, not {claim}: play the set as it is"
@@ -61,8 +61,8 @@ def why_not_frozen(experiment_hash: str, settings: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=100)
 def _hash_and_settings(name: str, num_mdps: int) -> tuple[str, dict[str, Any]]:
-    known = frozen_set(name, num_mdps)
-    return known.hash, known.settings()
+    experiment = frozen_set(name, num_mdps)
+    return experiment.hash, experiment.settings()
 
 
 def _large_set(name: str, stored: Experiment) -> Experiment:

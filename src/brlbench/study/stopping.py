@@ -65,7 +65,7 @@ def _scored(result: Result | None, at: int, adjusted: bool) -> tuple[Floats, flo
 def _seconds(result: Result) -> tuple[float, float]:
     """The offline time, and the typical time of a decision: the median over trajectories."""
     online = result.online_seconds["mean"]
-    if result.stopped is not None and result.keeps_times:
+    if result.stopped is not None and "nanoseconds" in result.columns:
         online = 1e-9 * float(np.median(result.columns["nanoseconds"].mean(axis=1)))
     return result.offline_seconds, online
 

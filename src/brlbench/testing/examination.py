@@ -4,15 +4,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from ..agents import default_parameters, describe
 from ..agents.base import Agent
 from ..agents.labels import label_of
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, did_you_mean, reason
 from ..protocol.experiment import Experiment
-from ..results.times import ONLINE_FEATURES
+from ..results.times import online_features
 from . import findings as checks
 from .findings import BROKEN, KEPT, UNKNOWN, Finding
 from .rules import RULES
@@ -25,8 +23,8 @@ class Examination:
     """Finds out whether one agent keeps the rules; each is checked once, when it is asked for."""
 
     def __init__(self, agent: Agent, experiment: Experiment | None = None) -> None:
-        chosen = experiment or Experiment("GC", num_mdps=_NUM_MDPS, horizon=_HORIZON)
-        self.trial = Trial(agent, chosen)
+        usual = Experiment("GC", num_mdps=_NUM_MDPS, horizon=_HORIZON)
+        self.trial = Trial(agent, experiment or usual)
         self._findings: dict[str, Finding] = {}
 
     def __getitem__(self, rule: str) -> Finding:
@@ -45,7 +43,7 @@ class Examination:
                 first = RULES[other].statement
                 return Finding(UNKNOWN, f'can\'t be judged: look at "{first}" first')
         try:
-            return RULES[rule].check(self)
+            return RULES[rule].check(self.trial)
         except BrlbenchError as error:
             return Finding(BROKEN, reason(error), "let it raise no error, and return valid actions")
 
@@ -59,9 +57,9 @@ class Examination:
         """The times of training and of decisions: the median and the 95% quantile."""
         if self["plays"].verdict != KEPT:
             return {}
-        decisions = self.trial.first.nanoseconds.astype(np.float64) * 1e-9
-        features = {name: ONLINE_FEATURES[name](decisions) for name in ("median", "p95")}
-        return {"offline": self.trial.trained.training.seconds, **features}
+        online = online_features(self.trial.first.nanoseconds)
+        offline = self.trial.trained.training.seconds
+        return {"offline": offline, "median": online["median"], "p95": online["p95"]}
 
 
 @dataclass(frozen=True)
@@ -85,10 +83,10 @@ class Checked:
         """The times, in words."""
         if not self.seconds:
             return ""
-        shown = {name: format_seconds(value) for name, value in self.seconds.items()}
+        texts = {name: format_seconds(value) for name, value in self.seconds.items()}
         return (
-            f"training takes {shown['offline']}; half of the decisions take less than "
-            f"{shown['median']}, 95% less than {shown['p95']}"
+            f"training takes {texts['offline']}; half of the decisions take less than "
+            f"{texts['median']}, 95% less than {texts['p95']}"
         )
 
     def to_json(self) -> dict[str, Any]:

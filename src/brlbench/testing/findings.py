@@ -24,11 +24,11 @@ class Requirement(NamedTuple):
 
 def finding_of(problems: Iterable[str], seen: str, remedy: str) -> Finding:
     """The first problem and its remedy; kept, with the observation `seen`, if there is none."""
-    listed = list(problems)
-    if not listed:
+    first, *others = [*problems] or [""]
+    if not first:
         return Finding(KEPT, seen)
-    more = f" (and {len(listed) - 1} more)" if len(listed) > 1 else ""
-    return Finding(BROKEN, listed[0] + more, remedy)
+    more = f" (and {len(others)} more)" if others else ""
+    return Finding(BROKEN, first + more, remedy)
 
 
 def names_with(verdict: str, findings: Mapping[str, Finding]) -> list[str]:

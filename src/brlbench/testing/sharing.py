@@ -24,15 +24,15 @@ _COMMON = (*_CODE, *_PLAIN, FlatDirichlet, MDP, Rewards, SparseTable)
 
 
 def shared(one: object, other: object) -> dict[str, Any]:
-    """The outermost mutable things that can be reached from both objects, by name."""
+    """The outermost mutable objects that both objects refer to, by path."""
     theirs = dict(_mutable_parts(other))  # held, so that no identity is used again
-    known = set(map(id, theirs.values()))
-    both = {name: thing for name, thing in _mutable_parts(one) if id(thing) in known}
+    ids = set(map(id, theirs.values()))
+    both = {name: thing for name, thing in _mutable_parts(one) if id(thing) in ids}
     return {name: thing for name, thing in both.items() if not _is_within(name, both)}
 
 
 def fingerprint(thing: object) -> bytes | None:
-    """A text that differs once a thing has changed; None if it can't be read."""
+    """Pickled bytes, which differ once a thing has changed; None if it can't be pickled."""
     try:
         return pickle.dumps(thing)
     except Exception:
@@ -40,13 +40,13 @@ def fingerprint(thing: object) -> bytes | None:
 
 
 def _mutable_parts(root: object) -> Iterator[tuple[str, Any]]:
-    """Everything below an object that can be changed, with how the object reaches it."""
-    seen: dict[int, object] = {}
+    """Mutable objects that an object refers to, at any depth, each with its path."""
+    visited: dict[int, object] = {}
     waiting = deque([("self", root)])
     while waiting:
         name, thing = waiting.popleft()
-        if id(thing) not in seen and not isinstance(thing, _COMMON):
-            seen[id(thing)] = thing
+        if id(thing) not in visited and not isinstance(thing, _COMMON):
+            visited[id(thing)] = thing
             if _is_mutable(thing):
                 yield name, thing
             waiting += _parts(name, thing)
@@ -66,7 +66,7 @@ def _is_mutable(thing: object) -> bool:
 
 
 def _parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
-    """The parts of a thing, one step away."""
+    """Objects that a thing refers to directly, each with its path."""
     if isinstance(thing, dict):
         yield from ((f"{name}[{key!r}]", part) for key, part in thing.items())
     elif isinstance(thing, list | tuple | deque):
@@ -77,15 +77,6 @@ def _parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
         if thing.base is not None:
             yield name, thing.base
     else:
-        held = getattr(thing, "__dict__", None)
-        if isinstance(held, dict):
-            yield from ((f"{name}.{key}", part) for key, part in held.items())
-        for kind in type(thing).__mro__:
-            for slot in _slots(kind):
-                if hasattr(thing, slot):
-                    yield f"{name}.{slot}", getattr(thing, slot)
-
-
-def _slots(kind: type) -> list[str]:
-    slots = kind.__dict__.get("__slots__", ())
-    return [slots] if isinstance(slots, str) else list(slots)
+        state = object.__getstate__(thing)  # its __dict__, or that and its slots, or None
+        for attributes in state if isinstance(state, tuple) else (state,):
+            yield from ((f"{name}.{key}", part) for key, part in (attributes or {}).items())

@@ -3,7 +3,7 @@
 import pickle
 import random
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from ..mdps.copying import private_copy
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.mdp import MDP
 
+_METHODS = ("train", "start", "start_known", "act", "observe")
+
 
 class StepByStep:
     """Passes every call on; it has the name, the parameters and so the streams of the agent."""
@@ -21,25 +23,9 @@ class StepByStep:
         self.inner: Any = inner
         self.name, self.parameters = describe(inner)
 
-    def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None:
-        """Pass on."""
-        self._call("train", prior, task, rng)
-
-    def start(self, state: int, rng: np.random.Generator) -> None:
-        """Pass on."""
-        self._call("start", state, rng)
-
-    def act(self, state: int) -> Any:
-        """Pass on."""
-        return self._call("act", state)
-
-    def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
-        """Pass on."""
-        self._call("observe", state, action, next_state, reward)
-
     def __getattr__(self, name: str) -> Any:
-        """Pass `start_known` on if the agent is told the MDP."""
-        if name == "start_known" and hasattr(self.inner, name):
+        """A method of the agent; nothing else, above all not its compiled form."""
+        if name in _METHODS and hasattr(self.inner, name):
             return partial(self._call, name)
         raise AttributeError(name)
 
@@ -78,9 +64,9 @@ class Watch(StepByStep):
         return value
 
 
-def step_by_step(agent: Agent) -> StepByStep:
+def step_by_step(agent: Agent) -> Agent:
     """The agent in Python: played step by step, never in the compiled loop."""
-    return StepByStep(agent)
+    return cast(Agent, StepByStep(agent))
 
 
 _NAMES = {FlatDirichlet: "the prior", Task: "the task", MDP: "the MDP"}

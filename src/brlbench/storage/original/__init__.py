@@ -9,10 +9,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import InvalidInput, StoreError, encodable
 from ...files import PARSED_BYTES, check_free, expanded, read_bytes
@@ -51,7 +50,7 @@ def import_files(
     mdps_only: bool = False,
     overwrite: bool = False,
 ) -> list[tuple[Path, Experiment | Result]]:
-    """Import experiments and results; return what was written, and where.
+    """Import experiments and results; returns the path and the content of each file written.
 
     Args:
         paths: experiments, results, and the files of the agents whose results they are.
@@ -77,7 +76,7 @@ def import_files(
             write_experiment(target, experiment, overwrite)
             written.append((target, experiment))
         else:
-            result = result_of(run.record, experiment, source, *_player(path, agents))
+            result = result_of(run.record, experiment, source, _player(path, agents))
             write_result(target, result, keep_paths=True, overwrite=overwrite)
             written.append((target, result))
     return written
@@ -107,29 +106,20 @@ def read_agent_file(path: Path) -> OriginalAgent:
         agent = parse_agent(source.lines)
     except RecursionError:
         raise StoreError(f"{path} is damaged: its agents are nested too deeply") from None
-    if agent.algorithm != f"{ORIGINAL}opps-ds":
-        return agent
-    # Which set of formulas was searched shows in the file's name at most.
-    return agent._replace(parameters={**agent.parameters, "file": encodable(_stem(path))})
+    if agent.algorithm == f"{ORIGINAL}opps-ds":
+        # Which set of formulas was searched shows in the file's name at most.
+        agent.parameters["file"] = encodable(_stem(path))
+    return agent._replace(provenance=source.provenance("agent_"))
 
 
 def result_of(
-    record: Record,
-    experiment: Experiment,
-    source: Source,
-    agent_path: Path,
-    agent: OriginalAgent,
+    record: Record, experiment: Experiment, source: Source, agent: OriginalAgent
 ) -> Result:
     """The result of an agent; of its times, only what one time for the whole run tells."""
-    arrays: dict[str, NDArray[Any] | None] = {
-        "rewards": record.rewards,
-        "states": record.states,
-        "actions": record.actions,
-    }
     rows = {
         name: array.reshape(-1, array.shape[-1])
-        for name, array in arrays.items()
-        if array is not None
+        for name, array in record._asdict().items()
+        if isinstance(array, np.ndarray)
     }
     mdps, trajectories = np.divmod(
         np.arange(experiment.num_trajectories), experiment.trajectories_per_mdp
@@ -143,7 +133,7 @@ def result_of(
         machine={
             "processor": "unknown, as BBRL does not store it",
             **source.provenance(""),
-            **open_source(agent_path).provenance("agent_"),
+            **(agent.provenance or {}),
             "agent_name": agent.name,
         },
         measured={
@@ -185,11 +175,11 @@ def _targets(runs: Sequence[Path], output: Path) -> list[Path]:
     return [output / name for name in names]
 
 
-def _player(result: Path, agents: dict[Path, OriginalAgent]) -> tuple[Path, OriginalAgent]:
+def _player(result: Path, agents: dict[Path, OriginalAgent]) -> OriginalAgent:
     """The agent of a result: the only one, or the one whose file's name ends the result's."""
-    fitting = [path for path in agents if _stem(result).endswith(_stem(path))]
     if len(agents) == 1:
-        fitting = list(agents)
+        return next(iter(agents.values()))
+    fitting = [path for path in agents if _stem(result).endswith(_stem(path))]
     if not agents:
         raise InvalidInput(
             f"{result} does not say who played it: give the agent's file too, or take its "
@@ -200,5 +190,4 @@ def _player(result: Path, agents: dict[Path, OriginalAgent]) -> tuple[Path, Orig
             f"no agent's file has a name that {_stem(result)} ends in: rename it, or import one "
             "result with its agent"
         )
-    path = max(fitting, key=lambda each: len(each.name))
-    return path, agents[path]
+    return agents[max(fitting, key=lambda path: len(path.name))]

@@ -21,6 +21,7 @@ class OriginalAgent(NamedTuple):
     algorithm: str
     parameters: Parameters
     seconds: float  # of wall time, for training
+    provenance: dict[str, str] | None = None  # the name and the digest of its file
 
 
 def parse_agent(lines: Lines) -> OriginalAgent:

@@ -181,19 +181,13 @@ def _check_fit(mdp: Numbers, test: FlatDirichlet, which: str) -> None:
             f"{name} excludes: {remedy}"
         )
     variances = np.zeros(shape) if mdp.variances is None else mdp.variances
-    numbers = (mdp.means, variances, np.broadcast_to(_start(mdp, test), test.start.shape))
-    known = (test.rewards.mean.to_dense(), test.rewards.variance.to_dense(), test.start)
-    for what, one, other in zip(
-        ("rewards", "reward variances", "start"), numbers, known, strict=True
+    rewards, start = test.rewards, mdp.start_states()
+    if not isinstance(start, np.ndarray):  # the only state; all are 0 if the MDP has no such state
+        start = np.asarray(np.arange(test.num_states) == start, dtype=np.float64)
+    for what, one, other in (
+        ("rewards", mdp.means[possible], rewards.mean.to_dense()[possible]),
+        ("reward variances", variances[possible], rewards.variance.to_dense()[possible]),
+        ("start", start, test.start),
     ):
-        chosen = possible if one.ndim == 3 else slice(None)
-        if not np.allclose(one[chosen], other[chosen], rtol=_REWARD_DIGITS, atol=0):
+        if not np.allclose(one, other, rtol=_REWARD_DIGITS, atol=0):
             raise InvalidInput(f"{which} has other {what} than {name}: {remedy}")
-
-
-def _start(mdp: Numbers, test: FlatDirichlet) -> Floats:
-    """The probabilities [S] of an MDP's start states; all 0 if it names none of its states."""
-    start = mdp.start_states()
-    if isinstance(start, np.ndarray):
-        return start
-    return np.asarray(np.arange(test.num_states) == start, dtype=np.float64)

@@ -47,6 +47,10 @@ SMALLER = {
         ("reproduction/results.parquet --f", f"{ROOT / 'reproduction/arithmetic.parquet'} --f"),
         ("reproduction/results.parquet", str(ROOT / "reproduction/results.parquet")),
     ],
+    "tutorials/compiled-agent.md": [
+        # Between agents of users and others, a worker starts anew, and compiles again.
+        ('\n[[agents]]\nalgorithm = "epsilon-greedy"\nparameters.epsilon = 0.0\n', ""),
+    ],
     "tutorials/slurm.md": [
         ('partition = "batch"', 'partition = "main"'),
         ('memory = "8GB"', 'memory = "500MB"\ninterface = "lo"\ncheck_seconds = 0.3'),

@@ -91,7 +91,7 @@ def test_as_a_new_user(demo: Path, tmp_path: Path) -> None:
     run_script(small.replace("scripts/test", here_only), project)
     assert (project / "demo-results/report.html").exists()
     (project / "my_agent.py").write_text(blocks("python")[0])
-    (project / "mine.toml").write_text(blocks("toml")[0].replace("[10, 50]", "50"))
+    (project / "mine.toml").write_text(blocks("toml")[0].replace("[10, 50]", "250"))
     run_script(join.replace("--results mine", "--results mine --workers 1"), project)
     report = (project / "mine/report/report.html").read_text()
     assert "my_agent:Thompson" in report

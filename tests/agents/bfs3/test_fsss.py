@@ -150,7 +150,7 @@ def go_below_root(agent: Bfs3) -> None:
 
 
 @pytest.mark.parametrize("skip_complete", [True, False])
-@pytest.mark.parametrize("branching", [1, 2, 5, 15])
+@pytest.mark.parametrize("branching", thinned([1, 2, 5, 15], usual=[2, 15]))
 @pytest.mark.parametrize(
     "problem",
     thinned(

@@ -92,15 +92,14 @@ def parameter_table(name: str) -> Table:
     from ..agents.registry import built_in
 
     agent = built_in(name)
-    known = declarations(agent)
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("parameter", min_width=max(map(len, known), default=0))
-    for column in ("default", "meaning", "must be"):
-        table.add_column(column)
-    for parameter, rule in known.items():
+    rules = declarations(agent)
+    table = Table("parameter", "default", "meaning", "must be", box=box.SIMPLE_HEAD)
+    table.padding, table.pad_edge = (0, 1, 0, 0), False
+    table.columns[0].min_width = max(map(len, rules), default=0)
+    for parameter, rule in rules.items():
         default = getattr(agent, parameter)
-        shown = "" if default is None else str(default)
-        table.add_row(parameter, escape(shown), escape(rule.meaning), escape(rule.kind.allowed))
+        cells = ("" if default is None else str(default), rule.meaning, rule.kind.allowed)
+        table.add_row(parameter, *map(escape, cells))
     return table
 
 

@@ -26,8 +26,6 @@ from .agents import OriginalAgent, parse_agent
 from .lines import Lines
 from .runs import Record, experiment_of, parse_run
 
-_SUFFIXES = (".zz", ".z", ".dat")
-
 
 class Source(NamedTuple):
     """A file of the original library."""
@@ -152,10 +150,7 @@ def result_of(
 
 def _stem(path: Path) -> str:
     """A file's name without its suffixes."""
-    name = path.name
-    for suffix in _SUFFIXES:
-        name = name.removesuffix(suffix)
-    return name
+    return path.name.removesuffix(".zz").removesuffix(".z").removesuffix(".dat")
 
 
 def _targets(runs: Sequence[Path], output: Path) -> list[Path]:

@@ -52,7 +52,7 @@ def outside(folder: Path, *arguments: object, **environment: str) -> Done:
 def run_demo(folder: Path) -> None:
     """Run a small demo, with results in `demo-results`."""
     done = outside(folder, "demo", "--mdps", 3, "--seed", 1)
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (0, ""), done.err
     (folder / "printed.txt").write_text(done.out)
 
 

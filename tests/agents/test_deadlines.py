@@ -71,6 +71,7 @@ import itertools, json, sys, time
 import numpy as np
 import brlbench as bb
 from brlbench.agents.base import Task
+from brlbench.kernels.loop.trajectory import act
 
 ticks = itertools.count(step=50_000)
 time.clock_gettime_ns = lambda clock: next(ticks)
@@ -82,7 +83,7 @@ for name, parameters in json.loads(sys.argv[1]).items():
         with np.errstate(over="ignore"):  # of the random generators
             agent.start(0, np.random.default_rng(1))
             before = next(ticks)
-            agent.act(0)
+            act(agent.arrays, 0)
         arrays = agent.arrays
         number = arrays.tree.nodes["visits"][0] if name == "bamcp" else arrays.made[0]
         made.append((name, int(number), (next(ticks) - before) / (deadline * 1e9)))

@@ -15,7 +15,7 @@ from brlbench.agents.opps_ds import OppsDs
 from brlbench.agents.random_mix import RandomMix
 from brlbench.builders.model import build_environment, copy
 from brlbench.errors import AgentError, InvalidInput, Pointless, StoreError
-from brlbench.kernels.loop.trajectory import WHOLE, Record, play
+from brlbench.kernels.loop.trajectory import ALL, Record, play
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
@@ -45,7 +45,7 @@ def decisions(agent: Any) -> Any:
     probabilities.flags.writeable = False  # as in experiments, for which code is compiled
     seeds, noise = (rng.integers(0, 2**64, shape, np.uint64) for shape in ((2, 4), 2))
     env = build_environment(prior)
-    play(copy(agent.arrays), env, probabilities, np.arange(2), seeds, noise, WHOLE, record)
+    play(copy(agent.arrays), env, probabilities, np.arange(2), seeds, noise, ALL, record)
     return record.actions
 
 

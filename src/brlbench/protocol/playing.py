@@ -175,7 +175,7 @@ def play_compiled(
         mdps - numbers.start,
         streams.first_words(_keys(agent, experiment, part)),
         experiment.noise_words[part.first : part.end],
-        trajectory.WHOLE,
+        trajectory.ALL,
         record,
     )
     try:

@@ -96,7 +96,7 @@ class School(NamedTuple):
         guided, taught = rng.integers(0, 2**64, size=(2, mdps, 4), dtype=np.uint64)
         noise = rng.integers(0, 2**64, size=mdps, dtype=np.uint64)
         trajectory.play(
-            guide, env, probabilities, np.arange(mdps), guided, noise, trajectory.WHOLE, record
+            guide, env, probabilities, np.arange(mdps), guided, noise, trajectory.ALL, record
         )
         teaching.watch(self.observer, record, inputs)
         teach = teaching.teach_advantages if self.advantages else teaching.teach_actions

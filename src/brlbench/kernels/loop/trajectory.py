@@ -123,8 +123,8 @@ class Record(NamedTuple):
         )
 
 
-# Which part of a decision `play` plays.
-WHOLE, RESET, ACT, OBSERVE = 0, 1, 2, 3
+# Phases of a decision that `play` can play.
+ALL, RESET, ACT, OBSERVE = 0, 1, 2, 3
 
 
 @kernel
@@ -135,15 +135,16 @@ def play(
     mdps: Integers,  # [n]; which of the M to play
     seeds: Words,  # [n, 4]; for the agent
     noise: Words,  # [n]; keys of the environment's noise
-    part: int,  # WHOLE, RESET, ACT or OBSERVE
+    phase: int,  # ALL, RESET, ACT or OBSERVE
     record: Record,
 ) -> None:
-    """Play WHOLE trajectories. The environment's own step is not timed.
+    """Play trajectories. The environment's own step is not timed.
 
-    For callers that play step by step, it plays one other part of the record's only decision, which
-    reads its state, action, next state and reward from the record.
+    For callers that play step by step, a single phase of the record's only decision is played; its
+    state, action, next state and reward are read from the record. One loop for both is compiled
+    once.
     """
-    whole = part == WHOLE
+    whole = phase == ALL
     for i in range(len(mdps)):
         if whole:
             copy_vector(env.probability, probabilities[mdps[i]])
@@ -152,10 +153,10 @@ def play(
         x = record.states[i, 0]
         processor = cpu_time()
         before = wall_time()
-        if whole or part == RESET:
+        if whole or phase == RESET:
             reset_known(agent, env, x)
         for t in range(record.actions.shape[1]):
-            u = act(agent, x) if whole or part == ACT else record.actions[i, t]
+            u = act(agent, x) if whole or phase == ACT else record.actions[i, t]
             chosen = wall_time()
             if whole:
                 y, r = environment.step(env, noise[i], x, u)
@@ -165,7 +166,7 @@ def play(
             record.rewards[i, t] = r
             record.states[i, t + 1] = y
             stepped = wall_time()
-            if whole or part == OBSERVE:
+            if whole or phase == OBSERVE:
                 observe(agent, x, u, y, r)
             after = wall_time()
             record.nanoseconds[i, t] = (chosen - before) + (after - stepped)
@@ -191,27 +192,27 @@ _NO_SEED = np.zeros((1, 4), np.uint64)
 _NO_NOISE = np.zeros(1, np.uint64)
 
 
-def _play_part(
-    part: int, agent: Any, x: int, u: int, y: int, r: float, env: Environment = _NO_MDP
+def _play_phase(
+    phase: int, agent: Any, x: int, u: int, y: int, r: float, env: Environment = _NO_MDP
 ) -> Record:
-    """Play one part of a decision; return its record."""
+    """Play one phase of a decision; return its record."""
     record = Record.empty(1, 1, 0)
     record.states[0] = x, y
     record.actions[0], record.rewards[0] = u, r
-    play(agent, env, _NO_PROBABILITIES, _ONE_MDP, _NO_SEED, _NO_NOISE, part, record)
+    play(agent, env, _NO_PROBABILITIES, _ONE_MDP, _NO_SEED, _NO_NOISE, phase, record)
     return record
 
 
 def reset_once(agent: Any, x: int, env: Environment = _NO_MDP) -> None:
     """`reset_known`, for callers in Python; agents that are not shown the MDP need no `env`."""
-    _play_part(RESET, agent, x, 0, 0, 0.0, env)
+    _play_phase(RESET, agent, x, 0, 0, 0.0, env)
 
 
 def act_once(agent: Any, x: int) -> int:
     """`act`, for callers in Python."""
-    return int(_play_part(ACT, agent, x, 0, 0, 0.0).actions[0, 0])
+    return int(_play_phase(ACT, agent, x, 0, 0, 0.0).actions[0, 0])
 
 
 def observe_once(agent: Any, x: int, u: int, y: int, r: float) -> None:
     """`observe`, for callers in Python."""
-    _play_part(OBSERVE, agent, x, u, y, r)
+    _play_phase(OBSERVE, agent, x, u, y, r)

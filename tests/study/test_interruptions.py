@@ -256,6 +256,7 @@ def test_a_full_disk(tmp_path: Path, shell: Shell) -> None:
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)], check=True)
     try:
+        assert shell("run", write_study(tmp_path, TINY), "-r", disk / "out").code == 0
         large = "horizon = 99\ntrajectories_per_mdp = 3000\n"
         large = f'[[experiments]]\ntest = "GDL"\n{large}'
         done = shell("run", write_study(tmp_path, TINY + large), "-r", disk / "out")

@@ -17,6 +17,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 import brlbench as bb
 from helpers.run_page import blocks
 from helpers.shared import made_once
+from helpers.sizes import sizes
 
 pytestmark = pytest.mark.slow  # the site is built first
 
@@ -155,8 +156,9 @@ def test_the_gallery_shows_every_plot() -> None:
         assert (DOCS / picture).exists()
 
 
-def test_pages_fit_the_screen(site: Path, browser: "Chrome") -> None:
-    """Narrow and wide; each page is loaded once, in a dark browser."""
+@pytest.mark.parametrize("widths", sizes([400], [400, 1400]))
+def test_pages_fit_the_screen(site: Path, browser: "Chrome", widths: list[int]) -> None:
+    """Each page is loaded once, in a dark browser."""
     show(browser, 400, "dark")
     browser.get((site / "index.html").as_uri())
     browser.execute_script("localStorage.clear()")  # of other tests
@@ -164,10 +166,11 @@ def test_pages_fit_the_screen(site: Path, browser: "Chrome") -> None:
     for path in site.rglob("*.html"):
         if path.name == "404.html":
             continue
-        show(browser, 400, "dark")
+        show(browser, widths[0], "dark")
         browser.get(path.as_uri())
-        for width in (400, 1400):
-            show(browser, width, "dark")
+        for width in widths:
+            if width != widths[0]:
+                show(browser, width, "dark")
             try:  # widths change step by step
                 WebDriverWait(browser, PATIENCE, POLL).until(
                     lambda shown: shown.execute_script(SHOWN) == [True, "slate", []]

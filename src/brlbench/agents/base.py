@@ -26,7 +26,11 @@ OnProgress = Callable[[int, int], None]
 
 
 class Agent(Protocol):
-    """The methods that a user writes. Optional: `save() -> dict` and `load(dict)`, and a `name`.
+    """The methods that a user writes.
+
+    Optional: `save() -> dict` and `load(dict)`, a `name`, a dict `parameters` that results show,
+    `start_known(mdp, state, rng)` instead of `start` for agents that are told the MDP, and
+    `with_progress(on_progress)`, which returns an agent whose training reports its progress.
 
     The prior and the task are the agent's own copies: changing them affects no other agent.
     """

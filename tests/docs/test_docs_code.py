@@ -47,9 +47,9 @@ SMALLER = {
         ("reproduction/results.parquet --f", f"{ROOT / 'reproduction/arithmetic.parquet'} --f"),
         ("reproduction/results.parquet", str(ROOT / "reproduction/results.parquet")),
     ],
-    "tutorials/compiled-agent.md": [
-        # Between agents of users and others, a worker starts anew, and compiles again.
-        ('\n[[agents]]\nalgorithm = "epsilon-greedy"\nparameters.epsilon = 0.0\n', ""),
+    "tutorials/paper.md": [
+        ("for epsilon in 0 0.3", "for epsilon in 0"),
+        ("--mdps 200", "--mdps 20"),
     ],
     "tutorials/slurm.md": [
         ('partition = "batch"', 'partition = "main"'),
@@ -61,6 +61,13 @@ SMALLER = {
 }  # fmt: skip
 
 
+# Their studies run in this process, which has compiled the agents; those of others in workers.
+IN_PROCESS = {
+    "racing.md",
+    "reproduction.md",
+    "tutorials/compiled-agent.md",
+    "tutorials/notebook.md",
+}
 DEMOS = {"index.md": "demo-results", "statistics.md": "results", "time-budgets.md": "results"}
 
 
@@ -87,6 +94,8 @@ def test_code_runs(
         request.getfixturevalue("slurm")
     if name == "original-files.md":
         write_examples(tmp_path)
+    if name in IN_PROCESS:
+        request.getfixturevalue("in_process")
     if name in DEMOS:
         shutil.copytree(request.getfixturevalue("demo"), tmp_path / DEMOS[name])
     monkeypatch.chdir(tmp_path)

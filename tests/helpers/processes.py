@@ -31,10 +31,11 @@ PATIENCE = 300.0  # seconds, after which a test hangs for sure
 
 def wait_for(condition: Callable[[], object]) -> None:
     """Return as soon as a condition holds."""
-    deadline = time.monotonic() + PATIENCE
+    deadline, pause = time.monotonic() + PATIENCE, 0.01
     while not condition():
         assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(1.2 * pause, 0.2)  # asking can cost a process
 
 
 def when(condition: Callable[[], object], action: Callable[[], object]) -> None:

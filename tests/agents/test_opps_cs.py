@@ -174,9 +174,9 @@ def trained(prior: str = "GC", task: Task = TASK, **given: Any) -> OppsCs:
     [
         ("epsilon-greedy", ["epsilon"], "EpsilonGreedy"),
         # What searches with these takes long to compile.
-        pytest.param("soft-max", ["tau"], "SoftMax", marks=pytest.mark.slow),
+        pytest.param("soft-max", ["tau"], "SoftMax", marks=pytest.mark.exhaustive),
         pytest.param("vdbe", ["sigma", "delta", "initial_epsilon"], "Vdbe", marks=pytest.mark.slow),
-        pytest.param("bonus", ["beta", "spread", "decay"], "Bonus", marks=pytest.mark.slow),
+        pytest.param("bonus", ["beta", "spread", "decay"], "Bonus", marks=pytest.mark.exhaustive),
         pytest.param(WEIGHTED, ["w"], "Formula", marks=pytest.mark.slow),
     ],
 )
@@ -283,7 +283,7 @@ def test_progress() -> None:
     assert told == [(5, 20), (10, 20), (15, 20), (20, 20)]
 
 
-@pytest.mark.parametrize("strategy", ["soft-max", WEIGHTED])
+@pytest.mark.parametrize("strategy", ["vdbe", WEIGHTED])
 def test_save_and_load(strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = Experiment("uniform:GDL", "GDL", num_mdps=5, horizon=30, seed=1)
     agent = OppsCs(strategy=strategy, evaluations=5, mdps_per_evaluation=5)

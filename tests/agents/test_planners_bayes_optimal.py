@@ -28,7 +28,7 @@ LARGEST_ERROR = 0.004  # of the Bayes-optimal value
 # Priors, discounts and horizons of searches from the root.
 ROOTS = thinned(
     [(name, *task) for name in PRIORS for task in ((0.8, 5), (0.95, 4))],
-    usual=[("uniform", 0.8, 5), ("chain", 0.95, 4)],
+    usual=[("chain", 0.95, 4)],
 )
 
 

@@ -92,7 +92,7 @@ def make_all_again(agent: Bfs3, n: int, level: int) -> int:
                         fsss.make_again(
                             tree, belief, agent.constants, outcome, level + 1, agent.rng
                         )
-                    make_all_again(agent, outcome.child, level + 1)
+                    make_all_again(agent, outcome.child + 0, level + 1)  # 64 bits
                     path_belief.take_back(belief, edge.pair, outcome.entry)
     return 0
 

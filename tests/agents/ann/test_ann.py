@@ -132,7 +132,7 @@ def test_no_more_is_lost_than_imitation_loses(problem: str) -> None:
     "teacher",
     thinned(
         ["psrl(every=5)", "formula(formula=max(Qmean, Qself))", "ann(mdps=4, patience=1)"],
-        usual=["psrl(every=5)", "ann(mdps=4, patience=1)"],
+        usual=["ann(mdps=4, patience=1)"],
     ),
 )
 def test_any_agent_can_teach(teacher: str) -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 QUICK_MODULES = (  # of tests/agents: those that compile little or nothing
-    *("test_contract", "test_registry", "test_formulas", "test_formula_sets"),
+    *("test_contract", "test_registry"),
     *("test_random", "test_optimal", "test_epsilon_greedy", "test_soft_max"),
 )
 CORES = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None

@@ -15,7 +15,7 @@ from ..agents.base import Task
 from ..errors import InvalidInput, short
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.mdp import MDP, check_discount
-from ..mdps.sparse import Floats
+from ..mdps.sparse import Floats, Integers
 from ..memory import check_memory
 from ..problems import distribution
 from ..streams import Words
@@ -28,8 +28,8 @@ BYTES_PER_TRAJECTORY = 64  # for its return, its times and its seeds
 _BYTES_PER_DECISION = 128  # of a trajectory, while it is played, with what agents count
 DRAWN = "drawn"
 """The origin of MDPs that depend on the test distribution, the seed and their number alone."""
-ARGUMENTS = ("num_mdps", "discount", "horizon", "seed", "trajectories_per_mdp", "deadline")
-"""Arguments that, with distributions and MDPs, make an experiment again."""
+ARGUMENTS = ("num_mdps", "discount", "horizon", "trajectories_per_mdp", "seed", "deadline")
+"""The arguments of an experiment that are numbers."""
 
 
 class Experiment:
@@ -89,13 +89,9 @@ class Experiment:
         self.origin = origin if origin or mdps is not None else DRAWN
 
     def _check_memory(self) -> None:
-        """Raise if there are more or longer trajectories than fit in memory."""
-        mdps, per_mdp = self.num_mdps, self.trajectories_per_mdp
-        check_memory(
-            mdps * per_mdp * BYTES_PER_TRAJECTORY,
-            f"num_mdps = {short(mdps)} with trajectories_per_mdp = {short(per_mdp)}",
-            "play fewer",
-        )
+        mdps, per_mdp = short(self.num_mdps), short(self.trajectories_per_mdp)
+        what = f"num_mdps = {mdps} with trajectories_per_mdp = {per_mdp}"
+        check_memory(self.num_trajectories * BYTES_PER_TRAJECTORY, what, "play fewer")
         check_horizon(self.horizon)
 
     def _check_mdps(self, mdps: Floats) -> Floats:
@@ -105,12 +101,14 @@ class Experiment:
         return _read_only(np.ascontiguousarray(mdps).reshape(shape))
 
     def replace(self, **changes: Any) -> "Experiment":
-        """The same experiment, with the same MDPs, but another horizon or deadline."""
-        settings = {name: getattr(self, name) for name in ARGUMENTS}
-        mdps = self.probabilities if self.holds_mdps else None
-        return Experiment(
-            self.prior, self.test, **{**settings, **changes}, mdps=mdps, origin=self.origin
-        )
+        """The same experiment with other arguments; with the same MDPs unless others are given."""
+        mdps = self.probabilities if self.holds_mdps and "mdps" not in changes else None
+        settings = {**self.arguments(), "mdps": mdps, "origin": self.origin, **changes}
+        return Experiment(self.prior, self.test, **settings)
+
+    def arguments(self) -> dict[str, Any]:
+        """Arguments that, with distributions and MDPs, make the experiment again."""
+        return {name: getattr(self, name) for name in ARGUMENTS}
 
     def __repr__(self) -> str:
         return (
@@ -174,6 +172,11 @@ class Experiment:
         keys = streams.keys(names, self.numbers_of(range(self.num_trajectories)))
         return streams.first_words(keys)[:, 0].copy()
 
+    def mdps_of(self, trajectories: range) -> tuple[Floats, Integers]:
+        """The MDPs [n, E] of consecutive trajectories, and each trajectory's place among them."""
+        mdps = np.asarray(trajectories) // self.trajectories_per_mdp
+        return self.probabilities_of(range(mdps[0], mdps[-1] + 1)), mdps - mdps[0]
+
     def numbers_of(self, trajectories: range) -> Iterator[tuple[int, int]]:
         """The MDP of each trajectory, and the trajectory's number within that MDP."""
         return (divmod(index, self.trajectories_per_mdp) for index in trajectories)
@@ -186,12 +189,7 @@ class Experiment:
             "prior_digest": self.prior.digest,
             "test": self.test.name,
             "test_digest": self.test.as_prior().digest,
-            "num_mdps": self.num_mdps,
-            "discount": self.discount,
-            "horizon": self.horizon,
-            "trajectories_per_mdp": self.trajectories_per_mdp,
-            "seed": self.seed,
-            "deadline": self.deadline,
+            **self.arguments(),
             "origin": self.origin,
         }
 

@@ -30,6 +30,7 @@ from ..mdps.sparse import Floats, Integers
 from ..problems import frozen
 from ..results.adjusted import LEAST_MDPS, StartValues
 from ..results.schema import NUM_BASELINES
+from ..schemas import parse_table
 from .experiment import Experiment
 
 if TYPE_CHECKING:  # importing kernels takes long
@@ -60,21 +61,15 @@ def can_adjust(experiment: Experiment) -> bool:
     return experiment.num_mdps >= LEAST_MDPS and num_baselines(experiment) > 0
 
 
-def measure_luck(record: "Record", experiment: Experiment, mdps: Integers) -> None:
-    """Fill in the luck of trajectories, played in the MDPs [n] given."""
+def measure_luck(record: "Record", experiment: Experiment, trajectories: range) -> None:
+    """Fill in the luck of some consecutive trajectories."""
     from ..builders import model
     from ..kernels import luck
 
-    if record.noise.shape[1] == 0:
-        return
-    numbers = range(int(mdps[0]), int(mdps[-1]) + 1)
-    luck.measure(
-        model.build_environment(experiment.test),
-        _baselines(experiment),
-        experiment.probabilities_of(numbers),
-        mdps - numbers.start,
-        record,
-    )
+    if record.noise.shape[1] > 0:
+        environment = model.build_environment(experiment.test)
+        mdps = experiment.mdps_of(trajectories)
+        luck.measure(environment, _baselines(experiment), *mdps, record)
 
 
 _known: dict[str, StartValues] = {}
@@ -103,40 +98,30 @@ def find_start_values(experiment: Experiment, on_drawn: OnDrawn | None = None) -
 
     Shipped values are always used, whatever their precision, so that everyone uses the same.
     """
-    values = known_start_values(experiment) or _read_cached(experiment)
-    is_shipped = start_values_key(experiment) in _shipped()
-    if values is None or not (is_shipped or values.num_mdps >= enough_mdps(experiment)):
-        values = estimate_start_values(experiment, enough_mdps(experiment), on_drawn)
-        _cache(experiment, values)
-    remember_start_values(experiment, values)
+    name, enough = start_values_key(experiment), enough_mdps(experiment)
+    if name in _shipped():
+        return _shipped()[name]
+    folder = cache_folder("start-values")
+    path = folder and folder / f"{name}.json"
+    values = _known.get(name) or _read_cached(path)
+    if values is None or values.num_mdps < enough:
+        values = estimate_start_values(experiment, enough, on_drawn)
+        if path is not None:
+            with suppress(StoreError):  # no room: estimated again the next time
+                atomic_write(path, json.dumps(vars(values)).encode(), overwrite=True)
+    _known[name] = values
     return values
 
 
 @cache
 def _shipped() -> dict[str, StartValues]:
-    return {
-        name: StartValues.read(content)
-        for name, content in parse_json(SHIPPED.read_bytes()).items()
-    }
+    return parse_table(dict[str, StartValues], parse_json(SHIPPED.read_bytes()))
 
 
-def _file(experiment: Experiment) -> Path | None:
-    folder = cache_folder("start-values")
-    return None if folder is None else folder / f"{start_values_key(experiment)}.json"
-
-
-def _read_cached(experiment: Experiment) -> StartValues | None:
-    path = _file(experiment)
+def _read_cached(path: Path | None) -> StartValues | None:
     with suppress(StoreError, ValueError):  # absent or damaged: estimated again
-        return None if path is None else StartValues.read(parse_json(read_bytes(path)))
+        return None if path is None else parse_table(StartValues, parse_json(read_bytes(path)))
     return None
-
-
-def _cache(experiment: Experiment, values: StartValues) -> None:
-    path = _file(experiment)
-    if path is not None:
-        with suppress(StoreError):  # no room: estimated again the next time
-            atomic_write(path, json.dumps(vars(values)).encode(), overwrite=True)
 
 
 def estimate_start_values(

@@ -135,7 +135,7 @@ def play(agent: Agent, experiment: Experiment, part: Part, meter: Meter | None =
             _check_played(agent, experiment, part, record)
     else:
         record = _play_python(agent, experiment, part, meter)
-    measure_luck(record, experiment, np.arange(*part) // experiment.trajectories_per_mdp)
+    measure_luck(record, experiment, range(*part))
     return record
 
 
@@ -154,12 +154,6 @@ def _keys(agent: Agent, experiment: Experiment, part: Part) -> Words:
     return streams.keys(names, experiment.numbers_of(range(*part)))
 
 
-def _mdps(experiment: Experiment, part: Part) -> range:
-    """The MDPs that the trajectories of a part are played in."""
-    each = experiment.trajectories_per_mdp
-    return range(part.first // each, (part.end - 1) // each + 1)
-
-
 def play_compiled(
     agent: CompiledAgent, experiment: Experiment, part: Part, meter: Meter | None = None
 ) -> "Record":
@@ -168,11 +162,9 @@ def play_compiled(
     from ..kernels.loop import trajectory
 
     record = _empty_record(experiment, part)
-    numbers, mdps = _mdps(experiment, part), np.arange(*part) // experiment.trajectories_per_mdp
     arguments = (
         model.build_environment(experiment.test),
-        experiment.probabilities_of(numbers),
-        mdps - numbers.start,
+        *experiment.mdps_of(range(*part)),
         streams.first_words(_keys(agent, experiment, part)),
         experiment.noise_words[part.first : part.end],
         trajectory.ALL,
@@ -182,8 +174,10 @@ def play_compiled(
         with measuring(meter):
             trajectory.play(model.copy(agent.arrays), *arguments)
     except Exception as error:
-        where = f"in MDPs {mdps[0]} to {mdps[-1]}"
-        raise AgentError(f"{describe(agent)[0]} failed {where}: {reason(error)}") from error
+        first, last = (i // experiment.trajectories_per_mdp for i in (part.first, part.end - 1))
+        raise AgentError(
+            f"{describe(agent)[0]} failed in MDPs {first} to {last}: {reason(error)}"
+        ) from error
     return record
 
 
@@ -202,33 +196,26 @@ def _check_played(agent: Agent, experiment: Experiment, part: Part, record: "Rec
 
 def _play_python(agent: Agent, experiment: Experiment, part: Part, meter: Meter | None) -> "Record":
     from ..builders import model
+    from ..kernels.loop import environment
 
     record = _empty_record(experiment, part)
     env = model.build_environment(experiment.test)
-    mdps = _mdps(experiment, part)
-    probabilities = experiment.probabilities_of(mdps)
-    keys = _keys(agent, experiment, part)
-    _warm_up(env, experiment.noise_words[part.first])
+    probabilities, places = experiment.mdps_of(range(*part))
+    noise_words = experiment.noise_words[part.first : part.end]
+    # Compiles the steps of the environment; each trajectory begins anew.
+    environment.step_once(env, noise_words[0], environment.first_state_once(env, noise_words[0]), 0)
     with isolated(agent) as visit:
-        for i, key in enumerate(keys):
+        for i, key in enumerate(_keys(agent, experiment, part)):
             mdp = (part.first + i) // experiment.trajectories_per_mdp
-            env.probability[:] = probabilities[mdp - mdps.start]
+            env.probability[:] = probabilities[places[i]]
             with measuring(meter):
                 # A fresh copy, so that nothing passes from one MDP to the next.
                 fresh = copy_agent(agent)
                 seed_globals(key)
                 rng = np.random.Generator(np.random.Philox(key=key))
-                noise = experiment.noise_words[part.first + i]
-                _play_one(visit, fresh, experiment, env, mdp, rng, noise, record, i)
+                _play_one(visit, fresh, experiment, env, mdp, rng, noise_words[i], record, i)
             del fresh  # before the next copy takes memory
     return record
-
-
-def _warm_up(env: Any, noise: np.uint64) -> None:
-    """Compile the steps of an environment; a trajectory begins anew."""
-    from ..kernels.loop import environment
-
-    environment.step_once(env, noise, environment.first_state_once(env, noise), 0)
 
 
 def _play_one(

@@ -10,12 +10,10 @@ return, removes the bias of estimated coefficients, and makes the interval count
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..mdps.sparse import Floats
-from ..schemas import parse_table
 from .schema import NUM_BASELINES
 from .score import Score
 
@@ -43,11 +41,6 @@ class StartValues:
             raise ValueError("these are no start values")
         if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
             raise ValueError("start values must be finite")
-
-    @classmethod
-    def read(cls, content: Any) -> "StartValues":
-        """Start values from plain data; ValueError if they are none."""
-        return parse_table(cls, content)
 
 
 @dataclass(frozen=True, eq=False)

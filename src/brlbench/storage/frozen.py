@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InvalidInput, StoreError, short
 from ..mdps.sparse import Floats, Integers
 from ..problems.frozen import HASHES, LARGE_HASHES, MOST_MDPS, NUM_MDPS, frozen_file
-from ..protocol.experiment import ARGUMENTS, Experiment, draw_mdps
+from ..protocol.experiment import Experiment, draw_mdps
 from ..values import COUNT, check
 from .experiments import read_experiment
 
@@ -28,7 +28,8 @@ def frozen_set(name: str, num_mdps: int = NUM_MDPS) -> Experiment:
             f"num_mdps = {short(num_mdps)}: the frozen set {name} has at most {MOST_MDPS}"
         )
     whole_set = stored if num_mdps <= NUM_MDPS else _large_set(name, stored)
-    return _with_mdps(whole_set, name, whole_set.probabilities[:num_mdps])
+    mdps = whole_set.probabilities[:num_mdps]
+    return whole_set.replace(num_mdps=num_mdps, mdps=mdps, origin=name)
 
 
 def why_not_frozen(experiment_hash: str, settings: Mapping[str, Any]) -> str:
@@ -69,18 +70,14 @@ def _large_set(name: str, stored: Experiment) -> Experiment:
     """The set with all its MDPs: those in its file, and others drawn now and rounded."""
     drawn = draw_mdps(stored.test, stored.seed, range(NUM_MDPS, MOST_MDPS))
     rounded = round_rows(drawn, stored.test.counts.row_start)
-    large = _with_mdps(stored, name, np.concatenate([stored.probabilities, rounded]))
+    mdps = np.concatenate([stored.probabilities, rounded])
+    large = stored.replace(num_mdps=len(mdps), mdps=mdps)
     if large.hash != LARGE_HASHES[name]:
         raise StoreError(
             f"this machine draws other MDPs than the frozen set {name} has: use at most "
             f"{NUM_MDPS} MDPs, which are stored"
         )
     return large
-
-
-def _with_mdps(experiment: Experiment, name: str, mdps: Floats) -> Experiment:
-    settings = {each: getattr(experiment, each) for each in ARGUMENTS} | {"num_mdps": len(mdps)}
-    return Experiment(experiment.prior, experiment.test, **settings, mdps=mdps, origin=name)
 
 
 def round_rows(probabilities: Floats, row_start: Integers) -> Floats:

@@ -19,7 +19,7 @@ from ..executors.base import Limits, Notify
 from ..mdps.sparse import Floats
 from ..problems import formats
 from ..protocol import machine
-from ..protocol.experiment import ARGUMENTS, Experiment
+from ..protocol.experiment import Experiment
 from ..protocol.footprint import return_free_memory
 from ..protocol.luck import known_start_values, remember_start_values
 from ..protocol.playing import Part, play_part
@@ -29,6 +29,7 @@ from ..results.adjusted import StartValues
 from ..results.files import pack_part, pack_result
 from ..results.result import join
 from ..results.sealed import is_intact
+from ..schemas import parse_table
 from ..storage.agents import pack_agent, unpack_agent
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def pack_experiment(experiment: Experiment) -> bytes:
     content = {
         "prior": formats.to_json(experiment.prior),
         "test": formats.to_json(experiment.test),
-        "settings": {name: getattr(experiment, name) for name in ARGUMENTS},
+        "settings": experiment.arguments(),
         "hash": experiment.hash,
         "mdps": None if mdps is None else mdps.tobytes(),
         "origin": experiment.origin,
@@ -208,5 +209,5 @@ def unpack_experiment(data: bytes) -> Experiment:
             "brlbench and NumPy for both"
         )
     if content["expected"] is not None:
-        remember_start_values(experiment, StartValues.read(content["expected"]))
+        remember_start_values(experiment, parse_table(StartValues, content["expected"]))
     return experiment

@@ -69,78 +69,62 @@ def evaluate(
     name = f"{label_of(*describe(agent), defaults=default_parameters(agent))} on {experiment.name}"
     wanted = False if progress is None and on_played is not None else progress
     with Bar(name, experiment.num_trajectories, "trajectories", wanted) as bar:
-        bar.begin("training")
 
-        def advance(number: int) -> None:
-            bar.advance(number)
+        def advance(part: Part) -> None:
+            bar.advance(part.size)
             if on_played is not None:
-                on_played(number)
+                on_played(part.size)
 
-        return _evaluate(
-            agent, experiment, workers, training, keep_paths, advance, lambda: bar.begin("playing")
-        )
-
-
-def _evaluate(
-    agent: Agent,
-    experiment: Experiment,
-    workers: int,
-    training: Training | None,
-    keep_paths: bool,
-    on_played: OnPlayed,
-    on_trained: Callable[[], None],
-) -> Result:
-    # Other processes get a trained agent as it is: retraining could give a different agent.
-    in_processes = workers > 1 and not isinstance(agent, CompiledAgent)
-    untrained = copy_agent(agent) if in_processes and training is None else None
-    task = (experiment.prior, experiment.task, experiment.seed)
-    if training is None:
-        trained = train(agent, *task)
-    else:
-        trained = TrainedAgent(agent, *task, training)
-        if isinstance(agent, CompiledAgent):
-            warm_up(agent)
-    needs.check_copies(getattr(agent, "arrays", None), workers)
-    on_trained()
-    keep = keeps_decisions(experiment, keep_paths)
-    if workers == 1:
-        return_free_memory()
-        whole = Part(0, experiment.num_trajectories)
-        parts = [
-            play_part(
-                agent, experiment, whole, keep, keep, on_batch=lambda batch: on_played(batch.size)
-            )
-        ]
-    else:
-        played = _play_parallel(trained, untrained, experiment, keep, workers, on_played)
-        parts = sorted(played, key=lambda each: each.part)
+        bar.begin("training")
+        # A trained agent is sent as it is: retraining could give a different agent.
+        is_sent = workers > 1 and not isinstance(agent, CompiledAgent)
+        untrained = copy_agent(agent) if is_sent and training is None else None
+        trained = _trained(agent, experiment, training)
+        needs.check_copies(getattr(agent, "arrays", None), workers)
+        bar.begin("playing")
+        keep = keeps_decisions(experiment, keep_paths)
+        parts = _play(trained, untrained, experiment, keep, workers, advance)
     here = machine.describe()
     return join([make_part(agent, experiment, trained.training, each, here) for each in parts])
 
 
-def _play_parallel(
+def _trained(agent: Agent, experiment: Experiment, training: Training | None) -> TrainedAgent:
+    task = (experiment.prior, experiment.task, experiment.seed)
+    if training is None:
+        return train(agent, *task)
+    if isinstance(agent, CompiledAgent):
+        warm_up(agent)
+    return TrainedAgent(agent, *task, training)
+
+
+def _play(
     trained: TrainedAgent,
     untrained: Agent | None,
     experiment: Experiment,
     keep: bool,
     workers: int,
-    on_played: OnPlayed,
-) -> Iterator[PlayedPart]:
-    """Play all parts; yield each as soon as it is complete."""
-    size = -(-experiment.num_trajectories // (workers * _PARTS_PER_WORKER))
-    parts = list(Part(0, experiment.num_trajectories).divide(size))
-    if isinstance(trained.agent, CompiledAgent):
-        play_all = _play_in_threads(trained.agent, experiment, parts, keep, workers)
+    on_played: Callable[[Part], None],
+) -> list[PlayedPart]:
+    """Play all trajectories, in parts if there are several workers."""
+    agent, whole = trained.agent, Part(0, experiment.num_trajectories)
+    if workers == 1:
+        return_free_memory()
+        return [play_part(agent, experiment, whole, keep, keep, on_batch=on_played)]
+    parts = list(whole.divide(-(-whole.size // (workers * _PARTS_PER_WORKER))))
+    if isinstance(agent, CompiledAgent):
+        play_all = _play_in_threads(agent, experiment, parts, keep, workers)
     else:
         packed = _pack(trained, untrained, experiment)
-        play_all = _play_in_processes(describe(trained.agent)[0], packed, parts, keep, workers)
-    for played in play_all:
-        on_played(played.part.size)
-        yield played
+        play_all = _play_in_processes(describe(agent)[0], packed, parts, keep, workers)
+    played = []
+    for each in play_all:
+        on_played(each.part)
+        played.append(each)
+    return sorted(played, key=lambda each: each.part)
 
 
 def _play_in_threads(
-    agent: Agent, experiment: Experiment, parts: list[Part], keep: bool, workers: int
+    agent: CompiledAgent, experiment: Experiment, parts: list[Part], keep: bool, workers: int
 ) -> Iterator[PlayedPart]:
     executor = ThreadPoolExecutor(workers)
     try:

@@ -67,7 +67,7 @@ def import_files(
     written: list[tuple[Path, Experiment | Result]] = []
     for path, target in zip(runs, targets, strict=True):
         source = open_source(path)
-        run = parse_run(source.lines, str(path))
+        run = parse_run(source.lines)
         origin = f"{ORIGINAL} {run.name} ({encodable(path.name)}, sha256 {source.digest})"
         experiment = experiment_of(run, prior, test, str(path), origin)
         if run.record is None or mdps_only:

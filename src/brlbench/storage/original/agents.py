@@ -37,8 +37,8 @@ def parse_agent(lines: Lines) -> OriginalAgent:
     algorithm, parse = _KINDS[kind]
     lines.whole("the number of its values")
     parameters = parse(lines)
-    if kind == _LEARNED:
-        parameters["rate"] = _first_rate(name)
+    if "rate" in parameters:  # the first rate of a network, which only its name keeps
+        parameters["rate"] = name.split(", ")[1] if ", " in name else None
     if algorithm == "optimal":  # a reference here and there, so under one name
         return OriginalAgent(name, algorithm, {"library": ORIGINAL.rstrip(":")}, seconds)
     return OriginalAgent(name, ORIGINAL + algorithm, parameters, seconds)
@@ -137,13 +137,6 @@ def _ann(lines: Lines) -> Parameters:
     }
 
 
-def _first_rate(name: str) -> str | None:
-    """The learning rate of a network at first, which only its name keeps: its second number."""
-    numbers = name.split(", ")
-    return numbers[1] if len(numbers) > 1 else None
-
-
-_LEARNED = "SLAgent"  # the base class of the only kind
 _KINDS: dict[str, tuple[str, Callable[[Lines], Parameters]]] = {
     "RandomAgent": ("random", _plain()),
     "OptimalAgent": ("optimal", _plain()),
@@ -158,5 +151,5 @@ _KINDS: dict[str, tuple[str, Callable[[Lines], Parameters]]] = {
     "BEBAgent": ("beb", _plain(beta=float)),
     "OPPSDSAgent": ("opps-ds", _opps_ds),
     "OPPSCSAgent": ("opps-cs", _opps_cs),
-    _LEARNED: ("ann", _ann),
+    "SLAgent": ("ann", _ann),
 }

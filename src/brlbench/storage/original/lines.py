@@ -20,18 +20,18 @@ class Lines:
 
     def __init__(self, lines: Sequence[bytes], source: str, before: int = 0) -> None:
         """Start at the first line; `before` of the file's lines precede it."""
-        self._lines, self._source, self._before = lines, source, before
+        self._lines, self._before, self.source = lines, before, source
         self._at = 0
 
     def damage(self, what: str) -> StoreError:
         """The error that names the last line that was read."""
-        return StoreError(f"{self._source} is damaged: line {self._before + self._at} {what}")
+        return damaged(self.source, f"line {self._before + self._at} {what}")
 
     def text(self, what: str) -> str:
         """The next line."""
         if self._at >= len(self._lines):
             number = self._before + len(self._lines)
-            raise StoreError(f"{self._source} is damaged: it ends at line {number}, before {what}")
+            raise damaged(self.source, f"it ends at line {number}, before {what}")
         self._at += 1
         try:
             return self._lines[self._at - 1].removesuffix(b"\r").decode()
@@ -58,8 +58,7 @@ class Lines:
 
     def header(self, name: str, size: int | None = None) -> int:
         """The name of a class and the number of its values, which must be `size` if given."""
-        text = self.text(f"the name {name}")
-        if text.strip() != name:
+        if (text := self.text(f"the name {name}")).strip() != name:
             raise self.damage(f"is {short(text)}, must be {name!r}")
         announced = self.whole(f"the number of values of {name}")
         if size is not None and announced != size:
@@ -91,7 +90,7 @@ class Lines:
         if length:
             self._at = start
             raise self.damage(f"is not the length of {what}")
-        return Lines(self._lines[start : self._at], self._source, self._before + start)
+        return Lines(self._lines[start : self._at], self.source, self._before + start)
 
     @property
     def is_empty(self) -> bool:
@@ -107,4 +106,9 @@ class Lines:
     def end(self) -> None:
         """Raise if something is left."""
         if self.words():
-            raise StoreError(f"{self._source} is damaged: something follows where it should end")
+            raise damaged(self.source, "something follows where it should end")
+
+
+def damaged(source: str, why: str) -> StoreError:
+    """The error that a file can't be read."""
+    return StoreError(f"{source} is damaged: {why}")

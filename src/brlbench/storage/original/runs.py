@@ -15,7 +15,7 @@ from ...mdps.sparse import Floats, Integers
 from ...problems.formats.original import Numbers, parse_numbers
 from ...protocol.experiment import Experiment
 from ..experiments import check_probabilities
-from .lines import Lines
+from .lines import Lines, damaged
 
 _VALUES = 8  # of an experiment, besides its MDPs and trajectories
 _REWARD_DIGITS = 1e-12  # files have 15 digits
@@ -41,13 +41,13 @@ class Run(NamedTuple):
     record: Record | None
 
 
-def parse_run(lines: Lines, source: str) -> Run:
+def parse_run(lines: Lines) -> Run:
     """Read an experiment or a result."""
     lines.header("Serializable", 0)
     announced = lines.header("IExperiment")
     name = lines.text("the experiment's name")
     num_mdps = lines.whole("the number of MDPs", least=1)
-    mdps = [_parse_mdp(lines.block(f"MDP {i}"), source) for i in range(num_mdps)]
+    mdps = [_parse_mdp(lines.block(f"MDP {i}")) for i in range(num_mdps)]
     per_mdp = lines.whole("the number of simulations per MDP", least=1)
     seconds = lines.number("the time elapsed, in milliseconds") / 1000
     lines.whole("whether trajectories are saved")
@@ -55,11 +55,9 @@ def parse_run(lines: Lines, source: str) -> Run:
         _parse_record(lines.block(f"trajectory {i}"))
         for i in range(lines.whole("the number of trajectories"))
     ]
-    if announced != _VALUES + num_mdps + len(records):
-        raise StoreError(
-            f"{source} is damaged: it announces {announced} values, must be "
-            f"{_VALUES + num_mdps + len(records)} for its MDPs and trajectories"
-        )
+    if announced != (number := _VALUES + num_mdps + len(records)):
+        why = f"it announces {announced} values, must be {number} for its MDPs and trajectories"
+        raise damaged(lines.source, why)
     rewards = [
         lines.rows(lines.whole("the number of rewards"), 1, f"rewards of trajectory {i}")
         for i in range(lines.whole("the number of lists of rewards"))
@@ -71,15 +69,15 @@ def parse_run(lines: Lines, source: str) -> Run:
     lines.whole("whether simulations are safe")
     lines.end()
     run = Run(name, mdps, per_mdp, discount, horizon, None)
-    return run._replace(record=_joined(run, records or rewards, seconds, source))
+    return run._replace(record=_joined(run, records or rewards, seconds, lines.source))
 
 
-def _parse_mdp(lines: Lines, source: str) -> Numbers:
+def _parse_mdp(lines: Lines) -> Numbers:
     lines.header("Serializable", 0)
     lines.header("IMDP", 1)
     lines.text("the MDP's name")
     announced = lines.header("MDP")
-    return parse_numbers(lines.words(), str(announced), source)
+    return parse_numbers(lines.words(), str(announced), lines.source)
 
 
 def _parse_record(lines: Lines) -> Floats:
@@ -104,10 +102,8 @@ def _joined(run: Run, trajectories: list[Floats], seconds: float, source: str) -
     if lengths <= {0}:
         return None
     if len(trajectories) != num_mdps * per_mdp or not lengths <= {0, horizon}:
-        raise StoreError(
-            f"{source} is damaged: it must have {num_mdps * per_mdp} trajectories of {horizon} "
-            "decisions"
-        )
+        why = f"it must have {num_mdps * per_mdp} trajectories of {horizon} decisions"
+        raise damaged(source, why)
     if 0 in lengths:
         number = sum(len(rows) > 0 for rows in trajectories)
         raise StoreError(
@@ -128,9 +124,7 @@ def _path(rows: Floats, run: Run, source: str) -> tuple[Integers, Integers]:
     ends = [num_states, num_actions, num_states]
     is_sound = (path == np.floor(path)).all() and (path >= 0).all() and (path < ends).all()
     if not is_sound or (path[..., 1:, 0] != path[..., :-1, 2]).any():
-        raise StoreError(
-            f"{source} is damaged: its trajectories have states or actions that no MDP leads to"
-        )
+        raise damaged(source, "its trajectories have states or actions that no MDP leads to")
     whole = path.astype(np.int64)
     states = np.concatenate([whole[..., 0], whole[..., -1:, 2]], axis=-1)
     return states, np.ascontiguousarray(whole[..., 1])
@@ -146,9 +140,6 @@ def experiment_of(
     mdps = np.array([mdp.weights[states, actions, test.counts.next_state] for mdp in run.mdps])
     try:
         check_probabilities(mdps, test.counts.row_start)
-    except ValueError as error:
-        raise StoreError(f"{source} is damaged: {error}") from None
-    try:
         return Experiment(
             prior,
             test,
@@ -161,6 +152,8 @@ def experiment_of(
         )
     except InvalidInput as error:
         raise InvalidInput(f"{source}: {error}") from None
+    except ValueError as error:
+        raise damaged(source, str(error)) from None
 
 
 def _check_fit(mdp: Numbers, test: FlatDirichlet, which: str) -> None:

@@ -37,8 +37,7 @@ class Population(NamedTuple):
     @classmethod
     def of(cls, result: bb.Result) -> "Population":
         """The MDPs of a result; in the population, noise has mean zero."""
-        assert result.noise is not None and result.start_values is not None
-        noise, start = result.noise.mean(axis=1), result.start_values.mean(axis=1)
+        noise, start = (result.by_mdp(each).mean(axis=1) for each in ("noise", "start_values"))
         covariance = np.zeros((start.shape[1],) * 2).tolist()
         exact = StartValues(start.mean(axis=0).tolist(), covariance, len(start))
         return cls(result.returns, noise - noise.mean(axis=0), start, exact)

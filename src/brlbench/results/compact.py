@@ -17,14 +17,13 @@ from .adjusted import Adjusted
 from .learning import Learning
 from .result import MachineTable, Settings, Stopped
 from .schema import MEASURED, SUMMARISED, TIMES
-from .sealed import Parse, pack_table, parse_parquet, read_table, reading
+from .sealed import COLUMN_TYPES, Parse, pack_table, parse_parquet, read_table, reading
 from .summary import Summary
 from .times import KNOWN_FEATURES
 
 ENTRY_SUFFIX = ".entry.parquet"
 
 _MOST_LEARNT = 1e30  # pages show single precision
-_TYPES = {int: pl.Int64, float: pl.Float64}
 _TIMES = {name: MEASURED[name] for name in TIMES.values()}
 _NUMBERS = _TIMES | SUMMARISED
 _REQUIRED = [TIMES[feature] for feature in ("offline", *KNOWN_FEATURES)]
@@ -75,13 +74,13 @@ def write_summaries(
         for summary in summaries
     ]
     # Of empty lists or numbers alone, Polars would make a type that readers refuse.
-    kinds: dict[str, Any] = {name: _TYPES[each.summary_kind] for name, each in _NUMBERS.items()}
-    kinds |= dict.fromkeys(("returns", "adjusted", "learning"), pl.List(pl.Float64))
-    columns = {
-        name: pl.Series([row[name] for row in rows], dtype=kinds.get(name)) for name in rows[0]
+    kinds: dict[str, Any] = {
+        **dict.fromkeys(("returns", "adjusted", "learning"), pl.List(pl.Float64)),
+        **{name: COLUMN_TYPES[each.summary_kind] for name, each in _NUMBERS.items()},
     }
+    table = pl.DataFrame(rows, schema_overrides=kinds, infer_schema_length=None)
     headers = [header._asdict() for header, _ in experiments]
-    packed = pack_table("compact", columns, {"experiments": headers, **metadata})
+    packed = pack_table("compact", table, {"experiments": headers, **metadata})
     atomic_write(path, packed, overwrite)
 
 

@@ -12,10 +12,8 @@ from ..files import atomic_write
 from ..schemas import parse_table
 from .result import Header, Result, Stopped
 from .schema import COLUMNS
-from .sealed import pack_table, read_table, reading
+from .sealed import COLUMN_TYPES, pack_table, read_table, reading
 from .times import KNOWN_FEATURES, ONLINE_FEATURES
-
-_TYPES = {int: pl.Int64, float: pl.Float64}
 
 
 def write_result(
@@ -30,12 +28,12 @@ def pack_result(result: Result, keep_paths: bool = False) -> bytes:
     frame = result.to_polars()
     if not keep_paths:
         frame = frame.select(name for name in frame.columns if not COLUMNS[name].is_path)
-    return pack_table("result", frame.to_dict(), _metadata(result))
+    return pack_table("result", frame, _metadata(result))
 
 
 def pack_part(part: Result) -> bytes:
     """A part of a result as the content of a file."""
-    return pack_table("part", part.to_polars().to_dict(), _metadata(part))
+    return pack_table("part", part.to_polars(), _metadata(part))
 
 
 def _metadata(result: Result) -> dict[str, Any]:
@@ -92,7 +90,7 @@ def _check_table(table: pl.DataFrame, settings: dict[str, Any]) -> None:
     for name, quantity in COLUMNS.items():
         if name not in table.columns:
             continue
-        width, kind = quantity.axis.width(horizon), _TYPES[quantity.kind]
+        width, kind = quantity.axis.width(horizon), COLUMN_TYPES[quantity.kind]
         if table.schema[name] != (kind if width is None else pl.Array(kind, width)):
             raise ValueError(f"column {name} has type {table.schema[name]}")
         if isfinite(quantity.least) or isfinite(quantity.most):

@@ -173,16 +173,6 @@ class Result(Header):
         """The actions [N, K, T]; None if paths are not kept."""
         return self.by_mdp("actions") if "actions" in self.columns else None
 
-    @property
-    def noise(self) -> Floats | None:
-        """The luck [N, K, F] within trajectories; None if it was not measured."""
-        return self.by_mdp("noise") if "noise" in self.columns else None
-
-    @property
-    def start_values(self) -> Floats | None:
-        """The baselines' values [N, K, F] of the MDPs; None if they were not computed."""
-        return self.by_mdp("start_values") if "start_values" in self.columns else None
-
     def to_polars(self) -> "polars.DataFrame":
         """A table with one row per trajectory, and the columns of a result's file."""
         import polars
@@ -271,14 +261,13 @@ class Result(Header):
         An InvalidInput if there is none; `can_be_adjusted` tells.
         """
         expected = self.expected_start_values
-        if expected is None or self.noise is None or self.start_values is None:
+        if expected is None:
             raise InvalidInput(
                 f"{self.label} on {self.settings['name']} has no adjusted score: it takes at least "
                 f"{LEAST_MDPS} MDPs, and a problem that is not too large"
             )
-        return adjust(
-            self.returns, self.noise.mean(axis=1), self.start_values.mean(axis=1), expected
-        )
+        noise, start_values = (self.by_mdp(name) for name in ("noise", "start_values"))
+        return adjust(self.returns, noise.mean(axis=1), start_values.mean(axis=1), expected)
 
     @property
     def can_be_adjusted(self) -> bool:

@@ -38,7 +38,8 @@ FORMAT = 1
 _KEY = "brlbench"
 _SEAL = "brlbench-sha256:"
 OPEN_SEAL = _SEAL + 64 * "0"  # where the digest goes, once the rest is known
-_TYPES = (pl.Int64, pl.Float64, pl.String, pl.Null)  # of columns, or of their lists
+COLUMN_TYPES = {int: pl.Int64, float: pl.Float64}
+_TYPES = (*COLUMN_TYPES.values(), pl.String, pl.Null)  # of columns, or of their lists
 
 Parse = Callable[[bytes], tuple[pl.LazyFrame, str]]
 """Parses a Parquet file into its table and its metadata."""
@@ -58,7 +59,9 @@ def reading(path: Path | str) -> Iterator[None]:
         raise StoreError(f"{path} is damaged, or not a file of brlbench: make it again") from error
 
 
-def pack_table(kind: str, columns: dict[str, Any], metadata: dict[str, Any]) -> bytes:
+def pack_table(
+    kind: str, columns: dict[str, Any] | pl.DataFrame, metadata: dict[str, Any]
+) -> bytes:
     """A table with its metadata as the content of a file."""
     content = json.dumps({"kind": kind, "format": FORMAT, **metadata}, default=_plain)
     header = {_KEY: content, "digest": OPEN_SEAL}

@@ -139,7 +139,7 @@ class Stopping:
         at = group.looks.pop(0)
         known = [read_so_far(self._folder, job) for job in group.jobs]
         adjusts = can_adjust(group.jobs[0].experiment) and all(
-            result is None or result.noise is not None for result in known
+            result is None or "noise" in result.columns for result in known
         )
         scored = [_scored(result, at, adjusts) for result in known]
         stopped: dict[Job, Stopped] = {}

@@ -38,11 +38,11 @@ def num_cores() -> int:
 
 def parse_seconds(text: str, name: str = "duration") -> float:
     """Seconds from a text like 300us, 5 ms, 1.5s, 1m, 2h or 0.25."""
-    match = re.fullmatch(r"\s*([-+.\d]+(?:e[-+]?\d+)?)\s*(\D*?)\s*", text, re.IGNORECASE)
-    try:
-        seconds = float(match[1]) * DURATION_UNITS[match[2].lower()] if match else math.nan
-    except (KeyError, ValueError):
-        seconds = math.nan
+    match = re.fullmatch(
+        r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(\D*?)\s*", text, re.IGNORECASE
+    )
+    unit = DURATION_UNITS.get(match[2].lower()) if match else None
+    seconds = float(match[1]) * unit if match and unit else math.inf
     if not 0 <= seconds < math.inf:
         raise InvalidInput(
             f"{name} = {text!r}: must be a duration like 300us, 5ms, 1.5s, 1m or 2h, "
@@ -99,9 +99,7 @@ def check_names(parameters: Iterable[str], known: Collection[str], what: str) ->
 def import_named(path: str, what: str) -> Any:
     """Import `"module:name"`; the module may be in the current folder.
 
-    Args:
-        path: the module and the name in it.
-        what: what it is to users, such as "agent", for the message if it can't be imported.
+    Messages call it `what`, such as "agent".
     """
     module, _, name = path.partition(":")
     if str(Path.cwd()) not in sys.path:

@@ -88,7 +88,7 @@ def parse_json(text: str | bytes) -> Any:
         content = json.loads(text, object_pairs_hook=_without_doubles)
     except RecursionError:
         raise ValueError(f"it is nested more than {_MAX_DEPTH} levels deep") from None
-    _check_depth(content)
+    _check_depth([content])
     if re.search(r"\\u[dD]", text):
         _check_characters(content)
     return content
@@ -102,19 +102,12 @@ def _check_characters(content: Any) -> None:
         raise ValueError(f"a text has half of a character, {half!r}") from None
 
 
-def _check_depth(content: Any) -> None:
-    level = [content]
-    for _ in range(_MAX_DEPTH):
-        level = [
-            inner
-            for value in level
-            if isinstance(value, dict | list)
-            for inner in (value.values() if isinstance(value, dict) else value)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return
-    raise ValueError(f"it is nested more than {_MAX_DEPTH} levels deep")
+def _check_depth(values: Iterable[Any], depth: int = 0) -> None:
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"it is nested more than {_MAX_DEPTH} levels deep")
+    for value in values:
+        if isinstance(value, dict | list):
+            _check_depth(value.values() if isinstance(value, dict) else value, depth + 1)
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

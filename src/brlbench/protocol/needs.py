@@ -18,13 +18,10 @@ def check(experiment: Experiment, keep_paths: bool = False, workers: int = 1) ->
     total = sum(needs.values())
     if free is not None and total > free:
         most = max(needs, key=needs.__getitem__)
-        remedy = "fewer MDPs or a shorter horizon"
-        if keep_paths:
-            remedy += ", and no keep_paths"
         raise InvalidInput(
             f"{experiment} needs about {format_bytes(total)} of memory "
             f"({format_bytes(needs[most])} for {most}), and {format_bytes(free)} are available: "
-            f"use {remedy}"
+            "use fewer MDPs or a shorter horizon" + (", and no keep_paths" if keep_paths else "")
         )
 
 

@@ -37,14 +37,10 @@ def keeps_decisions(experiment: Experiment, keep_paths: bool) -> bool:
 def rows_of(
     record: "Record", experiment: Experiment, first: int, *, decisions: bool, paths: bool
 ) -> Rows:
-    """Rows of a result's table.
+    """Rows of a result's table, from the record of consecutive trajectories.
 
-    Args:
-        record: the trajectories played.
-        experiment: what they are from.
-        first: the number of the first trajectory.
-        decisions: whether rows have the reward and time of each decision.
-        paths: whether rows have states and actions.
+    With `decisions` they have the reward and time of each decision, with `paths` states and
+    actions.
     """
     numbers = np.arange(first, first + len(record.rewards))
     mdps, trajectories = np.divmod(numbers, experiment.trajectories_per_mdp)
@@ -54,13 +50,15 @@ def rows_of(
         "return": discounted(record.rewards, experiment.discount),
         **record._asdict(),
     }
-    wanted = [each for each in COLUMNS.values() if paths or not each.is_path]
-    histogram = None
-    if not decisions:
-        wanted = [each for each in wanted if not each.of_decisions]
-        histogram = TimeHistogram.of(record.nanoseconds, experiment.deadline)
-    names = [each.name for each in wanted if columns[each.name].size]  # luck may have no baselines
-    return Rows({name: columns[name] for name in names}, histogram)
+    kept = {
+        name: columns[name]
+        for name, each in COLUMNS.items()
+        if (paths or not each.is_path) and (decisions or not each.of_decisions)
+        if columns[name].size  # luck may have no baselines
+    }
+    return Rows(
+        kept, None if decisions else TimeHistogram.of(record.nanoseconds, experiment.deadline)
+    )
 
 
 def make_part(

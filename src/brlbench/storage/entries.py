@@ -67,12 +67,7 @@ def read_entry(
     """Read an entry and its summaries, each with its experiment.
 
     An entry whose texts break the rules is a StoreError if `strict`. Texts must still be escaped
-    where they are shown.
-
-    Args:
-        path: the file.
-        parse: parses it; of strangers' files in another process.
-        strict: whether texts must follow the rules.
+    where they are shown. Files of strangers are parsed in another process.
     """
     _, metadata = read_table(path, "compact", lambda columns: ["experiment"], parse=parse)
     if "entry" not in metadata:
@@ -93,9 +88,8 @@ def problems_of(entry: Entry) -> list[str]:
             problem = wrong_with(text, longest) or ("" if pattern.fullmatch(text) else remedy)
             if problem:
                 problems.append(f"{name} = {short(text)}: {problem}")
-    for name in ("name", "authors", "description", "licence"):
-        if not getattr(entry, name):
-            problems.append(f"{name} is missing: give it")
+    required = ("name", "authors", "description", "licence")
+    problems += [f"{name} is missing: give it" for name in required if not getattr(entry, name)]
     if len(entry.authors) > _MOST_AUTHORS:
         problems.append(
             f"authors has {len(entry.authors)} names: must have at most {_MOST_AUTHORS}"

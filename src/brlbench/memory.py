@@ -41,6 +41,13 @@ def _machine_bytes() -> int:
     return min([machine, *(limit for limit, _ in _limits())])
 
 
+def check_available(needed: int, what: str, remedy: str) -> None:
+    """Raise if something needs more memory than is available."""
+    free = available()
+    if free is not None and needed > free:
+        raise InvalidInput(f"{what}, and {format_bytes(free)} are available: {remedy}")
+
+
 @contextmanager
 def bounded() -> Iterator[None]:
     """Let allocations of more than is available raise MemoryError, where the system can do that.
@@ -108,14 +115,6 @@ def _lines(path: str | Path) -> list[str]:
         return Path(path).read_text().splitlines()
     except OSError:
         return []
-
-
-def format_mebibytes(number: int | None) -> str:
-    """A number of bytes in MiB, with one decimal if it is small; a dash if it is not known."""
-    if number is None:
-        return "\N{EN DASH}"
-    size = number / 2**20
-    return f"{size:.{1 if size < 9.95 else 0}f} MiB"
 
 
 def format_bytes(number: int) -> str:

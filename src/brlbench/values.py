@@ -108,15 +108,14 @@ def text(allowed: str, parse: Callable[[str], object]) -> Kind[str]:
     return Kind(allowed, accepts, str)
 
 
+def _is_interval(value: Any) -> bool:
+    pair = isinstance(value, list | tuple) and len(value) == 2
+    return pair and all(map(_is_number, value)) and value[0] <= value[1]
+
+
 def _are_intervals(value: Any) -> bool:
     named = isinstance(value, dict) and len(value) > 0 and all(isinstance(n, str) for n in value)
-    return named and all(
-        isinstance(pair, list | tuple)
-        and len(pair) == 2
-        and all(map(_is_number, pair))
-        and pair[0] <= pair[1]
-        for pair in value.values()
-    )
+    return named and all(map(_is_interval, value.values()))
 
 
 def _are_layers(value: Any) -> bool:

@@ -11,14 +11,14 @@ import pytest
 import brlbench as bb
 from brlbench.agents import make_agent
 from brlbench.mdps.dirichlet import FlatDirichlet
-from brlbench.memory import format_mebibytes
 from brlbench.protocol import footprint
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.footprint import Meter
 from brlbench.protocol.playing import Part, play
 from brlbench.protocol.training import Training, train
-from brlbench.results.schema import largest
+from brlbench.results.display import format_number
+from brlbench.results.schema import SUMMARISED, largest
 from brlbench.storage import read_result
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
@@ -143,7 +143,7 @@ def test_the_largest_peak_is_known_if_all_are() -> None:
 def test_sizes_in_words() -> None:
     sizes = (None, 0, 2**20 // 4, 5 * 2**20, 10 * 2**20 - 1, 123 * 2**20, 2**31)
     expected = ["\N{EN DASH}", "0.0 MiB", "0.2 MiB", "5.0 MiB", "10 MiB", "123 MiB", "2048 MiB"]
-    assert [format_mebibytes(size) for size in sizes] == expected
+    assert [format_number(SUMMARISED["peak_bytes"], size) for size in sizes] == expected
 
 
 STUDY = """

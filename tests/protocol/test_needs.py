@@ -23,8 +23,7 @@ def build(**changes: Any) -> Experiment:
 
 
 def only(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
-    for module in (memory, needs):
-        monkeypatch.setattr(module, "available", lambda: free)
+    monkeypatch.setattr(memory, "available", lambda: free)
 
 
 def test_totals_of_many_mdps_need_little() -> None:
@@ -75,7 +74,7 @@ dense = rng.random((300, 4, 300)) * (rng.random((300, 4, 300)) < 0.9) + np.eye(3
 experiment = bb.Experiment(bb.FlatDirichlet(dense, 0), num_mdps=1, horizon=100_000)
 agent = bb.make_agent("epsilon-greedy", epsilon=0.1)
 bb.evaluate(agent, bb.Experiment("GC", num_mdps=1, horizon=1))  # compiles
-memory.available = needs.available = lambda: 5_000_000
+memory.available = lambda: 5_000_000
 needs.check = lambda *_: None
 try:
     bb.evaluate(agent, experiment)

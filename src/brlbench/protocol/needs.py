@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput
-from ..memory import available, format_bytes
+from ..memory import check_available, format_bytes
 from .experiment import BYTES_PER_TRAJECTORY, Experiment
 from .recording import keeps_decisions
 
@@ -14,15 +13,14 @@ _DECISION = 32  # bytes of its state, action, reward and time
 
 def check(experiment: Experiment, keep_paths: bool = False, workers: int = 1) -> None:
     """Raise if playing an experiment needs more memory than is available."""
-    needs, free = needed(experiment, keep_paths, workers), available()
-    total = sum(needs.values())
-    if free is not None and total > free:
-        most = max(needs, key=needs.__getitem__)
-        raise InvalidInput(
-            f"{experiment} needs about {format_bytes(total)} of memory "
-            f"({format_bytes(needs[most])} for {most}), and {format_bytes(free)} are available: "
-            "use fewer MDPs or a shorter horizon" + (", and no keep_paths" if keep_paths else "")
-        )
+    needs = needed(experiment, keep_paths, workers)
+    total, most = sum(needs.values()), max(needs, key=needs.__getitem__)
+    check_available(
+        total,
+        f"{experiment} needs about {format_bytes(total)} of memory "
+        f"({format_bytes(needs[most])} for {most})",
+        "use fewer MDPs or a shorter horizon" + (", and no keep_paths" if keep_paths else ""),
+    )
 
 
 def needed(experiment: Experiment, keep_paths: bool = False, workers: int = 1) -> dict[str, int]:
@@ -43,12 +41,12 @@ def needed(experiment: Experiment, keep_paths: bool = False, workers: int = 1) -
 
 def check_copies(arrays: Any, copies: int) -> None:
     """Raise if there is no memory for these copies of a trained agent's arrays."""
-    total, free = copies * _bytes(arrays), available()
-    if free is not None and total > free:
-        raise InvalidInput(
-            f"{copies} workers need {format_bytes(total)} of memory for copies of the agent, and "
-            f"{format_bytes(free)} are available: use fewer workers, or a shorter horizon"
-        )
+    total = copies * _bytes(arrays)
+    check_available(
+        total,
+        f"{copies} workers need {format_bytes(total)} of memory for copies of the agent",
+        "use fewer workers, or a shorter horizon",
+    )
 
 
 def _bytes(arrays: Any) -> int:

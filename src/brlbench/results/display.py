@@ -5,7 +5,6 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import format_seconds
-from ..memory import format_mebibytes
 from .schema import Place, Quantity, shown_in
 
 if TYPE_CHECKING:
@@ -48,7 +47,8 @@ def format_number(quantity: Quantity, number: Any) -> str:
     if number is None:
         return "\N{EN DASH}"
     if quantity.unit == "B":
-        return format_mebibytes(number)
+        size = number / 2**20
+        return f"{size:.{1 if size < 9.95 else 0}f} MiB"
     return format_seconds(number) if quantity.unit == "s" else f"{number:.4g}"
 
 

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InvalidInput, StoreError, short
-from .memory import check_memory
+from .memory import SHARE, check_memory, usable_bytes
 
 PARSED_BYTES = 40  # approximate bytes per parsed byte
 _CHUNK = 2**24
-_EXPANDED_CHUNK = 2**20
 _ZLIB_START = b"\x78"
 _MAX_DEPTH = 50  # of JSON; what the package writes is a few levels deep
 
@@ -51,20 +50,15 @@ def expanded(data: bytes, source: str | Path) -> bytes:
     """The content of a file that zlib may have compressed; plain content is returned as it is."""
     if not data.startswith(_ZLIB_START):
         return data
-    damaged = StoreError(f"{source} is damaged: it can't be decompressed")
-    stream, chunks, size = zlib.decompressobj(), [], 0
-    while not stream.eof:
-        try:
-            chunk = stream.decompress(data, _EXPANDED_CHUNK)
-        except zlib.error:
-            raise damaged from None
-        if not chunk:
-            raise damaged
-        chunks.append(chunk)
-        size += len(chunk)  # it shows only while it is decompressed
-        check_memory(size * PARSED_BYTES, f"{source}: what it expands to", "use a smaller problem")
-        data = stream.unconsumed_tail
-    return b"".join(chunks)
+    stream, content = zlib.decompressobj(), b""
+    most = int(SHARE * usable_bytes() / PARSED_BYTES)
+    with suppress(zlib.error):
+        content = stream.decompress(data, most + 1)  # its size shows only now
+    what = f"{source}: what it expands to"
+    check_memory(len(content) * PARSED_BYTES, what, "use a smaller problem")
+    if not stream.eof:
+        raise StoreError(f"{source} is damaged: it can't be decompressed")
+    return content
 
 
 def decode(data: bytes, source: str | Path) -> str:

@@ -103,7 +103,10 @@ def find_start_values(experiment: Experiment, on_drawn: OnDrawn | None = None) -
         return _shipped()[name]
     folder = cache_folder("start-values")
     path = folder and folder / f"{name}.json"
-    values = _known.get(name) or _read_cached(path)
+    values = _known.get(name)
+    if values is None and path is not None:
+        with suppress(StoreError, ValueError):  # absent or damaged: estimated again
+            values = parse_table(StartValues, parse_json(read_bytes(path)))
     if values is None or values.num_mdps < enough:
         values = estimate_start_values(experiment, enough, on_drawn)
         if path is not None:
@@ -116,12 +119,6 @@ def find_start_values(experiment: Experiment, on_drawn: OnDrawn | None = None) -
 @cache
 def _shipped() -> dict[str, StartValues]:
     return parse_table(dict[str, StartValues], parse_json(SHIPPED.read_bytes()))
-
-
-def _read_cached(path: Path | None) -> StartValues | None:
-    with suppress(StoreError, ValueError):  # absent or damaged: estimated again
-        return None if path is None else parse_table(StartValues, parse_json(read_bytes(path)))
-    return None
 
 
 def estimate_start_values(

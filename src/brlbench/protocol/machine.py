@@ -2,6 +2,7 @@
 
 import os
 import platform
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -41,20 +42,16 @@ def measure_calibration(repeats: int, rounds: int) -> float:
     rewards = np.zeros(shape)
     rewards[:, :, 0] = 10
     work = np.zeros((2, kernels.STATES))
-    kernels.time_value_iteration(transitions, rewards, work[0], work[1], 1, 1)
-    nanoseconds = kernels.time_value_iteration(
-        transitions, rewards, work[0], work[1], repeats, rounds
-    )
-    return nanoseconds / 1e3
+    problem = (transitions, rewards, *work)
+    kernels.time_value_iteration(*problem, 1, 1)  # compiles
+    return kernels.time_value_iteration(*problem, repeats, rounds) / 1e3
 
 
 def _processor() -> str:
-    try:
+    with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
-    except OSError:
-        pass
     return platform.processor() or platform.machine()
 
 

@@ -114,14 +114,12 @@ def _check_decision_times(
     record: "Record", part: Part, limit: float | None, experiment: Experiment
 ) -> None:
     """Raise if a decision took longer than the limit."""
-    if limit is None or record.nanoseconds.max() <= limit * 1e9:
-        return
-    i, step = np.unravel_index(record.nanoseconds.argmax(), record.nanoseconds.shape)
-    mdp = (part.first + int(i)) // experiment.trajectories_per_mdp
-    raise AgentError(
-        f"its decision {step} in MDP {mdp} took "
-        f"{record.nanoseconds[i, step] / 1e9:.3g} s, more than {limit:g} s"
-    )
+    longest = record.nanoseconds.max()
+    if limit is not None and longest > limit * 1e9:
+        i, step = np.unravel_index(record.nanoseconds.argmax(), record.nanoseconds.shape)
+        mdp = (part.first + int(i)) // experiment.trajectories_per_mdp
+        took = f"{longest / 1e9:.3g} s, more than {limit:g} s"
+        raise AgentError(f"its decision {step} in MDP {mdp} took {took}")
 
 
 def play(agent: Agent, experiment: Experiment, part: Part, meter: Meter | None = None) -> "Record":

@@ -142,15 +142,8 @@ def save(trained: TrainedAgent) -> SavedAgent:
     with isolated(agent) as visit, visit.blaming("while saving"):
         saved = private_copy(method()) if method else None
     is_built_in = AGENTS.get(algorithm) is kind
-    return SavedAgent(
-        agent=algorithm if is_built_in else f"{kind.__module__}:{kind.__qualname__}",
-        parameters=parameters,
-        saved=saved,
-        prior=trained.prior,
-        task=trained.task,
-        seed=trained.seed,
-        training=trained.training,
-    )
+    name = algorithm if is_built_in else f"{kind.__module__}:{kind.__qualname__}"
+    return SavedAgent(**{**trained._asdict(), "agent": name}, parameters=parameters, saved=saved)
 
 
 def load(saved: SavedAgent) -> TrainedAgent:

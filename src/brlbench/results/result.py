@@ -21,7 +21,7 @@ from ..schemas import Schema, fits, parse_table
 from ..values import Count, Discount, Index, NotNegative, Positive, Text
 from .adjusted import LEAST_MDPS, Adjusted, StartValues, adjust
 from .display import result_html, result_line
-from .schema import COLUMNS, MEASURED, SUMMARISED, TIMES, Axis
+from .schema import COLUMNS, MEASURED, SUMMARISED, TIMES
 from .score import Score
 from .times import TimeHistogram, online_features
 
@@ -198,8 +198,8 @@ class Result(Header):
     @property
     def offline_cpu_seconds(self) -> float:
         """The processor time of training."""
-        if self.measured.get("offline_cpu_seconds") is None:
-            return float(self.by_mdp("offline_cpu_seconds"))  # raises
+        if "offline_cpu_seconds" not in self.measured:
+            self.by_mdp("offline_cpu_seconds")  # raises
         return float(self.measured["offline_cpu_seconds"])
 
     @property
@@ -220,12 +220,11 @@ class Result(Header):
 
     def summarised(self) -> dict[str, Any]:
         """The numbers of the agent by the schema; None where something was not measured."""
-        numbers: dict[str, Any] = {}
-        for name, quantity in SUMMARISED.items():
-            table = self.measured if quantity.axis is Axis.AGENT else self.columns
-            assert quantity.summary is not None
-            numbers[name] = quantity.summary(table[name]) if name in table else None
-        return numbers
+        table = {**self.columns, **self.measured}
+        return {
+            name: quantity.summary(table[name]) if quantity.summary and name in table else None
+            for name, quantity in SUMMARISED.items()
+        }
 
     # Scores.
 

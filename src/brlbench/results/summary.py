@@ -129,10 +129,8 @@ def summarise(
 def _times(result: Result, features: Mapping[str, Feature]) -> dict[str, float]:
     """Seconds by feature; those of the package are left out where they are not known."""
     known = all_features({"offline": result.offline_seconds, **result.online_seconds})
-    users = {name: feature for name, feature in features.items() if name not in FEATURES}
-    if users:
+    for name in features.keys() - FEATURES.keys():
         rows = result.nanoseconds.reshape(-1, result.nanoseconds.shape[2])
         decisions = rows.astype(np.float64) * 1e-9
-        for name, feature in users.items():
-            known[name] = time_of(feature, name, result.offline_seconds, decisions)
+        known[name] = time_of(features[name], name, result.offline_seconds, decisions)
     return {name: known[name] for name in features if name in known}

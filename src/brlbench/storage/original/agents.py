@@ -121,14 +121,14 @@ def _ann(lines: Lines) -> Parameters:
     lines.whole("the horizon")
     lines.text("the name of the model's file")
     lines.header("ANNAgent", 7)
-    number = lines.whole("the number of hidden layers")
-    hidden = [lines.whole("the size of a layer") for _ in range(number)]
+    layers = range(lines.whole("the number of hidden layers"))
+    hidden = [str(lines.whole("the size of a layer")) for _ in layers]
     lines.number("the last learning rate")
     falling = bool(lines.whole("whether the learning rate falls"))
     lines.whole("the most epochs")
     patience = lines.whole("the number of epochs without an improvement")
     return {
-        "hidden": "-".join(map(str, hidden)),
+        "hidden": "-".join(hidden),
         "rate": None,
         "falling": falling,
         "patience": patience,

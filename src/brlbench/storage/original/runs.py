@@ -98,17 +98,15 @@ def _parse_record(lines: Lines) -> Floats:
 def _joined(run: Run, trajectories: list[Floats], seconds: float, source: str) -> Record | None:
     """The record of all trajectories [T, 4], or of rewards [T, 1]; None if all are empty."""
     num_mdps, per_mdp, horizon = len(run.mdps), run.trajectories_per_mdp, run.horizon
-    lengths = {len(rows) for rows in trajectories}
-    if lengths <= {0}:
+    lengths, number = [len(rows) for rows in trajectories], num_mdps * per_mdp
+    if not any(lengths):
         return None
-    if len(trajectories) != num_mdps * per_mdp or not lengths <= {0, horizon}:
-        why = f"it must have {num_mdps * per_mdp} trajectories of {horizon} decisions"
-        raise damaged(source, why)
+    if len(lengths) != number or not {*lengths} <= {0, horizon}:
+        raise damaged(source, f"it must have {number} trajectories of {horizon} decisions")
     if 0 in lengths:
-        number = sum(len(rows) > 0 for rows in trajectories)
         raise StoreError(
-            f"{source} is unfinished, {number} of {num_mdps * per_mdp} trajectories were played: "
-            "let the original library play the rest, then import it"
+            f"{source} is unfinished, {number - lengths.count(0)} of {number} trajectories were "
+            "played: let the original library play the rest, then import it"
         )
     rows = np.stack(trajectories).reshape(num_mdps, per_mdp, horizon, -1)
     rewards = np.ascontiguousarray(rows[..., -1])

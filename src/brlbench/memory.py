@@ -50,19 +50,22 @@ def check_available(needed: int, what: str, remedy: str) -> None:
 
 @contextmanager
 def bounded() -> Iterator[None]:
-    """Let allocations of more than is available raise MemoryError, where the system can do that.
+    """Refuse allocations of more than is available, where the system can do that.
 
     Without a bound, Linux grants them, and kills the process once it uses them.
     """
     free, used = available(), process_bytes("VmData")
-    if free is None or used is None:
-        yield
-        return
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    bounds = [used + free, *(limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY)]
-    resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
+    if free is not None and used is not None:
+        limits = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+        resource.setrlimit(resource.RLIMIT_DATA, (min([used + free, *limits]), hard))
     try:
         yield
+    except MemoryError as error:
+        raise InvalidInput(
+            f"it needs more memory than is available ({error}): use a shorter horizon, a smaller "
+            "problem or other parameters"
+        ) from error
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 

@@ -4,8 +4,7 @@ Training depends only on the prior, the task, the seed and the agent.
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
@@ -14,7 +13,7 @@ import numpy as np
 from .. import streams
 from ..agents import AGENTS, check_agent, describe, make_agent
 from ..agents.base import Agent, CompiledAgent, OnProgress, Task
-from ..errors import AgentError, InvalidInput, StoreError
+from ..errors import InvalidInput, StoreError
 from ..mdps.copying import private_copy
 from ..mdps.dirichlet import FlatDirichlet
 from ..memory import bounded
@@ -84,9 +83,11 @@ def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> TrainedA
                 warm_up(agent)
         return_free_memory()
         seed_globals(streams.key(*names))
+        # Users' agents may reserve more than they use.
+        memory = bounded() if isinstance(agent, CompiledAgent) else nullcontext()
         with meter.measuring():
             wall, processor = time.perf_counter(), time.process_time()
-            with visit.blaming("while training"), _bounded(agent):
+            with visit.blaming("while training"), memory:
                 agent.train(*arguments, streams.generator(*names))
             seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - processor
     training = Training(seconds, cpu_seconds, meter.peak_bytes)
@@ -115,22 +116,6 @@ def with_progress(agent: Agent, on_progress: OnProgress) -> Agent:
     """A copy that reports the progress of its training; the agent itself if it can't report any."""
     method = getattr(agent, "with_progress", None)
     return agent if method is None else cast(Agent, method(on_progress))
-
-
-@contextmanager
-def _bounded(agent: Agent) -> Iterator[None]:
-    """Bound the memory of a built-in agent; users' agents may reserve more than they use."""
-    if not isinstance(agent, CompiledAgent):
-        yield
-        return
-    try:
-        with bounded():
-            yield
-    except MemoryError as error:
-        raise AgentError(
-            f"it needs more memory than is available ({error}): use a shorter horizon, a smaller "
-            "problem or other parameters"
-        ) from error
 
 
 def save(trained: TrainedAgent) -> SavedAgent:

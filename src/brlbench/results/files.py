@@ -62,25 +62,22 @@ def read_part(path: Path) -> Result:
 
 
 def _read(path: Path, kind: str, decisions: bool = True) -> Result:
-    table, metadata = read_table(path, kind, list if decisions else _without_decisions)
+    wanted = [name for name, each in COLUMNS.items() if decisions or not each.of_decisions]
+    table, metadata = read_table(path, kind, wanted)
     with reading(path):
         header = parse_table(Header, metadata)
         if "offline_seconds" not in header.measured:
             raise ValueError("it lacks times")
         _check_table(table, header.settings)
-        columns = {name: table[name].to_numpy() for name in table.columns if name in COLUMNS}
+        columns = {name: table[name].to_numpy() for name in table.columns}
         return Result(**vars(header), columns=columns)
 
 
 def read_stopped(path: Path) -> Stopped | None:
     """Why the result in a file has fewer MDPs than its experiment; None if it has all."""
-    _, metadata = read_table(path, "result", lambda columns: ["mdp"])
+    _, metadata = read_table(path, "result", ["mdp"])
     with reading(path):
         return parse_table(Header, metadata).stopped
-
-
-def _without_decisions(columns: list[str]) -> list[str]:
-    return [name for name in columns if name in COLUMNS and not COLUMNS[name].of_decisions]
 
 
 def _check_table(table: pl.DataFrame, settings: dict[str, Any]) -> None:

@@ -44,9 +44,6 @@ _TYPES = (*COLUMN_TYPES.values(), pl.String, pl.Null)  # of columns, or of their
 Parse = Callable[[bytes], tuple[pl.LazyFrame, str]]
 """Parses a Parquet file into its table and its metadata."""
 
-Select = Callable[[list[str]], list[str]]
-"""Chooses columns to read among those of a file."""
-
 
 @contextmanager
 def reading(path: Path | str) -> Iterator[None]:
@@ -98,11 +95,11 @@ def _plain(value: Any) -> Any:
 def read_table(
     path: Path,
     kind: str,
-    select: Select = lambda columns: columns,
+    wanted: Collection[str] | None = None,
     nullable: Collection[str] = (),
     parse: Parse = parse_parquet,
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Read a table of the given kind, all of it or some columns, and its metadata.
+    """Read a table of the given kind, all of it or the wanted columns, and its metadata.
 
     Empty places are allowed in nullable columns only.
     """
@@ -116,7 +113,8 @@ def read_table(
         check_kind(path, metadata, kind)
         schema = frame.collect_schema()
         _check_schema(schema)
-        table = frame.select(select(schema.names())).collect()
+        names = [name for name in schema.names() if wanted is None or name in wanted]
+        table = frame.select(names).collect()
         _check_content(table, nullable)
     del metadata["kind"], metadata["format"]
     return table, metadata

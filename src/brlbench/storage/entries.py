@@ -69,7 +69,7 @@ def read_entry(
     An entry whose texts break the rules is a StoreError if `strict`. Texts must still be escaped
     where they are shown. Files of strangers are parsed in another process.
     """
-    _, metadata = read_table(path, "compact", lambda columns: ["experiment"], parse=parse)
+    _, metadata = read_table(path, "compact", ["experiment"], parse=parse)
     if "entry" not in metadata:
         raise StoreError(f"{path} is a compact file and no entry: make one with entry new")
     with reading(path):

@@ -42,7 +42,7 @@ def measure_calibration(repeats: int, rounds: int) -> float:
     rewards = np.zeros(shape)
     rewards[:, :, 0] = 10
     work = np.zeros((2, kernels.STATES))
-    problem = (transitions, rewards, *work)
+    problem = (transitions, rewards, work[0], work[1])
     kernels.time_value_iteration(*problem, 1, 1)  # compiles
     return kernels.time_value_iteration(*problem, repeats, rounds) / 1e3
 

@@ -49,14 +49,13 @@ def why_not_frozen(experiment_hash: str, settings: Mapping[str, Any]) -> str:
         true_hash, true_settings = _hash_and_settings(name, number)
     except StoreError as error:  # the set can't be made here
         return str(error)
+    remedy = "play the set as it is"
     for key, value in true_settings.items():
         if key != "deadline" and settings.get(key) != value:
             claim = short(settings.get(key))
-            return f"{name} has {key} = {short(value)}, not {claim}: play the set as it is"
+            return f"{name} has {key} = {short(value)}, not {claim}: {remedy}"
     if experiment_hash != true_hash:
-        return (
-            f"{name} has hash {true_hash[:12]}…, not {experiment_hash[:12]}…: play the set as it is"
-        )
+        return f"{name} has hash {true_hash[:12]}…, not {experiment_hash[:12]}…: {remedy}"
     return ""
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import InvalidInput, StoreError, encodable
-from ...files import PARSED_BYTES, check_free, expanded, read_bytes
+from ...files import PARSED_BYTES, check_free, expanded, make_folder, read_bytes
 from ...mdps.dirichlet import FlatDirichlet
 from ...protocol.experiment import Experiment
 from ...protocol.recording import discounted
@@ -159,10 +159,7 @@ def _targets(runs: Sequence[Path], output: Path) -> list[Path]:
         raise InvalidInput("there is no experiment or result among the files: give at least one")
     if len(runs) == 1:
         return [output]
-    try:
-        output.mkdir(exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{output} can't be made a folder: {error.strerror}") from None
+    make_folder(output)
     names = [f"{_stem(path)}.parquet" for path in runs]
     [(name, times)] = Counter(names).most_common(1)
     if times > 1:

@@ -24,11 +24,9 @@ _COMMAND_SECONDS = 60
 
 
 class Pool:
-    """SLURM jobs of one size, none at first. The scheduler of their workers is in this process.
+    """SLURM jobs of one size, none at first, until a stack is closed.
 
-    Args:
-        options: resources of each job; `InvalidInput` if SLURM refuses them.
-        stack: the pool ends when this is closed.
+    The scheduler of their workers is in this process. `InvalidInput` if SLURM refuses the size.
     """
 
     def __init__(self, options: SlurmOptions, stack: ExitStack) -> None:
@@ -106,11 +104,9 @@ class Pool:
 
 
 class Slurm:
-    """SLURM jobs for up to a number of concurrent calls.
+    """SLURM jobs for up to a number of concurrent calls, rounded up to whole jobs.
 
-    Args:
-        options: what a job asks for unless a call's limits say otherwise.
-        workers: the number of concurrent calls, rounded up to whole jobs.
+    A job asks for what the options say, unless a call's limits say otherwise.
     """
 
     def __init__(self, options: SlurmOptions, workers: int | None = None) -> None:

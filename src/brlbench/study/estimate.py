@@ -52,9 +52,10 @@ def estimate(
     """Probe jobs and estimate the rest of each; a shared training counts for one of its jobs."""
     futures = {}
     for job in jobs:
-        training, playing = job.agent.limits.of_training, job.agent.limits.of_playing(1)
-        memory = training.memory and playing.memory and max(training.memory, playing.memory)
-        limits = Limits(60 * probe_seconds, memory=memory, preparation=training.preparation)
+        own = (job.agent.limits.of_training, job.agent.limits.of_playing(horizon=1))
+        memories = [limits.memory for limits in own if limits.memory is not None]
+        memory = max(memories) if len(memories) == 2 else None  # it trains and plays
+        limits = Limits(60 * probe_seconds, memory=memory, preparation=own[0].preparation)
         request = (TrainRequest.of(job), probe_seconds)
         futures[executor.submit(Call(_PROBE, request, limits, job.agent.guest))] = job
     estimates = []

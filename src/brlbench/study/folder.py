@@ -74,6 +74,9 @@ class Folder:
         path = self.result(job)
         return path.with_name(f"{path.stem}.{rule}.parquet")
 
+    def _stopped(self, job: Job) -> list[Path]:
+        return [self.stopped(job, rule) for rule in job.rules]
+
     def race(self, job: Job) -> Path:
         """The file with the decisions of a job's race."""
         name = f"{_slug(job.experiment_name)}-{job.experiment.hash[:16]}.json"
@@ -117,11 +120,7 @@ class Folder:
             path
             for job in study.jobs
             if job.agent.code is not None
-            for path in (
-                self.result(job),
-                self.failure(job),
-                *(self.stopped(job, rule) for rule in job.rules),
-            )
+            for path in (self.failure(job), self.result(job), *self._stopped(job))
         }
         keys = {_without_version(path) for path in current}
         outdated = [
@@ -139,8 +138,7 @@ class Folder:
 
     def results(self, job: Job) -> list[Path]:
         """The result of a job, also if it was stopped by a rule that it still has."""
-        paths = [self.result(job), *(self.stopped(job, rule) for rule in job.rules)]
-        return [path for path in paths if path.exists()][:1]
+        return [path for path in (self.result(job), *self._stopped(job)) if path.exists()][:1]
 
     def gaps(self, job: Job, end: int | None = None) -> list[Part]:
         """The trajectories of a job without a file, up to an end."""
@@ -190,9 +188,7 @@ class Folder:
                     "result": str(self.result(job).relative_to(self.path)),
                     "failure": str(self.failure(job).relative_to(self.path)),
                     "parts": str(self._parts(job).relative_to(self.path)),
-                    "stopped": [
-                        str(self.stopped(job, rule).relative_to(self.path)) for rule in job.rules
-                    ],
+                    "stopped": [str(each.relative_to(self.path)) for each in self._stopped(job)],
                 }
                 for job in study.jobs
             ],

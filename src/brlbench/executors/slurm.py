@@ -51,9 +51,11 @@ class Pool:
         self.num_jobs += more
         self._cluster.scale(jobs=self.num_jobs)
 
-    def shrink(self, most: int) -> None:
+    def shrink(self, most: int) -> int:
         """Cancel at most this many jobs: only idle ones, those not yet running first."""
-        self.num_jobs -= self._cluster.sync(self._cancel_idle, most)
+        number: int = self._cluster.sync(self._cancel_idle, most)
+        self.num_jobs -= number
+        return number
 
     async def _cancel_idle(self, most: int) -> int:
         workers = {state.name: state for state in self._cluster.scheduler.workers.values()}
@@ -191,9 +193,7 @@ class Slurm:
         lacking = sum(max(0, due[pool] - pool.num_jobs) for pool in pools) - self._free
         for pool in pools:
             if lacking > 0 and pool.num_jobs > due[pool]:
-                before = pool.num_jobs
-                pool.shrink(min(lacking, pool.num_jobs - due[pool]))
-                lacking -= before - pool.num_jobs
+                lacking -= pool.shrink(min(lacking, pool.num_jobs - due[pool]))
         for pool in pools:
             self._grow(pool, due[pool])
 

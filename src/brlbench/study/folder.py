@@ -100,7 +100,7 @@ class Folder:
     # Reading.
 
     def set_aside_damaged(self) -> list[str]:
-        """Rename damaged files, so that the run replaces them; return messages."""
+        """Rename damaged files; return messages."""
         tables = [self.path / name for name in ("results", "parts", "experiments")]
         paths = [path for folder in tables for path in folder.rglob("*.parquet")]
         paths += (self.path / "agents").rglob("*.json")
@@ -110,9 +110,7 @@ class Folder:
         damaged += [
             path for path in (self.path / "failures").glob("*.json") if not is_failure(path)
         ]
-        for path in damaged:
-            path.rename(path.with_name(path.name + ".damaged"))
-        return [f"{path} is damaged: set aside as {path.name}.damaged" for path in damaged]
+        return [_set_aside(path, "damaged", "is damaged") for path in damaged]
 
     def set_aside_outdated(self, study: Study) -> list[str]:
         """Rename results and failures of other versions of users' agents; return messages."""
@@ -123,17 +121,11 @@ class Folder:
             for path in (self.failure(job), self.result(job), *self._stopped(job))
         }
         keys = {_without_version(path) for path in current}
-        outdated = [
-            path
+        return [
+            _set_aside(path, "outdated", "is from another version of the agent's code")
             for folder in {path.parent for path in current}
             for path in sorted(folder.glob("*-*"))
             if _without_version(path) in keys and path not in current
-        ]
-        for path in outdated:
-            path.rename(path.with_name(path.name + ".outdated"))
-        return [
-            f"{path} is from another version of the agent's code: set aside as {path.name}.outdated"
-            for path in outdated
         ]
 
     def results(self, job: Job) -> list[Path]:
@@ -266,6 +258,12 @@ class Folder:
 
     def _write(self, name: str, data: bytes) -> None:
         atomic_write(self.path / name, data, overwrite=True)
+
+
+def _set_aside(path: Path, suffix: str, reason: str) -> str:
+    """Rename a file, so that the run replaces it; return the message."""
+    aside = path.rename(f"{path}.{suffix}")
+    return f"{path} {reason}: set aside as {aside.name}"
 
 
 def _locked(path: Path) -> IO[str]:

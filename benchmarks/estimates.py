@@ -20,9 +20,9 @@ from brlbench.arguments import format_seconds
 from brlbench.protocol.machine import Waiting
 from brlbench.protocol.playing import Part, play
 from brlbench.protocol.training import train
-from brlbench.study.estimate import PROBE_SECONDS, ProbeRequest, probe_agent
+from brlbench.study.estimate import PROBE_SECONDS, probe_agent
 from brlbench.study.plan import Job, read_study
-from brlbench.study.worker import pack_experiment
+from brlbench.study.worker import TrainRequest
 
 FACTOR = 1.5
 
@@ -70,13 +70,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 def compare(job: Job, seconds: float) -> Compared | None:
     """Estimate a job, then play some of it; None if its training alone takes too long."""
-    algorithm, parameters = job.agent.algorithm, job.agent.parameters
-    request = pack_experiment(job.experiment)
-    asked = ProbeRequest(algorithm, parameters, request, PROBE_SECONDS)
-    probe = probe_agent(list(asked), lambda _: True)
+    probe = probe_agent([TrainRequest.of(job), PROBE_SECONDS], lambda _: True)
     if probe.training_seconds > seconds:
         return None
-    agent, experiment = make_agent(algorithm, **parameters), job.experiment
+    agent, experiment = make_agent(job.agent.algorithm, **job.agent.parameters), job.experiment
     trained = train(agent, experiment.prior, experiment.task, experiment.seed)
     number = experiment.num_trajectories
     total, played = 0.0, 0

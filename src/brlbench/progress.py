@@ -34,13 +34,8 @@ class Bar:
     ) -> None:
         """Decide whether and where to show the line.
 
-        Args:
-            name: what is going on.
-            total: the number of steps; None if unknown.
-            counted: what the steps are, in the plural; empty: their number is not shown.
-            shown: whether to show the line; None: in notebooks and terminals, after a delay.
-            delay: seconds until the line appears, if `shown` is None; pipes get lines only if it
-                is given.
+        The number of steps is shown if they are `counted`, in the plural. If `shown` is None, the
+        line appears in notebooks and terminals after `delay` seconds, in pipes only if it is given.
         """
         self._name, self._counted = _printable(name), counted
         self._stage: str | None = ""  # None: the number of steps is shown instead

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from brlbench.arguments import num_cores
-from brlbench.executors.base import Died, Done, Failed, Limits, Outcome
+from brlbench.executors import wire
+from brlbench.executors.base import NO_LIMITS, Call, Died, Done, Failed, Limits, Outcome
 from brlbench.executors.child import Child, Clock
 from brlbench.executors.serving import MESSAGE, STARTED
 from helpers.processes import (
@@ -35,6 +36,29 @@ from helpers.processes import (
 def child() -> Iterator[Child]:
     with Child() as child:
         yield child
+
+
+def perform(
+    child: Child,
+    function: str,
+    argument: Any,
+    limits: Limits = NO_LIMITS,
+    guest: str | None = None,
+) -> Outcome:
+    return child.perform(Call(function, argument, limits, guest))
+
+
+def note_messages(patch: pytest.MonkeyPatch, note: Callable[[Any], object]) -> None:
+    """Call a function with each message of a child."""
+    unpack = wire.unpack
+
+    def unpack_and_note(data: bytes) -> Any:
+        kind, content = unpack(data)
+        if kind == MESSAGE:
+            note(content)
+        return kind, content
+
+    patch.setattr(wire, "unpack", unpack_and_note)
 
 
 def value(outcome: Outcome) -> Any:
@@ -61,15 +85,19 @@ def pid_of(child: Child) -> int:
 
 def test_units_are_performed_in_the_same_process(child: Child) -> None:
     assert child.pid is None
-    assert [value(child.perform("helpers.work:square", number)) for number in range(3)] == [0, 1, 4]
-    pids = [value(child.perform("helpers.work:surroundings", None))["pid"] for _ in range(2)]
+    assert [value(perform(child, "helpers.work:square", number)) for number in range(3)] == [
+        0,
+        1,
+        4,
+    ]
+    pids = [value(perform(child, "helpers.work:surroundings", None))["pid"] for _ in range(2)]
     assert pids == [child.pid, child.pid]
     assert child.pid != os.getpid()
 
 
 def test_large_arguments_and_results_arrive_whole(child: Child) -> None:
-    assert len(value(child.perform("helpers.work:large", 30_000_000))) == 30_000_000
-    assert child.perform("helpers.work:length", bytes(30_000_000)) == Done(30_000_000)
+    assert len(value(perform(child, "helpers.work:large", 30_000_000))) == 30_000_000
+    assert perform(child, "helpers.work:length", bytes(30_000_000)) == Done(30_000_000)
 
 
 @pytest.mark.parametrize(
@@ -99,27 +127,27 @@ def test_large_arguments_and_results_arrive_whole(child: Child) -> None:
 def test_what_a_unit_raises_is_its_failure(
     child: Child, function: str, argument: Any, reason: str
 ) -> None:
-    outcome = child.perform(function, argument)
+    outcome = perform(child, function, argument)
     assert isinstance(outcome, Failed)
     place = r" \(.*work\.py, line \d+, in \w+\)" if outcome.traceback else ""
     assert re.fullmatch(f"{reason}({place})?", outcome.reason)
     assert bool(outcome.traceback) == ("can't be sent" not in reason)
-    assert child.perform("helpers.work:square", 3) == Done(9)
+    assert perform(child, "helpers.work:square", 3) == Done(9)
 
 
 # What a child is given.
 
 
 def test_numerics_in_a_child_use_one_thread(child: Child) -> None:
-    around = value(child.perform("helpers.work:surroundings", None))
+    around = value(perform(child, "helpers.work:surroundings", None))
     assert (around["threads"], around["polars"]) == (["1", "1", "1"], "1")
 
 
 def test_a_child_imports_what_its_parent_can_and_from_more_folders(tmp_path: Path) -> None:
     (tmp_path / "my_work.py").write_text("def double(number, report): return 2 * number")
     with Child(path=(str(tmp_path),)) as child:
-        assert child.perform("my_work:double", 4) == Done(8)
-        around = value(child.perform("helpers.work:surroundings", None))
+        assert perform(child, "my_work:double", 4) == Done(8)
+        around = value(perform(child, "helpers.work:surroundings", None))
     assert around["path"][: len(sys.path)] == [entry or os.getcwd() for entry in sys.path]
     assert os.getcwd() in around["path"]
 
@@ -128,23 +156,23 @@ def test_a_child_imports_what_its_parent_can_and_from_more_folders(tmp_path: Pat
 def test_a_child_can_be_pinned_to_a_core() -> None:
     core = max(os.sched_getaffinity(0))
     with Child(core=core) as child:
-        assert value(child.perform("helpers.work:surroundings", None))["cores"] == [core]
+        assert value(perform(child, "helpers.work:surroundings", None))["cores"] == [core]
     assert num_cores() == len(os.sched_getaffinity(0))
 
 
 def test_a_unit_has_no_standard_input(child: Child) -> None:
-    assert child.perform("helpers.work:read_input", None) == Done("")
+    assert perform(child, "helpers.work:read_input", None) == Done("")
 
 
 # Limits.
 
 
 def test_a_unit_that_hangs_is_ended_at_its_limit(child: Child) -> None:
-    child.perform("helpers.work:square", 1)
+    perform(child, "helpers.work:square", 1)
     with soon():
-        outcome = child.perform("helpers.work:hang", None, Limits(seconds=0.3))
+        outcome = perform(child, "helpers.work:hang", None, Limits(seconds=0.3))
     assert outcome == Failed("took more than 0.3 s")
-    assert child.perform("helpers.work:square", 3) == Done(9)
+    assert perform(child, "helpers.work:square", 3) == Done(9)
 
 
 def test_the_start_of_a_process_does_not_count(
@@ -153,7 +181,7 @@ def test_the_start_of_a_process_does_not_count(
     """The clock goes from 0 to 100 s while the process starts, and no further."""
     readings = itertools.chain([0.0], itertools.repeat(100.0))
     monkeypatch.setattr(time, "monotonic", lambda: next(readings))
-    assert child.perform("helpers.work:square", 3, Limits(seconds=0.5)) == Done(9)
+    assert perform(child, "helpers.work:square", 3, Limits(seconds=0.5)) == Done(9)
 
 
 def test_a_report_restarts_the_clock(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,9 +189,8 @@ def test_a_report_restarts_the_clock(child: Child, monkeypatch: pytest.MonkeyPat
     reports: list[int] = []
     monkeypatch.setattr(time, "monotonic", lambda: 0.4 * len(reports))
     limits = Limits(seconds=0.5)
-    outcome = child.perform(
-        "helpers.work:report_ten_times", None, limits, on_message=reports.append
-    )
+    note_messages(monkeypatch, reports.append)
+    outcome = perform(child, "helpers.work:report_ten_times", None, limits)
     assert outcome == Done(None)
     assert reports == list(range(10))
 
@@ -171,7 +198,7 @@ def test_a_report_restarts_the_clock(child: Child, monkeypatch: pytest.MonkeyPat
 def test_a_unit_that_reports_for_ever_is_ended_at_its_total(child: Child) -> None:
     limits = Limits(seconds=PATIENCE, total=0.3)
     with soon():
-        outcome = child.perform("helpers.work:report_until_stopped", None, limits)
+        outcome = perform(child, "helpers.work:report_until_stopped", None, limits)
     assert outcome == Failed("took more than 0.3 s")
 
 
@@ -194,17 +221,17 @@ def test_the_time_that_a_unit_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_unit_that_grows_is_ended_at_its_limit(child: Child) -> None:
     with soon():
-        outcome = child.perform("helpers.work:grow", None, Limits(memory=300_000_000))
+        outcome = perform(child, "helpers.work:grow", None, Limits(memory=300_000_000))
     assert isinstance(outcome, Failed)
     used = re.fullmatch(r"used (\d{3}) MB of memory, more than 300 MB", outcome.reason)
     assert used and int(used[1]) >= 300, outcome
-    assert child.perform("helpers.work:square", 3, Limits(memory=10**9)) == Done(9)
+    assert perform(child, "helpers.work:square", 3, Limits(memory=10**9)) == Done(9)
 
 
 def test_what_a_unit_has_started_ends_with_it(child: Child, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     limits = Limits(seconds=0.3, preparation=PATIENCE)  # until it reports that both have started
-    outcome = child.perform("helpers.work:start_and_hang", str(pids), limits)
+    outcome = perform(child, "helpers.work:start_and_hang", str(pids), limits)
     assert outcome == Failed("took more than 0.3 s")
     wait_for_the_end_of([int(pid) for pid in pids.read_text().split()])
 
@@ -213,15 +240,15 @@ def test_what_a_unit_has_started_ends_with_it(child: Child, tmp_path: Path) -> N
 
 
 def test_a_unit_that_ends_its_process_fails(child: Child) -> None:
-    outcome = child.perform("helpers.work:end_process", 7)
+    outcome = perform(child, "helpers.work:end_process", 7)
     assert outcome == Failed("its process ended with exit code 7")
     for name in ("SIGSEGV", "SIGABRT", "SIGALRM"):
-        outcome = child.perform("helpers.work:end_by_signal", name)
+        outcome = perform(child, "helpers.work:end_by_signal", name)
         assert outcome == Failed(f"its process crashed: {name}")
-    assert child.perform("helpers.work:end_by_number", 40) == Failed(
+    assert perform(child, "helpers.work:end_by_number", 40) == Failed(
         "its process crashed: signal 40"
     )
-    assert child.perform("helpers.work:square", 3) == Done(9)
+    assert perform(child, "helpers.work:square", 3) == Done(9)
 
 
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"])
@@ -231,16 +258,16 @@ def test_a_process_that_is_ended_from_outside_is_no_failure(
     begun = tmp_path / "begun"
     when(begun.exists, lambda: os.kill(pid_of(child), signal.Signals[name]))
     cause = "from outside or for lack of memory" if name == "SIGKILL" else "from outside"
-    outcome = child.perform("helpers.work:hang_at", str(begun))
+    outcome = perform(child, "helpers.work:hang_at", str(begun))
     assert outcome == Died(f"its process was ended by {name}, {cause}")
-    assert child.perform("helpers.work:square", 3) == Done(9)
+    assert perform(child, "helpers.work:square", 3) == Done(9)
 
 
 def test_a_process_that_can_not_start_is_no_failure(
     child: Child, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", [])  # where it would find this package
-    outcome = child.perform("helpers.work:square", 3)
+    outcome = perform(child, "helpers.work:square", 3)
     assert outcome == Died("its process has not started: exit code 1")
 
 
@@ -251,7 +278,7 @@ def test_output_is_read_even_if_it_can_not_be_shown(
         raise OSError("no space left")
 
     monkeypatch.setattr("brlbench.executors.child.os.write", fail)
-    assert child.perform("helpers.work:print_much", "word") == Done(None)
+    assert perform(child, "helpers.work:print_much", "word") == Done(None)
 
 
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
@@ -260,32 +287,32 @@ def test_a_process_whose_guard_is_ended_is_no_failure(
 ) -> None:
     begun = tmp_path / "begun"
     when(begun.exists, lambda: os.kill(parent_of(pid_of(child)), signal.Signals[name]))
-    assert isinstance(child.perform("helpers.work:hang_at", str(begun)), Died)
-    assert child.perform("helpers.work:square", 3) == Done(9)
+    assert isinstance(perform(child, "helpers.work:hang_at", str(begun)), Died)
+    assert perform(child, "helpers.work:square", 3) == Done(9)
 
 
 def test_a_unit_that_closes_its_connection_fails(
     child: Child, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("brlbench.executors.child._EXIT_SECONDS", 0.1)
-    outcome = child.perform("helpers.work:close_all_files", None)
+    outcome = perform(child, "helpers.work:close_all_files", None)
     assert outcome == Failed("it closed the connection of its process")
-    assert child.perform("helpers.work:square", 3) == Done(9)
+    assert perform(child, "helpers.work:square", 3) == Done(9)
 
 
 @pytest.mark.parametrize("data", [b"", b"garbage", b"\x80\x04N.", b"\xff" * 40])
 def test_what_is_no_data_fails_and_runs_nothing(child: Child, data: bytes) -> None:
-    outcome = child.perform("helpers.work:send_to_parent", data)
+    outcome = perform(child, "helpers.work:send_to_parent", data)
     assert isinstance(outcome, Failed)
     assert outcome.reason.startswith("its result can't be read: ")
-    assert child.perform("helpers.work:square", 3) == Done(9)
+    assert perform(child, "helpers.work:square", 3) == Done(9)
 
 
 def test_a_message_that_is_too_long_fails(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("brlbench.executors.child._MOST_BYTES", 1000)
-    outcome = child.perform("helpers.work:large", 1000)
+    outcome = perform(child, "helpers.work:large", 1000)
     assert outcome == Failed("its result can't be read: OSError: bad message length")
-    assert child.perform("helpers.work:square", 3) == Done(9)
+    assert perform(child, "helpers.work:square", 3) == Done(9)
 
 
 def test_children_killed_at_random_moments_do_not_change_results(child: Child) -> None:
@@ -302,13 +329,13 @@ def test_children_killed_at_random_moments_do_not_change_results(child: Child) -
     enemy.start()
     numbers, outcomes = 0, set()
     while not over.is_set():
-        outcome = child.perform("helpers.work:slow_square", numbers)
+        outcome = perform(child, "helpers.work:slow_square", numbers)
         outcomes.add(type(outcome))
         assert outcome == Done(numbers**2) or isinstance(outcome, Died)
         numbers += 1
     enemy.join()
     assert Died in outcomes
-    assert child.perform("helpers.work:square", 3) == Done(9)
+    assert perform(child, "helpers.work:square", 3) == Done(9)
 
 
 # Guests: users' own code.
@@ -316,7 +343,7 @@ def test_children_killed_at_random_moments_do_not_change_results(child: Child) -
 
 def test_a_guest_shares_its_process_with_no_other(child: Child) -> None:
     def pid_with(guest: str | None) -> int:
-        outcome = child.perform("helpers.work:surroundings", None, guest=guest)
+        outcome = perform(child, "helpers.work:surroundings", None, guest=guest)
         return int(value(outcome)["pid"])
 
     with_none = pid_with(None)
@@ -328,9 +355,9 @@ def test_a_guest_shares_its_process_with_no_other(child: Child) -> None:
 
 
 def test_what_a_guest_changes_does_not_reach_the_next(child: Child) -> None:
-    before = value(child.perform("helpers.work:settings", None))
-    assert value(child.perform("helpers.work:change_settings", None, guest="one")) != before
-    assert value(child.perform("helpers.work:settings", None, guest="other")) == before
+    before = value(perform(child, "helpers.work:settings", None))
+    assert value(perform(child, "helpers.work:change_settings", None, guest="one")) != before
+    assert value(perform(child, "helpers.work:settings", None, guest="other")) == before
 
 
 @pytest.mark.parametrize("guest", [None, "other"])
@@ -338,16 +365,16 @@ def test_processes_started_in_a_session_of_their_own_end_with_a_guest(
     child: Child, guest: str | None, tmp_path: Path
 ) -> None:
     pids = tmp_path / "pids"
-    child.perform("helpers.work:start_daemons", str(pids), guest="one")
+    perform(child, "helpers.work:start_daemons", str(pids), guest="one")
     started = [int(pid) for pid in pids.read_text().split()]
     assert all(map(is_running, started))
-    child.perform("helpers.work:square", 3, guest=guest)
+    perform(child, "helpers.work:square", 3, guest=guest)
     assert not any(map(is_running, started))
 
 
 def test_memory_of_what_a_unit_starts_counts(child: Child) -> None:
     with soon():
-        outcome = child.perform("helpers.work:grow_in_children", 3, Limits(memory=400_000_000))
+        outcome = perform(child, "helpers.work:grow_in_children", 3, Limits(memory=400_000_000))
     assert isinstance(outcome, Failed)
     assert re.fullmatch(r"used \d{3} MB of memory, more than 400 MB", outcome.reason)
 
@@ -357,7 +384,7 @@ def test_only_the_beginning_of_a_units_output_is_passed_on(
 ) -> None:
     with Child() as child:
         for word in ("one", "two"):
-            assert child.perform("helpers.work:print_much", word) == Done(None)
+            assert perform(child, "helpers.work:print_much", word) == Done(None)
     output = capfd.readouterr()
     assert output.out == ""
     for word in ("one", "two"):  # of every unit
@@ -370,44 +397,46 @@ def test_only_the_beginning_of_a_units_output_is_passed_on(
 def test_limits_hold_in_compiled_code(child: Child, function: str, tmp_path: Path) -> None:
     limits = Limits(seconds=0.3, preparation=PATIENCE)  # it may have to compile
     with soon():
-        outcome = child.perform(f"helpers.work:{function}", str(tmp_path / "pids"), limits)
+        outcome = perform(child, f"helpers.work:{function}", str(tmp_path / "pids"), limits)
     assert outcome == Failed("took more than 0.3 s")
 
 
 # Stopping.
 
 
-def test_a_unit_learns_that_it_should_stop(child: Child) -> None:
+def test_a_unit_learns_that_it_should_stop(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop_at_second(number: int) -> None:
         if number == 2:
             child.stop()
 
-    outcome = child.perform("helpers.work:report_until_stopped", None, on_message=stop_at_second)
+    note_messages(monkeypatch, stop_at_second)
+    outcome = perform(child, "helpers.work:report_until_stopped", None)
     assert value(outcome) >= 2
     # So do all that follow.
-    assert value(child.perform("helpers.work:report_until_stopped", None)) >= 1
+    assert value(perform(child, "helpers.work:report_until_stopped", None)) >= 1
 
 
 def test_kill_ends_a_unit_at_once_and_for_good(child: Child, tmp_path: Path) -> None:
-    child.perform("helpers.work:square", 1)
+    perform(child, "helpers.work:square", 1)
     pid, begun = child.pid, tmp_path / "begun"
     when(begun.exists, child.kill)
     with soon():
-        assert isinstance(child.perform("helpers.work:hang_at", str(begun)), Died)
+        assert isinstance(perform(child, "helpers.work:hang_at", str(begun)), Died)
     assert pid is not None and not is_running(pid)
-    assert isinstance(child.perform("helpers.work:square", 1), Died)
+    assert isinstance(perform(child, "helpers.work:square", 1), Died)
 
 
 def test_a_unit_can_be_ended_while_stopping(child: Child) -> None:
     child.stop()
-    outcome = child.perform("helpers.work:end_by_signal", "SIGKILL")
+    outcome = perform(child, "helpers.work:end_by_signal", "SIGKILL")
     assert outcome == Died("its process was ended by SIGKILL, from outside or for lack of memory")
 
 
 PARENT = """
 import sys
+from brlbench.executors.base import Call
 from brlbench.executors.child import Child
-Child().perform("helpers.work:{function}", sys.argv[1])
+Child().perform(Call("helpers.work:{function}", sys.argv[1]))
 """
 
 

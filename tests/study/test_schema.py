@@ -80,9 +80,9 @@ def test_limits_of_an_agent_come_before_those_of_the_study(tmp_path: Path) -> No
     study = read_study(write_study(tmp_path, SMALL))
     limits = study.jobs[0].agent.limits
     assert (limits.memory, limits.decision, limits.trajectory) == (2_000_000_000, 1.0, 2.0)
-    assert limits.trajectory_seconds(horizon=250) == 2.0
-    assert limits.trajectory_seconds(horizon=1) == 1.0
-    assert study.jobs[-1].agent.limits.trajectory_seconds(horizon=3) == 3.0
+    assert limits.of_playing(horizon=250).seconds == 2.0
+    assert limits.of_playing(horizon=1).seconds == 1.0
+    assert study.jobs[-1].agent.limits.of_playing(horizon=3).seconds == 3.0
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,8 @@ def test_memory_for_training_and_playing_apart(
     own: dict[str, str], study: dict[str, str], memories: tuple[int | None, int | None]
 ) -> None:
     limits = LimitsTable.model_validate(own).over(LimitsTable.model_validate(study))
-    assert limits.memories == tuple(memory and memory * 10**9 for memory in memories)
+    found = (limits.of_training.memory, limits.of_playing(horizon=1).memory)
+    assert found == tuple(memory and memory * 10**9 for memory in memories)
 
 
 def test_deadlines_are_kept_apart(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from ..agents import AGENTS, describe, make_agent
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, reason
-from ..executors.base import Died, Done, Limits, Notify
+from ..executors.base import Call, Died, Done, Limits, Notify
 from ..executors.child import TOOK_LONG, Child
 from ..protocol.evaluate import evaluate
 from ..protocol.playing import Part, play
@@ -58,15 +58,9 @@ def replay_claims(
     seed: int,
     on_replay: OnReplay = lambda name, done, total: None,
 ) -> Replays:
-    """Play each agent on some MDPs again, one after the other in random order, while there is time.
+    """Play each agent on a number of MDPs again, in random order, while there is time.
 
-    Args:
-        submission: the entry.
-        agents: the classes of agents that are not built in, as "module:Class" by algorithm.
-        number: how many MDPs to play per claim.
-        seconds: how long all may take.
-        seed: the seed of the choice.
-        on_replay: the progress callback.
+    Agents that are not built in are given as "module:Class" by algorithm.
     """
     rng, end = np.random.default_rng(seed), time.monotonic() + seconds
     replays = Replays([], [], {}, seed)
@@ -90,7 +84,7 @@ def replay_claims(
                 "mdps": mdps,
             }
             limits = Limits(seconds=left, total=left, preparation=_COMPILING)
-            outcome = child.perform(_FUNCTION, argument, limits, guest=summary.algorithm)
+            outcome = child.perform(Call(_FUNCTION, argument, limits, summary.algorithm))
             if isinstance(outcome, Done):
                 replays.done.append(Replay(claim, mdps, **outcome.value))
             elif isinstance(outcome, Died):

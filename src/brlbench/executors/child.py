@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any, Self
 from ..errors import reason
 from ..memory import format_bytes, process_bytes
 from . import wire
-from .base import NO_LIMITS, Died, Done, Failed, Limits, Outcome
+from .base import Call, Died, Done, Failed, Limits, Outcome
 from .serving import DONE, FAILED, MESSAGE, STARTED, STOP
 
 TOOK_LONG = "took more than"
@@ -62,45 +62,31 @@ class Clock:
 
     def left(self) -> tuple[float, float]:
         """Seconds until the next timeout, and the length of that timeout."""
-        limits, first = self._limits, self._first_message
+        limits, heard = self._limits, self._heard
+        first, more = self._first_message, 0.0
         if not self.has_started:
-            active = [(self._heard, _START_SECONDS)]
+            active: list[tuple[float, float | None]] = [(heard, _START_SECONDS)]
         elif first is None:
-            active = [
-                (self._heard, limit + limits.preparation)
-                for limit in (limits.seconds, limits.total)
-                if limit is not None
-            ]
+            active, more = [(heard, limits.seconds), (heard, limits.total)], limits.preparation
         else:
-            pairs = (self._heard, limits.seconds), (first, limits.total)
-            active = [(since, limit) for since, limit in pairs if limit is not None]
-        ends = [(since + limit, limit) for since, limit in active]
+            active = [(heard, limits.seconds), (first, limits.total)]
+        ends = [(since + most + more, most + more) for since, most in active if most is not None]
         end, limit = min(ends, default=(math.inf, math.inf))
         return end - time.monotonic(), limit
 
 
 class Child:
-    """A process for calls; it starts with the first one and never outlives this process.
-
-    Args:
-        core: the core it is pinned to, where the system can do that.
-        path: folders to import modules from, after those of this process.
-
-    Attributes:
-        pid: the id of the process, if it has begun a call.
-        guest: the guest that has run in the process, if any.
-        is_killed: True after `kill`.
-    """
+    """A process for calls; it starts with the first one and never outlives this process."""
 
     def __init__(self, core: int | None = None, path: tuple[str, ...] = ()) -> None:
-        self._core = core
-        self._path = path
+        self._core = core  # that it is pinned to, where the system can do that
+        self._path = path  # folders to import modules from, after those of this process
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection[Any, Any] | None = None
         self._output: threading.Thread | None = None
         self._output_left = 0
-        self.pid: int | None = None
-        self.guest: str | None = None
+        self.pid: int | None = None  # None: it has not begun a call
+        self.guest: str | None = None  # that has run in the process
         self.is_killed = False
         self._stopped = False
         self._performing = threading.Lock()
@@ -112,27 +98,20 @@ class Child:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
-    def perform(
-        self,
-        function_name: str,
-        argument: Any,
-        limits: Limits = NO_LIMITS,
-        guest: str | None = None,
-        on_message: Callable[[Any], None] | None = None,
-    ) -> Outcome:
-        """Make a call in the process; see `base.Call`."""
+    def perform(self, call: Call) -> Outcome:
+        """Make a call in the process."""
         try:
-            request = wire.pack((function_name, argument))
+            request = wire.pack((call.function_name, call.argument))
         except Exception as error:
             return Failed(f"its argument can't be sent to a process: {reason(error)}")
         with self._performing:
-            if self.guest not in (None, guest):
+            if self.guest not in (None, call.guest):
                 self._end()
             try:
                 if not self._begin(request):
                     return Died("killed on request")
-                self.guest = guest
-                return self._supervise(limits, on_message)
+                self.guest = call.guest
+                return self._supervise(call.limits)
             except BaseException:
                 self._end()
                 raise
@@ -204,7 +183,7 @@ class Child:
             with suppress(OSError):  # reading will notice that the process has ended
                 self._connection.send_bytes(message)
 
-    def _supervise(self, limits: Limits, on_message: Callable[[Any], None] | None) -> Outcome:
+    def _supervise(self, limits: Limits) -> Outcome:
         assert self._connection is not None
         clock = Clock(limits)
         while True:
@@ -239,8 +218,6 @@ class Child:
             clock.heard(kind)
             if kind == STARTED and self.pid is None:
                 self.pid = content
-            if kind == MESSAGE and on_message is not None:
-                on_message(content)
 
     def _memory(self) -> int:
         """Bytes of memory of the process and its descendants; 0 where the system doesn't tell."""

@@ -32,12 +32,7 @@ REPEATS = 3  # of a call whose worker ended
 
 
 class Dask:
-    """A Dask cluster: a running one, or a new one on this machine.
-
-    Args:
-        scheduler: the address, such as "tcp://10.0.0.1:8786"; None starts a new cluster.
-        workers: how many calls a new cluster makes at once; None means one per core.
-    """
+    """The running Dask cluster of a scheduler, or a new one with workers on this machine."""
 
     def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
         require("cluster", "distributed")

@@ -30,7 +30,7 @@ def perform_here(call: Call, run: str = "", path: tuple[str, ...] = ()) -> Outco
             _here.run, _here.child = run, Child(path=path)
             _children.setdefault(run, []).append(_here.child)
     child: Child = _here.child
-    outcome = child.perform(*call._replace(argument=wire.unpack(call.argument)))
+    outcome = child.perform(call._replace(argument=wire.unpack(call.argument)))
     if isinstance(outcome, Died) and child.is_killed and run not in _stopped_runs:
         raise ExecutorError("the worker has closed")
     return outcome

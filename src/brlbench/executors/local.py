@@ -58,7 +58,7 @@ class Local:
             if not future.set_running_or_notify_cancel():
                 return
             stopped = Died("stopped before it started")
-            future.set_result(stopped if self._stopped else child.perform(*call))
+            future.set_result(stopped if self._stopped else child.perform(call))
         except BaseException as error:
             future.set_exception(error)
         finally:

@@ -9,16 +9,11 @@ from .here import close_here
 
 
 class RunPlugin(WorkerPlugin):  # type: ignore[misc]
-    """Ends the processes of a run when a worker closes, or when the run ends.
-
-    Args:
-        run: the run.
-        is_new: the worker was started for this run, so Ctrl-C reaches it too and is ignored.
-    """
+    """Ends the processes of a run when a worker closes, or when the run ends."""
 
     def __init__(self, run: str, is_new: bool) -> None:
         self._run = run
-        self._is_new = is_new
+        self._is_new = is_new  # started for this run, so Ctrl-C reaches it too and is ignored
 
     def setup(self, worker: Any) -> None:
         """Called when a worker joins."""

@@ -24,11 +24,9 @@ _COMMAND_SECONDS = 60
 
 
 class Pool:
-    """SLURM jobs of one size, none at first. The scheduler of their workers is in this process.
+    """SLURM jobs of one size, none at first, until a stack is closed.
 
-    Args:
-        options: resources of each job; `InvalidInput` if SLURM refuses them.
-        stack: the pool ends when this is closed.
+    The scheduler of their workers is in this process. `InvalidInput` if SLURM refuses the size.
     """
 
     def __init__(self, options: SlurmOptions, stack: ExitStack) -> None:
@@ -53,9 +51,11 @@ class Pool:
         self.num_jobs += more
         self._cluster.scale(jobs=self.num_jobs)
 
-    def shrink(self, most: int) -> None:
+    def shrink(self, most: int) -> int:
         """Cancel at most this many jobs: only idle ones, those not yet running first."""
-        self.num_jobs -= self._cluster.sync(self._cancel_idle, most)
+        number: int = self._cluster.sync(self._cancel_idle, most)
+        self.num_jobs -= number
+        return number
 
     async def _cancel_idle(self, most: int) -> int:
         workers = {state.name: state for state in self._cluster.scheduler.workers.values()}
@@ -106,11 +106,9 @@ class Pool:
 
 
 class Slurm:
-    """SLURM jobs for up to a number of concurrent calls.
+    """SLURM jobs for up to a number of concurrent calls, rounded up to whole jobs.
 
-    Args:
-        options: what a job asks for unless a call's limits say otherwise.
-        workers: the number of concurrent calls, rounded up to whole jobs.
+    A job asks for what the options say, unless a call's limits say otherwise.
     """
 
     def __init__(self, options: SlurmOptions, workers: int | None = None) -> None:
@@ -195,9 +193,7 @@ class Slurm:
         lacking = sum(max(0, due[pool] - pool.num_jobs) for pool in pools) - self._free
         for pool in pools:
             if lacking > 0 and pool.num_jobs > due[pool]:
-                before = pool.num_jobs
-                pool.shrink(min(lacking, pool.num_jobs - due[pool]))
-                lacking -= before - pool.num_jobs
+                lacking -= pool.shrink(min(lacking, pool.num_jobs - due[pool]))
         for pool in pools:
             self._grow(pool, due[pool])
 

@@ -10,7 +10,7 @@ import polars as pl
 from ..agents import AGENTS
 from ..agents.labels import label_of
 from ..errors import InvalidInput, StoreError
-from ..executors.base import Done, Limits
+from ..executors.base import Call, Done, Limits
 from ..executors.child import Child
 from ..results.compact import ExperimentHeader
 from ..results.sealed import Parse
@@ -21,6 +21,7 @@ from ..storage.frozen import why_not_frozen
 Pairs = Sequence[tuple[ExperimentHeader, Summary]]
 
 _SCALE = ("random", REFERENCE)  # normalised scores depend on them
+_FUNCTION = "brlbench.results.sealed:parse_for_parent"
 _LIMITS = Limits(seconds=30.0, memory=2**30)  # of parsing; entries are much smaller
 
 
@@ -32,7 +33,7 @@ def parser_in(child: Child) -> Parse:
     """
 
     def parse(data: bytes) -> tuple[pl.LazyFrame, str]:
-        outcome = child.perform("brlbench.results.sealed:parse_for_parent", data, _LIMITS)
+        outcome = child.perform(Call(_FUNCTION, data, _LIMITS))
         if not isinstance(outcome, Done):
             raise ValueError(outcome.reason)
         table, metadata = outcome.value

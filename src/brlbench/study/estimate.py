@@ -5,29 +5,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..agents import make_agent
-from ..agents.base import Agent, CompiledAgent, TrainingStopped
+from ..agents.base import Agent, TrainingStopped
 from ..executors.base import Call, Done, Executor, Limits, Notify, completed
 from ..protocol.experiment import Experiment
 from ..protocol.machine import Waiting
 from ..protocol.playing import Part, play
-from ..protocol.training import train, warm_up, with_progress
+from ..protocol.training import train, with_progress
 from .folder import Folder
 from .plan import Job
-from .worker import PREPARATION_SECONDS, pack_experiment, unpack_experiment
+from .worker import TrainRequest, untrained
 
 PROBE_SECONDS = 0.5
 PROBE_COST_SECONDS = 2 * PROBE_SECONDS  # at most, about: training, then playing
 _PROBE = "brlbench.study.estimate:probe_agent"
-
-
-class ProbeRequest(NamedTuple):
-    """An agent to be tried for a short time."""
-
-    algorithm: str
-    parameters: dict[str, Any]
-    experiment: bytes
-    seconds: float
 
 
 class Probe(NamedTuple):
@@ -62,18 +52,11 @@ def estimate(
     """Probe jobs and estimate the rest of each; a shared training counts for one of its jobs."""
     futures = {}
     for job in jobs:
-        request = ProbeRequest(
-            job.agent.algorithm,
-            job.agent.parameters,
-            pack_experiment(job.experiment),
-            probe_seconds,
-        )
-        memories = [memory for memory in job.agent.limits.memories if memory is not None]
-        limits = Limits(
-            seconds=60 * probe_seconds,
-            memory=max(memories) if len(memories) == 2 else None,  # it trains and plays
-            preparation=PREPARATION_SECONDS,
-        )
+        own = (job.agent.limits.of_training, job.agent.limits.of_playing(horizon=1))
+        memories = [limits.memory for limits in own if limits.memory is not None]
+        memory = max(memories) if len(memories) == 2 else None  # it trains and plays
+        limits = Limits(60 * probe_seconds, memory=memory, preparation=own[0].preparation)
+        request = (TrainRequest.of(job), probe_seconds)
         futures[executor.submit(Call(_PROBE, request, limits, job.agent.guest))] = job
     estimates = []
     trained = set()
@@ -94,51 +77,39 @@ def estimate(
 
 def probe_agent(data: list[Any], notify: Notify) -> Probe:
     """Train and play for a short time, and extrapolate."""
-    request = ProbeRequest(*data)
-    agent = make_agent(request.algorithm, **request.parameters)
-    experiment = unpack_experiment(request.experiment)
-    if isinstance(agent, CompiledAgent):
-        warm_up(agent)
+    request, seconds = data
+    agent, experiment = untrained(request)
     notify(None)
-    started, waiting = time.perf_counter(), Waiting()
+    elapsed = _stopwatch()
 
     def watch(done: int, total: int) -> None:
-        waited = waiting.seconds()  # read before the clock, so that the difference is not negative
-        elapsed = time.perf_counter() - started - waited
-        if elapsed > request.seconds:
-            raise _ProbeOver(done, total, elapsed)
+        if (took := elapsed()) > seconds:  # progress of searches is counted in trajectories
+            raise _ProbeOver(Probe(took * total / done, took / done))
 
     try:
         trained = train(
             with_progress(agent, watch), experiment.prior, experiment.task, experiment.seed
         )
     except _ProbeOver as over:
-        return over.extrapolated()
-    each = _trajectory_seconds(trained.agent, experiment, request.seconds)
-    return Probe(trained.training.seconds, each)
+        return over.probe
+    return Probe(trained.training.seconds, _each_seconds(trained.agent, experiment, seconds))
 
 
 class _ProbeOver(TrainingStopped):
     """Ends a search that has been watched for long enough."""
 
-    def __init__(self, done: int, total: int, elapsed: float) -> None:
+    def __init__(self, probe: Probe) -> None:
         super().__init__("a search was cut short to estimate its time")
-        self.done, self.total, self.elapsed = done, total, elapsed
-
-    def extrapolated(self) -> Probe:
-        """Times of the whole search and of a trajectory; progress is counted in trajectories."""
-        return Probe(self.elapsed * self.total / self.done, self.elapsed / self.done)
+        self.probe = probe
 
 
-def _trajectory_seconds(agent: Agent, experiment: Experiment, seconds: float) -> float:
+def _each_seconds(agent: Agent, experiment: Experiment, seconds: float) -> float:
     """Seconds per trajectory: a mean, or extrapolated from the first decisions of one."""
     before, took_before = 0, 0.0
     _time(agent, experiment.replace(horizon=1), Part(0, 1))  # compiles what is not compiled yet
     powers_of_2 = [1 << i for i in range((experiment.horizon - 1).bit_length())]
-    for decisions in (*powers_of_2, experiment.horizon):
+    for decisions in powers_of_2:
         took = _time(agent, experiment.replace(horizon=decisions), Part(0, 1))
-        if decisions == experiment.horizon:
-            break
         if took > seconds / 2:  # the first decisions' extra time is not extrapolated
             each = max(took - took_before, 0.0) / (decisions - before)
             return took + each * (experiment.horizon - decisions)
@@ -153,8 +124,13 @@ def _trajectory_seconds(agent: Agent, experiment: Experiment, seconds: float) ->
 
 
 def _time(agent: Agent, experiment: Experiment, part: Part) -> float:
-    """Seconds of playing, without those spent waiting for a core."""
-    started, waiting = time.perf_counter(), Waiting()
+    elapsed = _stopwatch()
     play(agent, experiment, part)
-    waited = waiting.seconds()  # read before the clock, so that the difference is not negative
-    return time.perf_counter() - started - waited
+    return elapsed()
+
+
+def _stopwatch() -> Callable[[], float]:
+    """A function that returns the seconds since now, without those spent waiting for a core."""
+    started, waiting = time.perf_counter(), Waiting()
+    # The waiting is read first, so that the difference is not negative.
+    return lambda: -waiting.seconds() + time.perf_counter() - started

@@ -74,6 +74,9 @@ class Folder:
         path = self.result(job)
         return path.with_name(f"{path.stem}.{rule}.parquet")
 
+    def _stopped(self, job: Job) -> list[Path]:
+        return [self.stopped(job, rule) for rule in job.rules]
+
     def race(self, job: Job) -> Path:
         """The file with the decisions of a job's race."""
         name = f"{_slug(job.experiment_name)}-{job.experiment.hash[:16]}.json"
@@ -97,7 +100,7 @@ class Folder:
     # Reading.
 
     def set_aside_damaged(self) -> list[str]:
-        """Rename damaged files, so that the run replaces them; return messages."""
+        """Rename damaged files; return messages."""
         tables = [self.path / name for name in ("results", "parts", "experiments")]
         paths = [path for folder in tables for path in folder.rglob("*.parquet")]
         paths += (self.path / "agents").rglob("*.json")
@@ -107,9 +110,7 @@ class Folder:
         damaged += [
             path for path in (self.path / "failures").glob("*.json") if not is_failure(path)
         ]
-        for path in damaged:
-            path.rename(path.with_name(path.name + ".damaged"))
-        return [f"{path} is damaged: set aside as {path.name}.damaged" for path in damaged]
+        return [_set_aside(path, "damaged", "is damaged") for path in damaged]
 
     def set_aside_outdated(self, study: Study) -> list[str]:
         """Rename results and failures of other versions of users' agents; return messages."""
@@ -117,30 +118,19 @@ class Folder:
             path
             for job in study.jobs
             if job.agent.code is not None
-            for path in (
-                self.result(job),
-                self.failure(job),
-                *(self.stopped(job, rule) for rule in job.rules),
-            )
+            for path in (self.failure(job), self.result(job), *self._stopped(job))
         }
         keys = {_without_version(path) for path in current}
-        outdated = [
-            path
+        return [
+            _set_aside(path, "outdated", "is from another version of the agent's code")
             for folder in {path.parent for path in current}
             for path in sorted(folder.glob("*-*"))
             if _without_version(path) in keys and path not in current
         ]
-        for path in outdated:
-            path.rename(path.with_name(path.name + ".outdated"))
-        return [
-            f"{path} is from another version of the agent's code: set aside as {path.name}.outdated"
-            for path in outdated
-        ]
 
     def results(self, job: Job) -> list[Path]:
         """The result of a job, also if it was stopped by a rule that it still has."""
-        paths = [self.result(job), *(self.stopped(job, rule) for rule in job.rules)]
-        return [path for path in paths if path.exists()][:1]
+        return [path for path in (self.result(job), *self._stopped(job)) if path.exists()][:1]
 
     def gaps(self, job: Job, end: int | None = None) -> list[Part]:
         """The trajectories of a job without a file, up to an end."""
@@ -190,9 +180,7 @@ class Folder:
                     "result": str(self.result(job).relative_to(self.path)),
                     "failure": str(self.failure(job).relative_to(self.path)),
                     "parts": str(self._parts(job).relative_to(self.path)),
-                    "stopped": [
-                        str(self.stopped(job, rule).relative_to(self.path)) for rule in job.rules
-                    ],
+                    "stopped": [str(each.relative_to(self.path)) for each in self._stopped(job)],
                 }
                 for job in study.jobs
             ],
@@ -270,6 +258,12 @@ class Folder:
 
     def _write(self, name: str, data: bytes) -> None:
         atomic_write(self.path / name, data, overwrite=True)
+
+
+def _set_aside(path: Path, suffix: str, reason: str) -> str:
+    """Rename a file, so that the run replaces it; return the message."""
+    aside = path.rename(f"{path}.{suffix}")
+    return f"{path} {reason}: set aside as {aside.name}"
 
 
 def _locked(path: Path) -> IO[str]:

@@ -10,7 +10,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..agents import AGENTS, make_agent
 from ..errors import AgentError, ExecutorError, StoreError
@@ -43,14 +43,9 @@ class Claim(NamedTuple):
 
 
 class OneJob:
-    """The play of a trained agent in an experiment.
+    """The play of a trained agent in an experiment, from their files to the file of the result.
 
-    Args:
-        agent: the file of the trained agent.
-        experiment: the file of the experiment.
-        output: where the result goes.
-        keep_paths: keep states and actions too.
-        overwrite: replace files, also those of another play that was not finished.
+    If `overwrite`, it replaces files, also those of another play that was not finished.
     """
 
     def __init__(
@@ -69,7 +64,8 @@ class OneJob:
         saved, self.experiment = unpack_agent(self._agent, str(agent)), read_experiment(experiment)
         needs.check(self.experiment, keep_paths)
         self._job = _job(saved, self.experiment, keep_paths)
-        self._claim = Claim(_digest(self._agent, self._job, keep_paths))
+        parts = (self._job.key, self._job.agent.code, keep_paths)  # all that the result depends on
+        self._claim = Claim(hashlib.sha256(self._agent + repr(parts).encode()).hexdigest())
 
     def play(self, executor: Executor, show: Callable[[Progress], None]) -> bool:
         """Play what is missing and write the result; False if it was stopped before."""
@@ -112,7 +108,7 @@ class OneJob:
     def _is_written(self) -> bool:
         """True if the output is there: the process was killed while it tidied up."""
         wrote = self._stored().wrote
-        return wrote is not None and self._output.exists() and wrote == _file_digest(self._output)
+        return wrote is not None and self._output.exists() and wrote == _digest(self._output)
 
     def _play(self, executor: Executor, show: Callable[[Progress], None]) -> bool:
         folder, job = self._folder, self._job
@@ -123,7 +119,7 @@ class OneJob:
         if not StudyRun([job], folder, executor, PART_SECONDS, show)():
             return False
         self._check_failure()
-        self._write_claim(self._claim._replace(wrote=_file_digest(folder.result(job))))
+        self._write_claim(self._claim._replace(wrote=_digest(folder.result(job))))
         check_free(self._output, self._overwrite)
         os.replace(folder.result(job), self._output)
         return True
@@ -171,11 +167,5 @@ def _job(saved: SavedAgent, experiment: Experiment, keep_paths: bool) -> Job:
     return Job(planned, experiment, experiment.name, keep_paths)
 
 
-def _digest(agent: bytes, job: Job, keep_paths: bool) -> str:
-    """A digest of everything that the result depends on."""
-    parts: tuple[Any, ...] = (job.key, job.agent.code, keep_paths)
-    return hashlib.sha256(agent + repr(parts).encode()).hexdigest()
-
-
-def _file_digest(path: Path) -> str:
+def _digest(path: Path) -> str:
     return hashlib.sha256(read_bytes(path)).hexdigest()

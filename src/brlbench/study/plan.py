@@ -26,7 +26,7 @@ from ..protocol.playing import identity
 from ..results.summary import RACE, REFERENCE
 from ..schemas import place_of
 from ..storage import frozen_set
-from .schema import ExperimentTable, LimitsTable, RacingTable, StudyTable, read_tables
+from .schema import AgentTable, ExperimentTable, LimitsTable, RacingTable, StudyTable, read_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,6 @@ class PlannedAgent:
     agent: Agent  # untrained
     limits: LimitsTable
     code: str | None  # digest of the source file of a user's own agent
-    until: float | None = None  # instead of the experiment's
 
     @property
     def guest(self) -> str | None:
@@ -134,20 +133,11 @@ def read_study(path: str | Path, race: bool = False, **defaults: Any) -> Study:
     if folder not in sys.path:
         sys.path.insert(0, folder)  # for a user's own agents beside the study
     experiments = _experiments(path, table)
-    agents, skipped = _agents(path, table, experiments)
-    jobs: dict[str, Job] = {}
-    entries = dict(zip(experiments, table.experiments, strict=True))
-    races, keep_paths = table.racing is not None, table.output.keep_paths
-    for agent, names in agents:
-        for name in names:
-            until = agent.until or entries[name].until or table.defaults.until
-            can_race = races and agent.algorithm != REFERENCE
-            job = Job(agent, experiments[name], name, keep_paths, can_race, until)
-            jobs.setdefault(job.key, job)
+    jobs, skipped = _jobs(path, table, experiments)
     if not jobs:
         raise InvalidInput(f"{path}: every agent is skipped: {skipped[0].reason}")
-    _check_labels(path, jobs.values())
-    return Study(path, table, experiments, list(jobs.values()), skipped, defaults)
+    _check_labels(path, jobs)
+    return Study(path, table, experiments, jobs, skipped, defaults)
 
 
 def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
@@ -202,22 +192,19 @@ def _source(path: Path, source: str) -> str:
     return f"{prefix}{colon}{beside}" if os.path.exists(beside) else source
 
 
-def _agents(
+def _jobs(
     path: Path, table: StudyTable, experiments: dict[str, Experiment]
-) -> tuple[list[tuple[PlannedAgent, list[str]]], list[Skipped]]:
-    agents: list[tuple[PlannedAgent, list[str]]] = []
+) -> tuple[list[Job], list[Skipped]]:
+    jobs: dict[str, Job] = {}
     skipped = []
+    untils = {
+        name: entry.until or table.defaults.until
+        for name, entry in zip(experiments, table.experiments, strict=True)
+    }
     for index, entry in enumerate(table.agents):
-        place = place_of(("agents", index))
-        names = list(experiments) if entry.experiments is None else entry.experiments
-        empty = [f".parameters.{key}" for key, value in entry.parameters.items() if value == []]
-        if not names or empty:
-            key = empty[0] if empty else ".experiments"
-            raise InvalidInput(f"{path}: {place}{key} = []: give it at least one value")
-        try:
-            names = [each for name in names for each in _matching(name, experiments)]
-        except InvalidInput as error:
-            raise InvalidInput(f"{path}: {place}.experiments {error}") from None
+        place = f"{path}: {place_of(('agents', index))}"
+        names = _experiments_of(entry, experiments, place)
+        races = table.racing is not None and entry.algorithm != REFERENCE
         limits = entry.limits.over(table.limits)
         for values in _combinations(entry.parameters):
             try:
@@ -227,21 +214,33 @@ def _agents(
                 skipped.append(Skipped(label_of(entry.algorithm, values), str(error)))
                 continue
             except InvalidInput as error:
-                raise InvalidInput(f"{path}: {place}: {error}") from None
+                raise InvalidInput(f"{place}: {error}") from None
             code = None if entry.algorithm in AGENTS else code_of(agent)
-            planned = PlannedAgent(entry.algorithm, parameters, agent, limits, code, entry.until)
-            agents.append((planned, names))
-    return agents, skipped
+            planned = PlannedAgent(entry.algorithm, parameters, agent, limits, code)
+            for name in names:
+                until = entry.until or untils[name]
+                job = Job(planned, experiments[name], name, table.output.keep_paths, races, until)
+                jobs.setdefault(job.key, job)
+    return list(jobs.values()), skipped
 
 
-def _matching(name: str, experiments: Iterable[str]) -> list[str]:
-    """The experiment of a name, or all that a pattern such as `GC from *` matches."""
-    names = list(experiments)
-    matches = [name] if name in names else [each for each in names if fnmatchcase(each, name)]
-    if not matches:
-        raise InvalidInput(
-            f"has {name!r}{did_you_mean(name, names)}: must be one of {', '.join(names)}"
-        )
+def _experiments_of(entry: AgentTable, experiments: Iterable[str], place: str) -> list[str]:
+    """The experiments of an agent: all, or those that names and patterns such as `GC *` match."""
+    known = list(experiments)
+    names = known if entry.experiments is None else entry.experiments
+    empty = [f".parameters.{key}" for key, value in entry.parameters.items() if value == []]
+    if not names or empty:
+        key = empty[0] if empty else ".experiments"
+        raise InvalidInput(f"{place}{key} = []: give it at least one value")
+    matches = []
+    for name in names:
+        found = [name] if name in known else [each for each in known if fnmatchcase(each, name)]
+        if not found:
+            raise InvalidInput(
+                f"{place}.experiments has {name!r}{did_you_mean(name, known)}: must be one of "
+                f"{', '.join(known)}"
+            )
+        matches += found
     return matches
 
 

@@ -32,8 +32,6 @@ from .worker import (
     WrongValue,
     intact,
     pack_experiment,
-    playing_limits,
-    training_limits,
 )
 
 _MOST_DEATHS = 3  # of an assignment; then its jobs are left to the next run
@@ -251,26 +249,22 @@ class StudyRun:
 
     def _submitted(self, assignment: Assignment) -> Future[Outcome]:
         open_job = assignment.open_jobs[0]
-        job, limits = open_job.job, open_job.job.agent.limits
-        experiment = pack_experiment(job.experiment)
+        job, agent = open_job.job, open_job.job.agent
         if assignment.part is None:
-            train = TrainRequest(job.agent.algorithm, job.agent.parameters, experiment)
-            name = "brlbench.study.worker:train_agent"
-            call = Call(name, train, training_limits(limits), job.agent.guest)
-            return self.executor.submit(call)
-        seconds = limits.trajectory_seconds(job.experiment.horizon)
+            name, limits = "brlbench.study.worker:train_agent", agent.limits.of_training
+            return self.executor.submit(Call(name, TrainRequest.of(job), limits, agent.guest))
+        name = "brlbench.study.worker:play_job"
+        limits = agent.limits.of_playing(job.experiment.horizon)
         play = PlayRequest(
             agent=self.folder.agent(job).read_bytes(),
-            experiment=experiment,
+            experiment=pack_experiment(job.experiment),
             part=assignment.part,
             part_seconds=min(self.part_seconds, open_job.playing_seconds_left),
-            decision_seconds=limits.decision,
-            one_by_one=seconds is not None,
+            decision_seconds=agent.limits.decision,
+            one_by_one=limits.seconds is not None,
             keep_paths=job.keep_paths,
         )
-        name = "brlbench.study.worker:play_job"
-        call = Call(name, play, playing_limits(limits, seconds), job.agent.guest)
-        return self.executor.submit(call)
+        return self.executor.submit(Call(name, play, limits, agent.guest))
 
     def _finish(self, assignment: Assignment, outcome: Outcome) -> None:
         """Write the outcome of an assignment to the folder, and line up what follows."""

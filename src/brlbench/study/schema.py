@@ -16,6 +16,7 @@ Lists of parameter values expand to all combinations:
     limits.trajectory = "10m"
 """
 
+import math
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,7 @@ from pydantic import Field, model_validator
 from ..analysis.racing import ERROR, OFFLINE_BOUNDS, ONLINE_BOUNDS
 from ..arguments import parse_bytes, parse_seconds
 from ..errors import InvalidInput, StoreError
+from ..executors.base import Limits
 from ..executors.slurm_options import SlurmOptions
 from ..files import read_bytes
 from ..schemas import StrictSchema, parse_written
@@ -43,6 +45,8 @@ from ..values import (
 )
 
 EXECUTORS = ("local", "dask", "slurm")
+# Limits count from the first message; until then a process may import and compile for this long.
+PREPARATION_SECONDS = 600.0
 
 
 def _seconds(value: Any) -> float:
@@ -94,14 +98,18 @@ class LimitsTable(StrictSchema):
         return defaults.model_copy(update=values)
 
     @property
-    def memories(self) -> tuple[int | None, int | None]:
-        """Bytes for training and for playing."""
-        return self.training_memory or self.memory, self.playing_memory or self.memory
+    def of_training(self) -> Limits:
+        """The limits of a training."""
+        memory = self.training_memory or self.memory
+        return Limits(total=self.training, memory=memory, preparation=PREPARATION_SECONDS)
 
-    def trajectory_seconds(self, horizon: int) -> float | None:
-        """Seconds for one trajectory, by the tighter of both limits on playing."""
+    def of_playing(self, horizon: int) -> Limits:
+        """The limits of a part; before its first message, an agent may have to be retrained."""
         bounds = [self.trajectory, self.decision and self.decision * horizon]
-        return min((bound for bound in bounds if bound), default=None)
+        trajectory = min((bound for bound in bounds if bound), default=None)
+        memory = self.playing_memory or self.memory
+        retraining = math.inf if self.training is None else self.training
+        return Limits(trajectory, self.playing, memory, PREPARATION_SECONDS + retraining)
 
 
 class DefaultsTable(StrictSchema):

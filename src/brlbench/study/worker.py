@@ -7,15 +7,15 @@ it returns True if the call should end early.
 
 import math
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..agents import make_agent
-from ..agents.base import CompiledAgent
+from ..agents.base import Agent, CompiledAgent
 from ..errors import AgentError
 from ..executors import wire
-from ..executors.base import Limits, Notify
+from ..executors.base import Notify
 from ..mdps.sparse import Floats
 from ..problems import formats
 from ..protocol import machine
@@ -31,12 +31,7 @@ from ..results.result import join
 from ..results.sealed import is_intact
 from ..schemas import parse_table
 from ..storage.agents import pack_agent, unpack_agent
-
-if TYPE_CHECKING:
-    from .schema import LimitsTable
-
-# Limits count from the first message; until then it may import and compile for this long.
-PREPARATION_SECONDS = 600.0
+from .plan import Job
 
 
 class WrongValue(Exception):
@@ -89,6 +84,11 @@ class TrainRequest(NamedTuple):
     parameters: dict[str, Any]
     experiment: bytes
 
+    @classmethod
+    def of(cls, job: Job) -> "TrainRequest":
+        """The training that a job needs."""
+        return cls(job.agent.algorithm, job.agent.parameters, pack_experiment(job.experiment))
+
 
 class PlayRequest(NamedTuple):
     """A part to be played."""
@@ -102,24 +102,18 @@ class PlayRequest(NamedTuple):
     keep_paths: bool
 
 
-def training_limits(limits: "LimitsTable") -> Limits:
-    """The limits of a training."""
-    return Limits(total=limits.training, memory=limits.memories[0], preparation=PREPARATION_SECONDS)
-
-
-def playing_limits(limits: "LimitsTable", seconds: float | None) -> Limits:
-    """The limits of a part; before its first message, an agent may have to be retrained."""
-    retraining = math.inf if limits.training is None else limits.training
-    return Limits(seconds, limits.playing, limits.memories[1], PREPARATION_SECONDS + retraining)
+def untrained(data: list[Any]) -> tuple[Agent, Experiment]:
+    """The agent of a training's request, compiled, and its experiment."""
+    request = TrainRequest(*data)
+    agent = make_agent(request.algorithm, **request.parameters)
+    if isinstance(agent, CompiledAgent):
+        warm_up(agent)
+    return agent, unpack_experiment(request.experiment)
 
 
 def train_agent(data: list[Any], notify: Notify) -> bytes:
     """Train an agent and return its file."""
-    request = TrainRequest(*data)
-    agent = make_agent(request.algorithm, **request.parameters)
-    experiment = unpack_experiment(request.experiment)
-    if isinstance(agent, CompiledAgent):
-        warm_up(agent)
+    agent, experiment = untrained(data)
     machine.describe()
     notify(None)  # limits count from here
     trained = train(agent, experiment.prior, experiment.task, experiment.seed)

@@ -38,7 +38,10 @@ class Examination:
         return self._findings[rule]
 
     def _check(self, rule: str) -> Finding:
-        for other in self._needed(rule):
+        needs = RULES[rule].needs
+        if self.trial.copy_error:  # an agent that can't be copied can't play
+            needs = () if rule == "copies" else ("copies",)
+        for other in needs:
             if self[other].verdict != KEPT:
                 first = RULES[other].statement
                 return Finding(UNKNOWN, f'can\'t be judged: look at "{first}" first')
@@ -46,12 +49,6 @@ class Examination:
             return RULES[rule].check(self.trial)
         except BrlbenchError as error:
             return Finding(BROKEN, reason(error), "let it raise no error, and return valid actions")
-
-    def _needed(self, rule: str) -> tuple[str, ...]:
-        """The rules that must be kept to judge one: an agent that can't be copied can't play."""
-        if self.trial.copy_error:
-            return () if rule == "copies" else ("copies",)
-        return RULES[rule].needs
 
     def seconds(self) -> dict[str, float]:
         """The times of training and of decisions: the median and the 95% quantile."""

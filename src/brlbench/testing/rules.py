@@ -177,7 +177,7 @@ def plays_odd_problems(trial: Trial) -> Finding:
     problems = odd_problems()
     for name, experiment in problems.items():
         try:
-            train_and_play(copy_agent(trial.agent), experiment)
+            train_and_play(trial.agent, experiment)
         except BrlbenchError as error:
             failed[name] = reason(error)
     if not failed:
@@ -219,7 +219,7 @@ def keeps_deadlines(trial: Trial) -> Finding:
         return Finding(KEPT, "it promises none; anytime = True would")
     deadline = max(_SHORTEST_DEADLINE, _computing(trial.first) / 2)
     experiment = trial.experiment.replace(deadline=deadline * 1e-9)
-    play = play_part(trial.new(experiment).agent, experiment)
+    play = train_and_play(trial.agent, experiment)
     late = float((play.nanoseconds > deadline).mean())
     limit = format_seconds(deadline * 1e-9)
     seen = f"{late:.0%} of its decisions end after a deadline of {limit}"

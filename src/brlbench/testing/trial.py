@@ -37,15 +37,11 @@ class Trial:
         check_agent(agent)
         self.agent, self.experiment = agent, experiment
 
-    def new(self, experiment: Experiment | None = None) -> TrainedAgent:
-        """A copy of the untrained agent, trained."""
-        where = experiment or self.experiment
-        return train(copy_agent(self.agent), where.prior, where.task, where.seed)
-
     @cached_property
     def trained(self) -> TrainedAgent:
         """The agent that was trained first."""
-        return self.new()
+        where = self.experiment
+        return train(copy_agent(self.agent), where.prior, where.task, where.seed)
 
     @cached_property
     def copy_error(self) -> str:
@@ -67,7 +63,7 @@ class Trial:
     @cached_property
     def second(self) -> "Record":
         """The play of an agent that is trained anew."""
-        return play_part(self.new().agent, self.experiment)
+        return train_and_play(self.agent, self.experiment)
 
     @cached_property
     def backwards(self) -> "Record":
@@ -86,7 +82,7 @@ class Trial:
     @cached_property
     def is_random(self) -> bool | None:
         """True if plays in two new processes differ; None if other processes can't play it."""
-        arguments = (copy_agent(self.agent), self.experiment)
+        arguments = (self.agent, self.experiment)
         context = multiprocessing.get_context("spawn")
         try:
             with ProcessPoolExecutor(2, context, max_tasks_per_child=1) as executor:
@@ -102,6 +98,7 @@ def play_part(agent: Agent, experiment: Experiment, part: Part | None = None) ->
 
 
 def train_and_play(agent: Agent, experiment: Experiment) -> "Record":
-    """Train an agent and play the whole experiment."""
+    """Train a copy of an agent, which plays the whole experiment."""
+    agent = copy_agent(agent)
     train(agent, experiment.prior, experiment.task, experiment.seed)
     return play_part(agent, experiment)

@@ -1,13 +1,16 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from brlbench.errors import InvalidInput, StoreError
 from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.mdps.mdp import MDP
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import PROBLEMS, distribution, write
 from brlbench.problems.formats import from_json, to_json
+from brlbench.protocol.experiment import Experiment
 from brlbench.streams import generator
 
 DISCOUNT, HORIZON, NUM_MDPS = 0.95, 250, 500
@@ -200,3 +203,35 @@ def test_unknown_names(source: str, message: str) -> None:
 def test_missing_files() -> None:
     with pytest.raises(StoreError, match=r"nowhere\.toml can't be read: No such file"):
         distribution("nowhere.toml")
+
+
+class Weighted(FlatDirichlet):
+    """Draws from another law than its counts say."""
+
+    def sample(self, rng: np.random.Generator) -> MDP:
+        return self.mean()
+
+
+class Named(FlatDirichlet):
+    """Adds a method of its own, which changes nothing."""
+
+    def size(self) -> int:
+        return self.num_states
+
+
+def test_classes_with_another_law_are_refused() -> None:
+    grid = distribution("Grid")
+    with pytest.raises(InvalidInput, match="the class Weighted has a sample of its own"):
+        distribution(Weighted(grid.counts, grid.rewards))
+    assert distribution(Named(grid.counts, grid.rewards)).digest == grid.digest
+
+
+@pytest.mark.parametrize("wrong", [[1, 2], None, 7, distribution("GC").mean()])
+def test_other_objects_are_no_distributions(wrong: Any) -> None:
+    with pytest.raises(InvalidInput, match="must be a name, a file, a FlatDirichlet"):
+        Experiment("GC", wrong) if wrong is not None else distribution(wrong)
+
+
+def test_rewards_have_a_limit() -> None:
+    with pytest.raises(InvalidInput, match=r"is 1e.200: must be at most 1e.100"):
+        FlatDirichlet(np.ones((2, 1, 2)), [0, 1e200])

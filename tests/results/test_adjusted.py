@@ -1,12 +1,16 @@
 """Adjusted scores: their law in simulated experiments, and cases with known answers."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import brlbench as bb
 from brlbench.errors import InvalidInput
 from brlbench.mdps.sparse import Floats
+from brlbench.protocol import luck
 from brlbench.results.adjusted import LEAST_MDPS, StartValues, adjust
+from brlbench.results.score import ci95
 
 EXACT = StartValues([0.0] * 3, [[0.0] * 3] * 3, 10**9)
 COEFFICIENTS = np.array([2.0, -1.0, 0.5])
@@ -51,12 +55,48 @@ def test_baselines_that_coincide_or_do_not_vary() -> None:
 
 def test_uncertain_expectations_widen_the_interval() -> None:
     returns, noise, start = simulated(np.random.default_rng(3), 300)
-    uncertain = StartValues([0.0] * 3, np.eye(3).tolist(), 10)
+    uncertain = StartValues([0.0] * 3, (0.001 * np.eye(3)).tolist(), 10)
     exact, wide = (adjust(returns, noise, start, each) for each in (EXACT, uncertain))
     assert wide.mean == exact.mean
     # The standard error of the expectations counts with the square of the coefficients.
-    added = np.sqrt((COEFFICIENTS**2).sum())
-    assert wide.ci95 == pytest.approx(1.97 * added, rel=0.1)
+    added = 0.001 * (COEFFICIENTS**2).sum()
+    assert wide.ci95 == pytest.approx(np.hypot(exact.ci95, 1.97 * np.sqrt(added)), rel=0.1)
+
+
+def test_an_interval_that_would_be_wider_leaves_the_returns() -> None:
+    returns, noise, start = simulated(np.random.default_rng(3), 300)
+    unknown = StartValues([0.0] * 3, np.eye(3).tolist(), 10)
+    adjusted = adjust(returns, noise, start, unknown)
+    np.testing.assert_array_equal(adjusted.returns, returns)
+    assert adjusted.ci95 == ci95(returns)
+
+
+@pytest.mark.parametrize("small", [0.0, 1e-12, 1e-6, 1e-3])
+def test_baselines_that_nearly_coincide(small: float) -> None:
+    """Without dropping directions, coefficients of 1 / small would multiply wrong expectations."""
+    rng = np.random.default_rng(5)
+    noise, start = rng.normal(size=(2, 1000, 3))
+    start[:, 1:] = start[:, :1] + small * start[:, 1:]
+    returns = 7 + (noise + 3 * start) @ COEFFICIENTS + rng.normal(size=1000)
+    error = 0.02
+    expected = StartValues([0.0, error, 0.0], (error**2 * np.eye(3)).tolist(), 1000)
+    adjusted = adjust(returns, noise, start, expected)
+    assert abs(adjusted.mean - 7) < adjusted.ci95 < 0.5 * ci95(returns)
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e80, 1e100])
+def test_rewards_of_any_size(scale: float) -> None:
+    returns, noise, start = simulated(np.random.default_rng(6), 300)
+    usual = adjust(returns, noise, start, EXACT)
+    scaled = adjust(scale * returns, scale * noise, scale * start, EXACT)
+    np.testing.assert_allclose(scaled.returns / scale, usual.returns)
+    assert scaled.ci95 / scale == pytest.approx(usual.ci95)
+
+
+def test_start_values_need_a_covariance() -> None:
+    for wrong in ([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [[0.0, 1.0, 0.0]] * 3):
+        with pytest.raises(ValueError, match="covariance"):
+            StartValues([0.0] * 3, wrong, 10)
 
 
 @pytest.mark.parametrize("number", [50, pytest.param(500, marks=pytest.mark.exhaustive)])
@@ -85,6 +125,38 @@ def test_of_results() -> None:
     assert not few.can_be_adjusted
     with pytest.raises(InvalidInput, match="has no adjusted score: it takes at least 20 MDPs"):
         _ = few.adjusted
+
+
+def test_mdps_of_unknown_origin_have_none() -> None:
+    """MDPs of two states each that no draw of the prior gives: expected luck is not theirs."""
+    prior = bb.distribution("Chain")
+    mdps = np.tile(prior.mean().transitions.values, (30, 1))
+    for origin in (None, "mine"):
+        experiment = bb.Experiment(prior, num_mdps=30, mdps=mdps, origin=origin)
+        result = bb.evaluate(bb.make_agent("random"), experiment)
+        assert not result.can_be_adjusted
+        np.testing.assert_array_equal(result.scored_returns, result.returns)
+    same = bb.Experiment(prior, num_mdps=30).replace(horizon=50)
+    assert bb.evaluate(bb.make_agent("random"), same).can_be_adjusted
+
+
+def test_scores_do_not_depend_on_earlier_experiments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An experiment of more MDPs leaves a more precise expectation behind, which is not used."""
+    monkeypatch.setattr(luck, "_FEWEST_MDPS", 200)
+    monkeypatch.setattr(luck, "_MDPS_PER_MDP", 10)
+    small, large = (bb.Experiment("Loop", num_mdps=n, horizon=20) for n in (20, 50))
+    scores = []
+    for name, history in (("empty", []), ("used", [large])):
+        monkeypatch.setenv("BRLBENCH_CACHE_DIR", str(tmp_path / name))
+        monkeypatch.setattr(luck, "_known", {})
+        for experiment in [*history, small]:
+            score = bb.evaluate(bb.make_agent("random"), experiment).adjusted.score
+        monkeypatch.setattr(luck, "_known", {})  # as in a new process
+        again = bb.evaluate(bb.make_agent("random"), small).adjusted.score
+        scores += [score, again]
+    assert len(set(scores)) == 1
 
 
 def test_problems_that_are_too_large_have_none() -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # imported where it is used, because importing it is slow
 
 PROBABILITY_TOLERANCE = 1e-9
 _ROUNDING = 1e-3 + PROBABILITY_TOLERANCE  # of a sum of probabilities that people write down
+_LARGEST_REWARD = 1e100
 UNIFORM = "uniform"  # a start in any state, all equally likely
 # A policy switch must gain this fraction of the largest value, or rounding could cycle.
 _SWITCH_TOLERANCE = 1e-12
@@ -53,6 +54,12 @@ class Rewards:
             table = numbers if isinstance(numbers, SparseTable) else _table(shape, numbers, what)
             if table.shape != shape:
                 raise InvalidInput(f"{what} has shape {list(table.shape)}: must be {list(shape)}")
+            large = np.flatnonzero(np.abs(table.values) > _LARGEST_REWARD)
+            if len(large):
+                raise InvalidInput(
+                    f"{what} at {table.locate(int(large[0]))} is {table.values[large[0]]}: must be "
+                    f"at most {_LARGEST_REWARD}, since squares of returns are added"
+                )
             tables.append(table)
         negative = np.flatnonzero(tables[1].values < 0)
         if len(negative):

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..arguments import check_names, parse_parameters
-from ..errors import InvalidInput, did_you_mean
+from ..errors import InvalidInput, did_you_mean, short
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.shuffling import shuffled
+from ..mdps.single import SingleMDP
 from .chain import chain
 from .deep_sea import deep_sea
 from .formats import SUFFIXES, read, write
@@ -78,9 +79,14 @@ def distribution(source: str | Path | FlatDirichlet) -> FlatDirichlet:
             `shuffled:20:` before one of these. A distribution is returned as it is.
     """
     if isinstance(source, FlatDirichlet):
-        return source
+        return _without_overrides(source)
     if isinstance(source, Path):
         return read(source)
+    if not isinstance(source, str):
+        raise InvalidInput(
+            f"the distribution is {short(source)}: must be a name, a file, a FlatDirichlet or a "
+            "SingleMDP"
+        )
     if source.startswith(_UNIFORM):
         return distribution(source.removeprefix(_UNIFORM)).uniform()
     for prefix in _NUMBERED:
@@ -100,6 +106,21 @@ def distribution(source: str | Path | FlatDirichlet) -> FlatDirichlet:
         f"{', '.join(PROBLEMS)}, a file ({', '.join(SUFFIXES)}), {_GYM} and an environment's id, "
         f"or {_UNIFORM} before one of these"
     )
+
+
+def _without_overrides(source: FlatDirichlet) -> FlatDirichlet:
+    """The distribution; an InvalidInput if its class has another law than its base tells."""
+    kind = type(source)
+    base = SingleMDP if isinstance(source, SingleMDP) else FlatDirichlet
+    for name, inherited in [*vars(FlatDirichlet).items(), *vars(SingleMDP).items()]:
+        is_own = getattr(kind, name, None) is not getattr(base, name, None)
+        if is_own and callable(inherited) and not name.startswith("__"):
+            raise InvalidInput(
+                f"the class {kind.__name__} has a {name} of its own, which agents and files would "
+                f"not know: use {base.__name__} itself with other counts, or draw the MDPs and "
+                "give them as mdps"
+            )
+    return source
 
 
 def parameters_of(name: str) -> dict[str, int]:

@@ -64,9 +64,11 @@ class Experiment:
             accuracy: instead of `horizon`, how much of the return may be cut off.
             trajectories_per_mdp: how many trajectories are played in each MDP.
             deadline: seconds that a decision may take; agents that can stop early keep it.
-            mdps: probabilities [num_mdps, E] of MDPs that were drawn before.
-            origin: where the MDPs come from. Experiments of one origin that differ only in the
-                number of MDPs begin with the same MDPs.
+            mdps: probabilities [num_mdps, E] of MDPs of your own, which need not come from `test`.
+                Then there are no adjusted scores.
+            origin: where the MDPs come from: a frozen set's name, or "drawn" if they were drawn
+                from `test` before. Experiments of one origin that differ only in the number of MDPs
+                begin with the same MDPs.
         """
         test = prior if test is None else test
         self.prior, self.test = distribution(prior).as_prior(), distribution(test)

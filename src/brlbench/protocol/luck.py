@@ -31,7 +31,7 @@ from ..problems import frozen
 from ..results.adjusted import LEAST_MDPS, StartValues
 from ..results.schema import NUM_BASELINES
 from ..schemas import parse_table
-from .experiment import Experiment
+from .experiment import DRAWN, Experiment
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
@@ -57,8 +57,12 @@ def num_baselines(experiment: Experiment) -> int:
 
 
 def can_adjust(experiment: Experiment) -> bool:
-    """True if results of an experiment have adjusted scores."""
-    return experiment.num_mdps >= LEAST_MDPS and num_baselines(experiment) > 0
+    """True if results of an experiment have adjusted scores.
+
+    Their MDPs must come from the test distribution, or no expectation of luck would be theirs.
+    """
+    comes_from_test = experiment.origin in (DRAWN, *frozen.HASHES)
+    return comes_from_test and experiment.num_mdps >= LEAST_MDPS and num_baselines(experiment) > 0
 
 
 def measure_luck(record: "Record", experiment: Experiment, trajectories: range) -> None:
@@ -76,44 +80,48 @@ _known: dict[str, StartValues] = {}
 
 
 def start_values_key(experiment: Experiment) -> str:
-    """A digest of all that expected start values depend on."""
+    """A digest of all that expected start values depend on, but for their precision."""
     names = (experiment.prior.digest, experiment.test.digest)
     text = json.dumps([*names, experiment.discount, experiment.horizon])
     return hashlib.sha256(text.encode() + greedy_policy(experiment).tobytes()).hexdigest()
 
 
 def known_start_values(experiment: Experiment) -> StartValues | None:
-    """The expected start values if they are shipped, or this process has computed them."""
-    name = start_values_key(experiment)
-    return _known.get(name) or _shipped().get(name)
+    """The expected start values if they are shipped, or this process has computed them.
+
+    Shipped values are always used, whatever their precision, so that everyone uses the same.
+    """
+    shipped = _shipped().get(start_values_key(experiment))
+    return shipped or _known.get(_estimate_key(experiment))
 
 
 def remember_start_values(experiment: Experiment, values: StartValues) -> None:
     """Use these expected start values from now on in this process."""
-    _known[start_values_key(experiment)] = values
+    _known[_estimate_key(experiment)] = values
 
 
 def find_start_values(experiment: Experiment, on_drawn: OnDrawn | None = None) -> StartValues:
-    """The expected start values; estimated, which can take a minute, unless they are cached.
-
-    Shipped values are always used, whatever their precision, so that everyone uses the same.
-    """
-    name, enough = start_values_key(experiment), enough_mdps(experiment)
-    if name in _shipped():
-        return _shipped()[name]
+    """The expected start values; estimated, which can take a minute, unless they are cached."""
+    values, name = known_start_values(experiment), _estimate_key(experiment)
+    if values is not None:
+        return values
     folder = cache_folder("start-values")
     path = folder and folder / f"{name}.json"
-    values = _known.get(name)
-    if values is None and path is not None:
+    if path is not None:
         with suppress(StoreError, ValueError):  # absent or damaged: estimated again
             values = parse_table(StartValues, parse_json(read_bytes(path)))
-    if values is None or values.num_mdps < enough:
-        values = estimate_start_values(experiment, enough, on_drawn)
+    if values is None:
+        values = estimate_start_values(experiment, enough_mdps(experiment), on_drawn)
         if path is not None:
             with suppress(StoreError):  # no room: estimated again the next time
                 atomic_write(path, json.dumps(vars(values)).encode(), overwrite=True)
     _known[name] = values
     return values
+
+
+def _estimate_key(experiment: Experiment) -> str:
+    """The key of an estimate: its precision counts, or scores would depend on earlier runs."""
+    return f"{start_values_key(experiment)}-{enough_mdps(experiment)}"
 
 
 @cache

@@ -15,13 +15,17 @@ import numpy as np
 
 from ..mdps.sparse import Floats
 from .schema import NUM_BASELINES
-from .score import Score
+from .score import Score, ci95
 
 LEAST_MDPS = 20
 """With fewer MDPs, a regression is too uncertain."""
 
 _MDPS_FOR_TWO = 200  # from here on, noise and start values get coefficients of their own
-_NEGLIGIBLE = 1e-10  # of the largest variance: directions in which luck does not vary
+# Of the variance of one baseline: in directions with less, baselines nearly coincide. Coefficients
+# there would be large, and would multiply the error of expected luck.
+_NEGLIGIBLE = 1e-3
+_ROUNDING = 1e-9
+_LEAST_LEVERAGE = 1e-10
 _LEAST_FREEDOM = 3.0
 
 
@@ -41,6 +45,10 @@ class StartValues:
             raise ValueError("these are no start values")
         if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
             raise ValueError("start values must be finite")
+        scale = np.abs(covariance).max() or 1.0
+        variances = np.linalg.eigvalsh(covariance / scale)
+        if not np.allclose(covariance, covariance.T) or variances[0] < -_ROUNDING:
+            raise ValueError("the covariance of start values must be one")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,16 +80,22 @@ def adjust(
     start_values: Floats,  # [N, F]
     expected: StartValues,
 ) -> Adjusted:
-    """Take the luck out of returns, one per MDP."""
-    start = start_values - np.array(expected.mean)
-    num_baselines, covariance = len(expected.mean), np.array(expected.covariance)
+    """Take the luck out of returns, one per MDP; they stay as they are if that gains nothing."""
+    start, mean = start_values, np.array(expected.mean)
+    _, exponent = np.frexp(max(np.abs(each).max() for each in (returns, noise, start, mean)))
+    scale = np.ldexp(1.0, -exponent)  # a power of two, so that nothing is rounded
+    returns, noise, start = returns * scale, noise * scale, (start - mean) * scale
+    num_baselines, covariance = len(mean), np.array(expected.covariance) * scale * scale
     separate = len(returns) >= _MDPS_FOR_TWO
     luck = np.hstack([noise, start]) if separate else noise + start
     basis = _directions(luck)  # [L, P]
     adjusted, coefficients = _jackknife(returns, luck @ basis)
     of_start = (basis @ coefficients)[-num_baselines:]
     variance = adjusted.var(ddof=1) / len(adjusted) + of_start @ covariance @ of_start
-    return Adjusted(adjusted, _quantile(adjusted) * math.sqrt(variance))
+    half_width, plain = _quantile(adjusted) * math.sqrt(variance), ci95(returns)
+    if not half_width <= plain:
+        adjusted, half_width = returns, plain
+    return Adjusted(adjusted / scale, float(half_width / scale))
 
 
 def _directions(luck: Floats) -> Floats:
@@ -102,7 +116,7 @@ def _jackknife(returns: Floats, luck: Floats) -> tuple[Floats, Floats]:
     residual = returns - design @ fitted
     leverage = np.einsum("ni,ij,nj->n", design, inverse, design)
     # Without MDP i, the value at zero luck would be lower by this much.
-    influence = (design @ inverse[0]) * residual / np.maximum(1 - leverage, _NEGLIGIBLE)
+    influence = (design @ inverse[0]) * residual / np.maximum(1 - leverage, _LEAST_LEVERAGE)
     return fitted[0] + (number - 1) * influence, fitted[1:]
 
 
@@ -118,5 +132,5 @@ def _quantile(numbers: Floats) -> float:
     if variance == 0:
         return 0.0
     kurtosis = float((centred**4).mean()) / variance**2
-    freedom = min(2 * len(numbers) / max(kurtosis - 1, _NEGLIGIBLE), len(numbers) - 1)
+    freedom = min(2 * len(numbers) / max(kurtosis - 1, _ROUNDING), len(numbers) - 1)
     return float(stdtrit(max(freedom, _LEAST_FREEDOM), 0.975))

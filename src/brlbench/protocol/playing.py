@@ -16,9 +16,10 @@ import numpy as np
 
 from .. import streams
 from ..agents import describe
-from ..agents.base import Agent, CompiledAgent
+from ..agents.base import Agent, CompiledAgent, FlatDirichlet, Task
 from ..errors import AgentError, InvalidInput, reason, short
 from ..mdps.copying import private_copy
+from ..mdps.sparse import Integers
 from ..streams import Words
 from .experiment import Experiment
 from .footprint import Meter, measuring
@@ -28,6 +29,9 @@ from .recording import Rows, rows_of
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
+
+
+_REPLAYED = 4  # trajectories of a batch, to measure the environment's time
 
 
 def identity(agent: Agent) -> str:
@@ -133,8 +137,11 @@ def play(agent: Agent, experiment: Experiment, part: Part, meter: Meter | None =
         record = play_compiled(agent, experiment, part, meter)
         if is_users(agent):
             _check_played(agent, experiment, part, record)
+        without_agent = _replay(experiment, part, record)
     else:
-        record = _play_python(agent, experiment, part, meter)
+        record, without_agent = _play_python(agent, experiment, part, meter)
+    least = experiment.horizon  # 1 ns per decision: logarithmic scales show no 0
+    record.cpu_nanoseconds[:] = np.maximum(record.cpu_nanoseconds - without_agent, least)
     measure_luck(record, experiment, np.arange(*part) // experiment.trajectories_per_mdp)
     return record
 
@@ -187,6 +194,25 @@ def play_compiled(
     return record
 
 
+def _replay(experiment: Experiment, part: Part, record: "Record") -> int:
+    """Nanoseconds that a trajectory takes without its agent: the median of some trajectories."""
+    from ..builders import model
+    from ..kernels.loop import environment
+
+    some = np.linspace(0, part.size - 1, min(part.size, _REPLAYED)).astype(np.int64)
+    numbers, nanoseconds = _mdps(experiment, part), np.zeros(len(some), np.int64)
+    mdps = (part.first + some) // experiment.trajectories_per_mdp
+    environment.replay(
+        model.build_environment(experiment.test),
+        experiment.probabilities_of(numbers),
+        mdps - numbers.start,
+        experiment.noise_words[part.first + some],
+        record.actions[some],
+        nanoseconds,
+    )
+    return int(np.median(nanoseconds))
+
+
 def _check_played(agent: Agent, experiment: Experiment, part: Part, record: "Record") -> None:
     """Raise if a compiled agent took actions that don't exist; its loop does not check them."""
     num_actions = experiment.test.num_actions
@@ -200,7 +226,26 @@ def _check_played(agent: Agent, experiment: Experiment, part: Part, record: "Rec
         )
 
 
-def _play_python(agent: Agent, experiment: Experiment, part: Part, meter: Meter | None) -> "Record":
+class _Repeat:
+    """Takes the actions of a trajectory again, to measure the time of all but its agent."""
+
+    def __init__(self, actions: Integers) -> None:
+        self._actions = iter(actions.tolist())
+
+    def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None: ...
+
+    def start(self, state: int, rng: np.random.Generator) -> None: ...
+
+    def act(self, state: int) -> int:
+        return int(next(self._actions))
+
+    def observe(self, state: int, action: int, next_state: int, reward: float) -> None: ...
+
+
+def _play_python(
+    agent: Agent, experiment: Experiment, part: Part, meter: Meter | None
+) -> "tuple[Record, int]":
+    """The record, and nanoseconds that a trajectory takes without its agent."""
     from ..builders import model
 
     record = _empty_record(experiment, part)
@@ -209,6 +254,7 @@ def _play_python(agent: Agent, experiment: Experiment, part: Part, meter: Meter 
     probabilities = experiment.probabilities_of(mdps)
     keys = _keys(agent, experiment, part)
     _warm_up(env, experiment.noise_words[part.first])
+    without_agent: list[int] = []
     with isolated(agent) as visit:
         for i, key in enumerate(keys):
             mdp = (part.first + i) // experiment.trajectories_per_mdp
@@ -221,7 +267,11 @@ def _play_python(agent: Agent, experiment: Experiment, part: Part, meter: Meter 
                 noise = experiment.noise_words[part.first + i]
                 _play_one(visit, fresh, experiment, env, mdp, rng, noise, record, i)
             del fresh  # before the next copy takes memory
-    return record
+            if i < _REPLAYED:
+                again, repeat = _empty_record(experiment, Part(0, 1)), _Repeat(record.actions[i])
+                _play_one(visit, repeat, experiment, env, mdp, rng, noise, again, 0)
+                without_agent.append(int(again.cpu_nanoseconds[0]))
+    return record, int(np.median(without_agent))
 
 
 def _warm_up(env: Any, noise: np.uint64) -> None:

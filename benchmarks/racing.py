@@ -29,7 +29,7 @@ def classes_of(summaries: Sequence[Summary]) -> Integers:
     """The class [n, 2] of each agent."""
     return classes_within(
         [each.seconds["offline"] for each in summaries],
-        [each.seconds["mean"] for each in summaries],
+        [each.seconds["processor"] for each in summaries],
     )
 
 

@@ -167,7 +167,7 @@ def _first(text: str, rankings: Rankings, algorithm: str) -> Claim:
             for summary in ranking.summaries
             if paired_z_test(summary.returns, random.returns, LEVEL).significant
         ]
-        quickest[name] = min(better, key=lambda summary: summary.seconds["mean"])
+        quickest[name] = min(better, key=lambda summary: summary.seconds["processor"])
     return Claim(
         text,
         all(summary.algorithm == algorithm for summary in quickest.values()),

@@ -17,22 +17,22 @@ class Influence(NamedTuple):
     algorithm: str
     symbol: str
     parameter: str
-    feature: str  # "offline", or "mean" for the mean time per decision
+    feature: str  # "offline", or "processor" for the time per decision
     claim: str
 
 
 INFLUENCES = (
-    Influence("epsilon-greedy", "ε", "epsilon", "mean", "inversely proportional"),
+    Influence("epsilon-greedy", "ε", "epsilon", "processor", "inversely proportional"),
     Influence("opps-ds", "β", "draws", "offline", "proportional"),
-    Influence("formula", "number of features", "formula", "mean", "proportional"),
-    Influence("bamcp", "K", "simulations", "mean", "proportional"),
-    Influence("bamcp", "depth", "depth", "mean", "proportional"),
-    Influence("bfs3", "K", "simulations", "mean", "proportional"),
-    Influence("bfs3", "C", "branching", "mean", "proportional"),
-    Influence("bfs3", "depth", "depth", "mean", "proportional"),
-    Influence("sboss", "ε", "epsilon", "mean", "inversely proportional"),
-    Influence("sboss", "δ", "delta", "mean", "inversely proportional"),
-    Influence("beb", "β", "beta", "mean", "constant"),
+    Influence("formula", "number of features", "formula", "processor", "proportional"),
+    Influence("bamcp", "K", "simulations", "processor", "proportional"),
+    Influence("bamcp", "depth", "depth", "processor", "proportional"),
+    Influence("bfs3", "K", "simulations", "processor", "proportional"),
+    Influence("bfs3", "C", "branching", "processor", "proportional"),
+    Influence("bfs3", "depth", "depth", "processor", "proportional"),
+    Influence("sboss", "ε", "epsilon", "processor", "inversely proportional"),
+    Influence("sboss", "δ", "delta", "processor", "inversely proportional"),
+    Influence("beb", "β", "beta", "processor", "constant"),
 )
 
 

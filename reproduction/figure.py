@@ -21,7 +21,7 @@ def draw() -> bytes:
     more, arithmetic = (load(path).experiments for path in (MORE, ARITHMETIC))
     compared = compare_rows(experiments, more, arithmetic)
     styles = point_styles(list(dict.fromkeys(each.row.algorithm for each in compared)))
-    log = LogAxis.of(each.ours.seconds["mean"] for each in compared)
+    log = LogAxis.of(each.ours.seconds["processor"] for each in compared)
     with drawing():
         figure = Figure(figsize=(9.5, 5.6), layout="constrained")
         for axes, experiment in zip(figure.subplots(2, 3).flat, experiments, strict=True):
@@ -40,7 +40,7 @@ def draw() -> bytes:
 
 
 def _draw_row(axes: Axes, each: Compared, styles: PointStyles) -> None:
-    time, style = each.ours.seconds["mean"], styles[each.row.algorithm]
+    time, style = each.ours.seconds["processor"], styles[each.row.algorithm]
     axes.errorbar(time, *each.ours.score, markersize=6, capsize=2, linewidth=1, **style)
     published = each.row.score.mean
     axes.plot(

@@ -19,7 +19,7 @@ PROBES = (-1.0, *TIMES, 0.75, math.inf)
 
 
 def summary(algorithm: str, offline: float, online: float, returns: Floats) -> Summary:
-    times = {"offline": offline, "mean": online, "max": 2 * online}
+    times = {"offline": offline, "processor": online, "max": 2 * online}
     return Summary(algorithm, {}, algorithm, returns, times, {})
 
 
@@ -44,7 +44,9 @@ def by_brute_force(
     choosing = [list(agent.returns)[:: 2 if honest else 1] for agent in agents]
     testing = [list(agent.returns)[1 if honest else 0 :: 2 if honest else 1] for agent in agents]
     times = [agent.seconds for agent in agents]
-    allowed = [i for i, t in enumerate(times) if t["offline"] <= offline and t["mean"] <= online]
+    allowed = [
+        i for i, t in enumerate(times) if t["offline"] <= offline and t["processor"] <= online
+    ]
     kept: list[int] = []
     for algorithm in {agents[i].algorithm for i in allowed}:
         own = [i for i in allowed if agents[i].algorithm == algorithm]
@@ -88,7 +90,7 @@ def test_regions_of_many_agents() -> None:
     ]
     comparison = Comparison(agents)
     regions = comparison.regions()
-    assert regions.online_edges[0] == min(agent.seconds["mean"] for agent in agents)
+    assert regions.online_edges[0] == min(agent.seconds["processor"] for agent in agents)
     assert regions.offline_edges[-1] == max(agent.seconds["offline"] for agent in agents)
     for offline, online in rng.exponential(size=(200, 2)).tolist():
         assert regions.at(offline, online) == comparison.within(offline, online)

@@ -93,15 +93,16 @@ def study(seed: int, num_agents: int = 400, num_mdps: int = 500, name: str = "GC
 
 def result(algorithm: str, rewards: Floats, name: str = "GC", **changes: Any) -> Result:
     """A result with given rewards [N, K, T]; changes are of its header, numbers and columns."""
-    num_mdps, per_mdp, _ = rewards.shape
+    num_mdps, per_mdp, horizon = rewards.shape
+    nanoseconds = changes.get("nanoseconds", np.full(rewards.shape, 1000))
     made_up = {
         "parameters": {},
         "settings": settings(name, num_mdps),
         "experiment_hash": f"hash of {name}",
         "offline_seconds": 1e-3,
         "offline_cpu_seconds": 0.0,
-        "nanoseconds": np.full(rewards.shape, 1000),
-        "cpu_nanoseconds": np.ones(rewards.shape[:2], dtype=np.int64),
+        "nanoseconds": nanoseconds,
+        "cpu_nanoseconds": nanoseconds.sum(axis=2),
         "machine": {"processor": "made up"},
         **changes,
     }
@@ -114,6 +115,7 @@ def result(algorithm: str, rewards: Floats, name: str = "GC", **changes: Any) ->
     }
     header = {key: value for key, value in made_up.items() if key not in {**COLUMNS, **MEASURED}}
     header["settings"] = {"trajectories_per_mdp": per_mdp, **made_up["settings"]}
+    header["settings"]["horizon"] = horizon
     returns = discounted(columns["rewards"], header["settings"]["discount"])
     part = Result(
         algorithm=algorithm,

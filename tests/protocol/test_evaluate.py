@@ -342,9 +342,10 @@ def test_compiled_decision_times_exclude_the_environment() -> None:
     rewards = SparseTable.from_entries(states, 1, [0], [0], [1], [1.0], "rewards")
     prior = FlatDirichlet(counts, rewards)
     result = evaluate(make_agent("random"), Experiment(prior, prior, num_mdps=3, horizon=200))
-    decisions = 200 * np.median(result.nanoseconds, axis=2)
+    whole = 1e9 * result.measured["playing_seconds"] / 3  # per trajectory
     assert (result.nanoseconds > 0).all()
-    assert (decisions < result.cpu_nanoseconds / 5).all()
+    assert 200 * np.median(result.nanoseconds) < whole / 5
+    assert np.median(result.cpu_nanoseconds) < whole / 5
 
 
 def test_sleeping_takes_no_processor_time() -> None:

@@ -24,7 +24,7 @@ from helpers.page_browser import FEATURES, Page, awkward, expected, seconds
 @pytest.mark.parametrize(
     ("feature", "hidden"),
     [
-        pytest.param("mean", "ab", marks=pytest.mark.exhaustive),
+        pytest.param("processor", "ab", marks=pytest.mark.exhaustive),
         ("median", "bcdef"),
         pytest.param("total", "", marks=pytest.mark.exhaustive),
         ("own:feature", "c"),
@@ -69,7 +69,7 @@ def test_map_is_exact_and_a_click_sets_the_bounds(page: Page) -> None:
         painted.append(page.click_map(rng.uniform(0.12, 0.97), rng.uniform(0.04, 0.85)))
         bounds = page.bounds()
         assert bounds[0] in {*offline, math.inf}
-        _, algorithms, _ = expected(summaries, [str(b) for b in bounds], "mean", 0.95, False)
+        _, algorithms, _ = expected(summaries, [str(b) for b in bounds], "processor", 0.95, False)
         # Before the first time, nothing is painted, and the click takes the first time.
         none = page.texts("#tip strong") == ["no agent"]
         assert set(painted[-1]) == (set() if none else algorithms)
@@ -106,7 +106,7 @@ def test_typed_bounds(page: Page) -> None:
         page.type("offline", offline)
         page.type("online", online)
         assert page.bounds() == bounds
-        wanted = expected(made.competitors, [str(b) for b in bounds], "mean", 0.95, False)
+        wanted = expected(made.competitors, [str(b) for b in bounds], "processor", 0.95, False)
         assert set(page.texts("#agents tr.winner .name")) == wanted[0]
     page.type("offline", "1 s")
     page.type("online", "5 ms")
@@ -134,7 +134,7 @@ def test_experiments_and_cases(page: Page) -> None:
     disabled = "return document.querySelector('#algorithms input').disabled"
     assert page.run(disabled)
     shown = page.slide([[600, 700]])[0]
-    wanted = expected(made[3].competitors, shown["bounds"], "mean", 0.95, False)
+    wanted = expected(made[3].competitors, shown["bounds"], "processor", 0.95, False)
     assert set(shown["winners"]) == wanted[0]
     page.choose("problem", "GC")
     assert page.text("#about").startswith("GC from uniform:GC · 20 MDPs")

@@ -15,7 +15,7 @@ def summary(
     algorithm: str, score: float, seconds: float = 1e-6, noise: float = 0.0, **parameters: Any
 ) -> Summary:
     returns = score + LUCK + noise * RNG.normal(size=400)
-    times = {"offline": 0.0, "mean": seconds}
+    times = {"offline": 0.0, "processor": seconds}
     return Summary(algorithm, parameters, f"{algorithm}{parameters}", returns, times, {})
 
 

@@ -14,7 +14,7 @@ ROW = PublishedRow("GDL", "GDL", "beb", "beb", {"beta": 0.5}, Score(3.0, 0.2))
 
 def summary(mean: float, mdps: int = 100, label: str = "beb", **parameters: Any) -> Summary:
     returns = mean + np.tile([-0.5, 0.5], mdps // 2)
-    return Summary("beb", parameters, label, returns, {"mean": 1e-6}, {})
+    return Summary("beb", parameters, label, returns, {"processor": 1e-6}, {})
 
 
 def compared(**evidence: Summary) -> Compared:

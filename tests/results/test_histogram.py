@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brlbench.results.times import TimeHistogram, online_features
+from brlbench.results.times import TimeHistogram, decision_features
 from helpers.strategies import reproducible
 
 
@@ -17,7 +17,7 @@ def drawn(rows: int, seed: int = 0) -> np.ndarray:
 
 def test_counted_times_have_the_features_of_the_times_themselves() -> None:
     nanoseconds = drawn(200)
-    found, expected = TimeHistogram.of(nanoseconds, None).features(), online_features(nanoseconds)
+    found, expected = TimeHistogram.of(nanoseconds, None).features(), decision_features(nanoseconds)
     assert found.keys() == expected.keys()
     for name in ("mean", "max", "total"):
         assert found[name] == pytest.approx(expected[name], rel=1e-12)
@@ -29,7 +29,7 @@ def test_counted_times_have_the_features_of_the_times_themselves() -> None:
 @given(st.lists(st.integers(0, 2047), min_size=1, max_size=30))
 def test_short_times_are_counted_exactly(nanoseconds: list[int]) -> None:
     times = np.array([nanoseconds])
-    assert TimeHistogram.of(times, None).features() == pytest.approx(online_features(times))
+    assert TimeHistogram.of(times, None).features() == pytest.approx(decision_features(times))
 
 
 @reproducible

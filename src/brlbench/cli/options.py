@@ -25,8 +25,8 @@ Horizon = Annotated[int | None, Option(help="Decisions per trajectory; 250 by de
 Feature = Annotated[
     str,
     Option(
-        help="The time: mean, median, p95, max or total of decisions, max_with_training, or "
-        "module:function.",
+        help="The time: processor, mean, median, p95, max or total of decisions, "
+        "max_with_training, or module:function.",
         autocompletion=feature_names,
     ),
 ]

@@ -17,7 +17,7 @@ def compare(
     ],
     offline: Annotated[str | None, Option(help="A bound on training, e.g. 1m.")] = None,
     online: Annotated[str | None, Option(help="A bound on decisions, e.g. 5ms.")] = None,
-    feature: Feature = "mean",
+    feature: Feature = "processor",
     level: Level = 0.95,
     honest: Honest = False,
     experiment: Annotated[
@@ -75,7 +75,7 @@ def report(
             autocompletion=report_formats,
         ),
     ] = None,
-    feature: Feature = "mean",
+    feature: Feature = "processor",
     level: Level = 0.95,
     honest: Honest = False,
     overwrite: Overwrite = False,

@@ -16,9 +16,10 @@ import numpy as np
 
 from .. import streams
 from ..agents import describe
-from ..agents.base import Agent, CompiledAgent
+from ..agents.base import Agent, CompiledAgent, FlatDirichlet, Task
 from ..errors import AgentError, InvalidInput, reason, short
 from ..mdps.copying import private_copy
+from ..mdps.sparse import Integers
 from ..streams import Words
 from .experiment import Experiment
 from .footprint import Meter, measuring
@@ -28,6 +29,9 @@ from .recording import Rows, rows_of
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
+
+
+_REPLAYED = 4  # trajectories of a batch, to measure the environment's time
 
 
 def identity(agent: Agent) -> str:
@@ -131,8 +135,11 @@ def play(agent: Agent, experiment: Experiment, part: Part, meter: Meter | None =
         record = play_compiled(agent, experiment, part, meter)
         if is_users(agent):
             _check_played(agent, experiment, part, record)
+        without_agent = _replay(experiment, part, record)
     else:
-        record = _play_python(agent, experiment, part, meter)
+        record, without_agent = _play_python(agent, experiment, part, meter)
+    least = experiment.horizon  # 1 ns per decision: logarithmic scales show no 0
+    record.cpu_nanoseconds[:] = np.maximum(record.cpu_nanoseconds - without_agent, least)
     measure_luck(record, experiment, range(*part))
     return record
 
@@ -179,6 +186,25 @@ def play_compiled(
     return record
 
 
+def _replay(experiment: Experiment, part: Part, record: "Record") -> int:
+    """Nanoseconds that a trajectory takes without its agent: the median of some trajectories."""
+    from ..builders import model
+    from ..kernels.loop import environment
+
+    some = np.linspace(0, part.size - 1, min(part.size, _REPLAYED)).astype(np.int64)
+    probabilities, mdps = experiment.mdps_of(range(*part))
+    nanoseconds = np.zeros(len(some), np.int64)
+    environment.replay(
+        model.build_environment(experiment.test),
+        probabilities,
+        mdps[some],
+        experiment.noise_words[part.first + some],
+        record.actions[some],
+        nanoseconds,
+    )
+    return int(np.median(nanoseconds))
+
+
 def _check_played(agent: Agent, experiment: Experiment, part: Part, record: "Record") -> None:
     """Raise if a compiled agent took actions that don't exist; its loop does not check them."""
     num_actions = experiment.test.num_actions
@@ -192,7 +218,26 @@ def _check_played(agent: Agent, experiment: Experiment, part: Part, record: "Rec
         )
 
 
-def _play_python(agent: Agent, experiment: Experiment, part: Part, meter: Meter | None) -> "Record":
+class _Repeat:
+    """Takes the actions of a trajectory again, to measure the time of all but its agent."""
+
+    def __init__(self, actions: Integers) -> None:
+        self._actions = iter(actions.tolist())
+
+    def train(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> None: ...
+
+    def start(self, state: int, rng: np.random.Generator) -> None: ...
+
+    def act(self, state: int) -> int:
+        return int(next(self._actions))
+
+    def observe(self, state: int, action: int, next_state: int, reward: float) -> None: ...
+
+
+def _play_python(
+    agent: Agent, experiment: Experiment, part: Part, meter: Meter | None
+) -> "tuple[Record, int]":
+    """The record, and nanoseconds that a trajectory takes without its agent."""
     from ..builders import model
     from ..kernels.loop import environment
 
@@ -202,6 +247,7 @@ def _play_python(agent: Agent, experiment: Experiment, part: Part, meter: Meter 
     noise_words = experiment.noise_words[part.first : part.end]
     # Compiles the steps of the environment; each trajectory begins anew.
     environment.step_once(env, noise_words[0], environment.first_state_once(env, noise_words[0]), 0)
+    without_agent: list[int] = []
     with isolated(agent) as visit:
         for i, key in enumerate(_keys(agent, experiment, part)):
             mdp = (part.first + i) // experiment.trajectories_per_mdp
@@ -213,7 +259,11 @@ def _play_python(agent: Agent, experiment: Experiment, part: Part, meter: Meter 
                 rng = np.random.Generator(np.random.Philox(key=key))
                 _play_one(visit, fresh, experiment, env, mdp, rng, noise_words[i], record, i)
             del fresh  # before the next copy takes memory
-    return record
+            if i < _REPLAYED:
+                again, repeat = _empty_record(experiment, Part(0, 1)), _Repeat(record.actions[i])
+                _play_one(visit, repeat, experiment, env, mdp, rng, noise_words[i], again, 0)
+                without_agent.append(int(again.cpu_nanoseconds[0]))
+    return record, int(np.median(without_agent))
 
 
 def _play_one(

@@ -20,7 +20,7 @@ def report(
     folder: str | Path,
     formats: str | Sequence[str] = "all",
     *,
-    feature: str = "mean",
+    feature: str = "processor",
     level: float = 0.95,
     honest: bool = False,
     overwrite: bool = False,

@@ -20,14 +20,7 @@ from ..files import files_below
 from ..results.compact import ExperimentHeader, read_summaries
 from ..results.result import Result
 from ..results.summary import Summary, summarise
-from ..results.times import (
-    FEATURES,
-    KNOWN_FEATURES,
-    ONLINE,
-    Feature,
-    all_features,
-    find_feature,
-)
+from ..results.times import KNOWN_FEATURES, ONLINE, Feature, all_features, users_feature
 from ..storage import read_result
 from ..storage.entries import Entry, is_entry, read_entry
 from ..study.failures import failures_in
@@ -57,14 +50,14 @@ def load(
     adjusted scores or none has, unless they are wanted `as_stored`. Files with bounds,
     NAME.bound.json, are read as well.
     """
-    features = {**FEATURES, feature: find_feature(feature)}
+    own = users_feature(feature)
     places = list(places_of(results))
     notes: list[Note] = []
     sources, bound_files = _files(places, notes)
     headers: dict[str, ExperimentHeader] = {}
     agents: dict[str, dict[str, Summary]] = {}  # by the experiment's hash and the full label
     contents: dict[Summary, _Content] = {}
-    for content in _contents(sources, features, learning, notes):
+    for content in _contents(sources, own, learning, notes):
         with _noting(notes):
             pairs = content.pairs
             for header, summary in pairs:
@@ -168,7 +161,7 @@ class _Content(NamedTuple):
 
 def _contents(
     sources: Iterable[Path | Result],
-    features: Mapping[str, Feature],
+    own: Mapping[str, Feature],
     learning: bool,
     notes: list[Note],
 ) -> list[_Content]:
@@ -177,7 +170,7 @@ def _contents(
     with Child() as child:  # it starts with the first entry
         for source in sources:
             with _noting(notes):
-                contents.append(_read(source, features, learning, child))
+                contents.append(_read(source, own, learning, child))
     return sorted(contents, key=lambda content: content.entry is not None)
 
 
@@ -225,12 +218,11 @@ def _entries(
 
 
 def _read(
-    source: Path | Result, features: Mapping[str, Feature], learning: bool, child: Child
+    source: Path | Result, own: Mapping[str, Feature], learning: bool, child: Child
 ) -> _Content:
-    """The summaries of a result or in a file, each with its experiment."""
+    """The summaries of a result or in a file, each with its experiment and a user's own feature."""
     if isinstance(source, Result):
-        return _Content(source, None, [_summarised(source, features, learning)])
-    own = [name for name in features if name not in FEATURES]
+        return _Content(source, None, [_summarised(source, own, learning)])
     if is_entry(source):
         entry, pairs = read_entry(source, parser_in(child))
         checked = ((genuine(header, source), summary) for header, summary in pairs)
@@ -243,29 +235,29 @@ def _read(
         return _Content(source, None, [])  # the file holds something else
     if own and "nanoseconds" not in result.columns:
         raise StoreError(
-            f"{source} has no single decisions, from which {own[0]} could be computed: play "
-            "it again with keep_paths, or use another time feature"
+            f"{source} has no single decisions, from which {next(iter(own))} could be computed: "
+            "play it again with keep_paths, or use another time feature"
         )
-    return _Content(source, None, [_summarised(result, features, learning)])
+    return _Content(source, None, [_summarised(result, own, learning)])
 
 
 def _summarised(
-    result: Result, features: Mapping[str, Feature], learning: bool
+    result: Result, own: Mapping[str, Feature], learning: bool
 ) -> tuple[ExperimentHeader, Summary]:
     settings = result.settings
     header = ExperimentHeader(settings["name"], result.experiment_hash, settings)
-    return header, summarise(result, features, learning)
+    return header, summarise(result, own, learning)
 
 
 def _with_features(
-    path: Path, pairs: Iterable[tuple[ExperimentHeader, Summary]], own: list[str]
+    path: Path, pairs: Iterable[tuple[ExperimentHeader, Summary]], own: Iterable[str]
 ) -> list[tuple[ExperimentHeader, Summary]]:
     """The summaries of a compact file, with all time features of the package."""
     complete = []
     for header, summary in pairs:
-        if own and own[0] not in summary.seconds:
+        for name in own:
             raise StoreError(
-                f"{path} is a compact file, in which {own[0]} can't be computed: use "
+                f"{path} is a compact file, in which {name} can't be computed: use "
                 "the results themselves, or another time feature"
             )
         complete.append((header, replace(summary, seconds=all_features(summary.seconds))))

@@ -13,7 +13,7 @@ from ..results.times import ONLINE
 QUANTITIES = (
     Quantity("offline_seconds", float, Axis.AGENT, "s", title="offline", hint="time of training"),
     Quantity(
-        "online_seconds", float, Axis.AGENT, "s", title="online", hint="mean time of a decision"
+        "online_seconds", float, Axis.AGENT, "s", title="online", hint="processor time per decision"
     ),
     *shown_in(Place.PAGE),
 )

@@ -25,8 +25,11 @@ class FeatureTexts(NamedTuple):
 
 
 _FEATURES = {
+    "processor": FeatureTexts(
+        "processor time per decision", "per decision", "processor time per decision", True
+    ),
     "mean": FeatureTexts(
-        "mean per decision", "per decision", "mean online time per decision", True
+        "mean per decision", "per decision (mean)", "mean online time per decision", True
     ),
     "median": FeatureTexts(
         "median per decision", "per decision (median)", "median online time per decision", True

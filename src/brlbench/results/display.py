@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import format_seconds
 from .schema import Place, Quantity, shown_in
+from .times import ONLINE
 
 if TYPE_CHECKING:
     from .result import Result
@@ -13,12 +14,16 @@ if TYPE_CHECKING:
 
 def result_line(result: "Result") -> str:
     """A result in one line; parts have no time per decision yet."""
-    online = result.online_seconds.get("mean")
-    time = "" if online is None else f", {format_seconds(online)} per decision"
+    time = f", {format_seconds(_online(result))} per decision" if result.online_seconds else ""
     return (
         f"Result({result.label} on {result.settings['name']}: {result.score}, "
         f"{len(result.returns)} MDPs{time})"
     )
+
+
+def _online(result: "Result") -> float:
+    """The processor time per decision, or the mean time where only that is known."""
+    return result.online_seconds.get(ONLINE, result.online_seconds["mean"])
 
 
 def result_html(result: "Result") -> str:
@@ -29,7 +34,7 @@ def result_html(result: "Result") -> str:
         ("experiment", f"{settings['name']}, {len(result.returns)} MDPs, seed {settings['seed']}"),
         ("mean return", str(result.score)),
         ("offline time", format_seconds(result.offline_seconds)),
-        ("online time", f"{format_seconds(result.online_seconds['mean'])} per decision"),
+        ("online time", f"{format_seconds(_online(result))} per decision"),
     ]
     if result.can_be_adjusted and result.expected is not None:  # known without estimating it now
         rows.insert(2, ("adjusted score", str(result.adjusted.score)))

@@ -23,7 +23,7 @@ from .adjusted import LEAST_MDPS, Adjusted, StartValues, adjust
 from .display import result_html, result_line
 from .schema import COLUMNS, MEASURED, SUMMARISED, TIMES
 from .score import Score
-from .times import TimeHistogram, online_features
+from .times import ONLINE, TimeHistogram, decision_features, processor_times
 
 if TYPE_CHECKING:
     import polars
@@ -160,7 +160,7 @@ class Result(Header):
 
     @property
     def cpu_nanoseconds(self) -> Integers:
-        """The processor time [N, K] of every trajectory, with its environment."""
+        """The processor time [N, K] of every trajectory, without its environment."""
         return self.by_mdp("cpu_nanoseconds")
 
     @property
@@ -316,7 +316,7 @@ def join(parts: Sequence[Result], stopped: Stopped | None = None) -> Result:
         for name, quantity in MEASURED.items()
         if quantity.join is not None
     }
-    measured |= _online_times(columns, measured["histogram"], start.deadline)
+    measured |= _online_times(columns, measured["histogram"], start)
     return replace(
         start,
         columns=columns,
@@ -327,19 +327,27 @@ def join(parts: Sequence[Result], stopped: Stopped | None = None) -> Result:
 
 
 def _online_times(
-    columns: Mapping[str, NDArray[Any]], histogram: TimeHistogram | None, deadline: float | None
+    columns: Mapping[str, NDArray[Any]], histogram: TimeHistogram | None, part: Result
 ) -> dict[str, Any]:
     """The online times, and the share of late decisions; the histogram is used up."""
+    deadline = part.deadline
     if "nanoseconds" in columns:
         nanoseconds = columns["nanoseconds"]
-        features = online_features(nanoseconds)
+        features = decision_features(nanoseconds)
         late = None if deadline is None else float((nanoseconds > deadline * 1e9).mean())
     elif histogram is not None:
         features = histogram.features()
         late = None if deadline is None else histogram.late / histogram.decisions
     else:
         return {}
-    return {**{TIMES[name]: x for name, x in features.items()}, "overruns": late, "histogram": None}
+    middle, low, high = processor_times(columns["cpu_nanoseconds"], part.settings["horizon"])
+    return {
+        **{TIMES[name]: x for name, x in {ONLINE: middle, **features}.items()},
+        "processor_low_seconds": low,
+        "processor_high_seconds": high,
+        "overruns": late,
+        "histogram": None,
+    }
 
 
 def _join_machines(machines: Iterable[dict[str, Any]]) -> dict[str, Any]:

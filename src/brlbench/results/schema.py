@@ -117,11 +117,26 @@ def _seconds(name: str, join: Callable[[Numbers], Any] | None = None) -> Quantit
     return Quantity(name, float, Axis.AGENT, "s", least=0, most=_LONGEST, join=join)
 
 
+def _limit_of_processor_time(end: str) -> Quantity:
+    return Quantity(
+        f"processor_{end}_seconds",
+        float,
+        Axis.AGENT,
+        "s",
+        least=0,
+        most=_LONGEST,
+        summary=itself,
+        title=f"processor time, {end}",
+        hint=f"the {end} end of the 95% interval of the processor time per decision",
+        shown=frozenset({Place.EXPORT}),
+    )
+
+
 QUANTITIES: tuple[Quantity, ...] = (
     Quantity("mdp", int, Axis.TRAJECTORY, least=0),
     Quantity("trajectory", int, Axis.TRAJECTORY, least=0),
     Quantity("return", float, Axis.TRAJECTORY),
-    Quantity("cpu_nanoseconds", int, Axis.TRAJECTORY, "ns", least=0),
+    Quantity("cpu_nanoseconds", int, Axis.TRAJECTORY, "ns", least=0),  # without the environment
     Quantity("rewards", float, Axis.DECISION),
     Quantity("nanoseconds", int, Axis.DECISION, "ns", least=0),
     Quantity("states", int, Axis.STATE, is_path=True),
@@ -132,6 +147,8 @@ QUANTITIES: tuple[Quantity, ...] = (
     _seconds("offline_cpu_seconds", first),
     _seconds("playing_seconds", total),
     *(_seconds(f"{feature}_seconds") for feature in ONLINE_FEATURES),
+    _limit_of_processor_time("low"),
+    _limit_of_processor_time("high"),
     Quantity("histogram", TimeHistogram, Axis.AGENT, join=total),
     Quantity("overruns", float, Axis.AGENT, least=0, most=1, summary=itself),
     Quantity(

@@ -13,7 +13,7 @@ from .adjusted import Adjusted
 from .learning import Learning, learning_of
 from .result import Result, Stopped
 from .score import Score
-from .times import FEATURES, Feature, all_features, time_of
+from .times import Feature, all_features, time_of
 
 ORIGINAL = "BBRL:"
 """Prefix of algorithms whose results were imported from the original library."""
@@ -23,6 +23,9 @@ REFERENCE = "optimal"
 
 RACE = "race"
 """The rule by which agents leave a race."""
+
+
+NO_FEATURES: Mapping[str, Feature] = {}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,15 +111,15 @@ class Summary:
 
 
 def summarise(
-    result: Result, features: Mapping[str, Feature] = FEATURES, learning: bool = False
+    result: Result, own_features: Mapping[str, Feature] = NO_FEATURES, learning: bool = False
 ) -> Summary:
-    """The summary of a result, with the given time features; with its learning curve if wanted."""
+    """The summary of a result, with features of a user's own, and a learning curve if wanted."""
     return Summary(
         algorithm=result.algorithm,
         parameters=result.parameters,
         label=result.label,
         returns=result.returns,
-        seconds=_times(result, features),
+        seconds=_times(result, own_features),
         machine=result.machine,
         quantities=result.summarised(),
         adjusted=result.adjusted if result.can_be_adjusted else None,
@@ -126,11 +129,11 @@ def summarise(
     )
 
 
-def _times(result: Result, features: Mapping[str, Feature]) -> dict[str, float]:
+def _times(result: Result, own_features: Mapping[str, Feature]) -> dict[str, float]:
     """Seconds by feature; those of the package are left out where they are not known."""
     known = all_features({"offline": result.offline_seconds, **result.online_seconds})
-    for name in features.keys() - FEATURES.keys():
+    for name, feature in own_features.items():
         rows = result.nanoseconds.reshape(-1, result.nanoseconds.shape[2])
         decisions = rows.astype(np.float64) * 1e-9
-        known[name] = time_of(features[name], name, result.offline_seconds, decisions)
-    return {name: known[name] for name in features if name in known}
+        known[name] = time_of(feature, name, result.offline_seconds, decisions)
+    return known

@@ -1,7 +1,8 @@
 """Time features: one number each for how much time an agent takes.
 
-A feature is a function of the offline time and the times of all decisions, in seconds. Where those
-are too many to keep, features come from a histogram.
+Most are functions of the offline time and the times of all decisions, in seconds. Where those are
+too many to keep, features come from a histogram. The processor time is that of whole trajectories;
+it alone hardly depends on what else the machine does.
 """
 
 import math
@@ -15,43 +16,44 @@ from ..errors import InvalidInput, did_you_mean
 from ..mdps.sparse import Floats, Integers
 
 Feature = Callable[[float, Floats], float]
+"""A function of the offline time and the seconds [n, T] of decisions, a row per trajectory."""
 
-FEATURES: dict[str, Feature] = {
-    "offline": lambda offline, _: offline,
-    "mean": lambda _, decisions: float(decisions.mean()),
-    "median": lambda _, decisions: float(np.median(decisions)),
-    "p95": lambda _, decisions: float(np.quantile(decisions, 0.95)),
-    "max": lambda _, decisions: float(decisions.max()),
-    "total": lambda _, decisions: float(decisions.sum(axis=-1).mean()),
-    "max_with_training": lambda offline, decisions: max(offline, float(decisions.max())),
+ONLINE = "processor"
+"""The feature that stands for online time unless another is chosen: the processor time per
+decision, without the environment's, as the median over trajectories."""
+
+_OF_DECISIONS: dict[str, Callable[[Floats], float]] = {
+    "mean": lambda decisions: float(decisions.mean()),
+    "median": lambda decisions: float(np.median(decisions)),
+    "p95": lambda decisions: float(np.quantile(decisions, 0.95)),
+    "max": lambda decisions: float(decisions.max()),
+    "total": lambda decisions: float(decisions.sum(axis=-1).mean()),
 }
-"""Functions of the offline time and the seconds [n, T] of decisions, a row per trajectory."""
 
-ONLINE_FEATURES = ("mean", "median", "p95", "max", "total")
-"""The features of decisions alone."""
+ONLINE_FEATURES = (ONLINE, *_OF_DECISIONS)
+"""The features that don't count the offline time."""
+
+FEATURES = ("offline", *ONLINE_FEATURES, "max_with_training")
+"""The features of the package."""
 
 KNOWN_FEATURES = ("mean", "total")
 """The features that are known even if there is only one time for all decisions together."""
-
-ONLINE = "mean"
-"""The feature that stands for online time unless another is chosen."""
 
 
 _BITS = 10  # 2**10 slots per power of two, so that times in a slot differ by less than 0.1%
 _SLOTS = (63 - _BITS + 1) << _BITS
 
 
-def find_feature(name: str) -> Feature:
-    """The feature with a name, or a user's own from `"my_module:my_function"`."""
+def users_feature(name: str) -> dict[str, Feature]:
+    """A user's own feature by its name, `"module:function"`; empty for one of the package."""
     if name in FEATURES:
-        return FEATURES[name]
+        return {}
     if ":" not in name:
         raise InvalidInput(
             f"unknown time feature {name!r}{did_you_mean(name, FEATURES)}: must be one of "
             f'{", ".join(FEATURES)}, or "module:function"'
         )
-    feature: Feature = import_named(name, "time feature")
-    return feature
+    return {name: import_named(name, "time feature")}
 
 
 def time_of(feature: Feature, name: str, offline: float, decisions: Floats) -> float:
@@ -66,16 +68,31 @@ def time_of(feature: Feature, name: str, offline: float, decisions: Floats) -> f
 
 
 def all_features(seconds: Mapping[str, float]) -> dict[str, float]:
-    """Times by feature, with the one that follows from others: files don't store it."""
-    if "max" not in seconds:
-        return dict(seconds)
-    return {**seconds, "max_with_training": max(seconds["offline"], seconds["max"])}
+    """Times by feature, with those that follow from others: files don't store them.
+
+    Where processor time is not known, the mean time stands for it.
+    """
+    known = {"offline": seconds["offline"], ONLINE: seconds["mean"], **seconds}
+    if "max" in seconds:
+        known["max_with_training"] = max(seconds["offline"], seconds["max"])
+    return known
 
 
-def online_features(nanoseconds: Integers) -> dict[str, float]:
-    """All online features of decisions' times [n, T]."""
+def decision_features(nanoseconds: Integers) -> dict[str, float]:
+    """The features of decisions' times [n, T]."""
     decisions = nanoseconds.astype(np.float64) * 1e-9
-    return {name: FEATURES[name](math.nan, decisions) for name in ONLINE_FEATURES}
+    return {name: feature(decisions) for name, feature in _OF_DECISIONS.items()}
+
+
+def processor_times(nanoseconds: Integers, horizon: int) -> tuple[float, float, float]:
+    """Seconds per decision from those of trajectories [n]: median, and its 95% interval.
+
+    The interval's ends are trajectories: so many are below the median with 95% probability.
+    """
+    ordered = np.sort(nanoseconds) * (1e-9 / horizon)
+    number = len(ordered)
+    below = max(0, math.floor(number / 2 - 0.98 * math.sqrt(number)))
+    return float(np.median(ordered)), float(ordered[below]), float(ordered[number - 1 - below])
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from ..protocol.luck import can_adjust
 from ..results.files import read_result
 from ..results.result import Result, Stopped, join
 from ..results.summary import RACE
+from ..results.times import ONLINE
 from ..schemas import Schema
 from ..values import Seconds
 from .failures import read_table
@@ -63,11 +64,8 @@ def _scored(result: Result | None, at: int, adjusted: bool) -> tuple[Floats, flo
 
 
 def _seconds(result: Result) -> tuple[float, float]:
-    """The offline time, and the typical time of a decision: the median over trajectories."""
-    online = result.online_seconds["mean"]
-    if result.stopped is not None and "nanoseconds" in result.columns:
-        online = 1e-9 * float(np.median(result.columns["nanoseconds"].mean(axis=1)))
-    return result.offline_seconds, online
+    """The offline and the online time."""
+    return result.offline_seconds, result.online_seconds[ONLINE]
 
 
 @dataclass(eq=False)

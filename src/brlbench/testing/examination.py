@@ -10,7 +10,7 @@ from ..agents.labels import label_of
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, did_you_mean, reason
 from ..protocol.experiment import Experiment
-from ..results.times import online_features
+from ..results.times import decision_features
 from . import findings as checks
 from .findings import BROKEN, KEPT, UNKNOWN, Finding
 from .rules import RULES
@@ -54,7 +54,7 @@ class Examination:
         """The times of training and of decisions: the median and the 95% quantile."""
         if self["plays"].verdict != KEPT:
             return {}
-        online = online_features(self.trial.first.nanoseconds)
+        online = decision_features(self.trial.first.nanoseconds)
         offline = self.trial.trained.training.seconds
         return {"offline": offline, "median": online["median"], "p95": online["p95"]}
 

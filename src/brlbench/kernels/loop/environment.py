@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import copy_vector
 from ..jit import inlined, kernel
 from ..random.rng import keyed_word, unit
-from ..types import Floats, Integers
+from ..types import Floats, Integers, Words
+from .clock import cpu_time, wall_time
 
 # A visit uses up to three random numbers: one for the next state, two for a Gaussian reward.
 _NUMBERS_PER_VISIT = 3
@@ -65,6 +67,35 @@ def scan(probability: Floats, first: int, end: int, chance: float) -> int:
             chance -= probability[entry]
             last = entry
     return last
+
+
+@kernel
+def replay(
+    env: Environment,
+    probabilities: Floats,  # [M, E]
+    mdps: Integers,  # [n]; which of the M
+    noise: Words,  # [n]; keys of the noise
+    actions: Integers,  # [n, T]; that were taken
+    nanoseconds: Integers,  # [n]; set to the processor time of each trajectory
+) -> int:
+    """Repeat the steps of trajectories without an agent; returns the sum of their last states.
+
+    The clock is read as often as when they were played, so that its cost counts here.
+    """
+    total = 0
+    for i in range(len(mdps)):
+        copy_vector(env.probability, probabilities[mdps[i]])
+        x = first_state(env, noise[i])
+        processor = cpu_time()
+        wall_time()
+        for t in range(actions.shape[1]):
+            wall_time()
+            x, _ = step(env, noise[i], x, actions[i, t])
+            wall_time()
+            wall_time()
+        nanoseconds[i] = cpu_time() - processor
+        total += x
+    return total
 
 
 @kernel

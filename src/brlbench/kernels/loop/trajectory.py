@@ -105,7 +105,7 @@ class Record(NamedTuple):
     actions: Integers  # [n, T]
     rewards: Floats  # [n, T]
     nanoseconds: Integers  # [n, T]; per decision: act and observe; the first includes reset
-    cpu_nanoseconds: Integers  # [n]; per trajectory, environment included
+    cpu_nanoseconds: Integers  # [n]; per trajectory; `play` includes the environment's
     noise: Floats  # [n, F]; luck of the steps, by baseline: see `kernels.luck`
     start_values: Floats  # [n, F]; luck of the MDP and the start; F = 0: not measured
 

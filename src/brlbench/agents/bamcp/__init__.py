@@ -29,7 +29,7 @@ import numpy as np
 
 from ...errors import InvalidInput
 from ...values import FLAG, NOT_NEGATIVE, PROBABILITY, whole, words
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 if TYPE_CHECKING:
     from .leaf import Leaf
@@ -98,8 +98,8 @@ class Bamcp(CompiledAgent):
         nodes = simulations * (_KEPT_NODES if self.reuse_tree else 1) + 1
         self._check_limits(prior, nodes, simulations * task.horizon)
         transitions = prior.counts.num_pairs * prior.num_states
-        return kernels.Bamcp(
-            rng=new_rng(),
+        return self.make_arrays(
+            kernels.Bamcp,
             urn=build_urn(prior, task.horizon, transitions > _SMALL, self.depth),
             tree=self._build_tree(prior.num_actions, nodes),
             policy=self._build_policy(prior),
@@ -113,7 +113,6 @@ class Bamcp(CompiledAgent):
             deadline=build_deadline(task, nanoseconds),
             discount=task.discount,
             simulations=simulations,
-            reuse_tree=self.reuse_tree,
         )
 
     def _check_limits(self, prior: FlatDirichlet, nodes: int, visits: int) -> None:

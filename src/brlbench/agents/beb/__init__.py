@@ -9,7 +9,7 @@ and stop updating counts that are large; like the benchmark's paper, this agent 
 from dataclasses import dataclass
 
 from ...values import NOT_NEGATIVE, words
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -36,11 +36,10 @@ class Beb(CompiledAgent):
         by_transition = self.bonus == "transition"
         kernels.set_all_bonuses(model, self.beta, by_transition)
         solve(model)
-        return kernels.Beb(
-            rng=new_rng(),
+        return self.make_arrays(
+            kernels.Beb,
             model=copy(model),
             initial=model,
-            beta=self.beta,
             by_transition=by_transition,
             random_ties=self.ties == "random",
         )

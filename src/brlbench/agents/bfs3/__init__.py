@@ -31,7 +31,7 @@ import numpy as np
 from ...errors import InvalidInput
 from ...mdps.sparse import Floats, Integers
 from ...values import FLAG, whole
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ...kernels.types import Booleans
@@ -82,8 +82,8 @@ class Bfs3(CompiledAgent):
 
         sizes = self._sizes(prior, task)
         belief = _build_belief(prior, task, self.depth + 1, self.branching)
-        return kernels.Bfs3(
-            rng=new_rng(),
+        return self.make_arrays(
+            kernels.Bfs3,
             belief=belief,
             constants=self._build_constants(prior, task),
             tree=_build_tree(sizes, prior.num_actions, belief.most_special),

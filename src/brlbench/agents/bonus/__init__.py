@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...values import NOT_NEGATIVE
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -31,15 +31,7 @@ class Bonus(CompiledAgent):
         from . import kernel as kernels
 
         model = build_model(prior, task)
-        agent = kernels.Bonus(
-            rng=new_rng(),
-            model=model,
-            initial=model,
-            beta=self.beta,
-            spread=self.spread,
-            decay=self.decay,
-            shift=self.shift,
-        )
+        agent = self.make_arrays(kernels.Bonus, model=model, initial=model)
         kernels.set_all_bonuses(agent)
         solve(model)
         return agent._replace(model=copy(model))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import COUNT
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -36,8 +36,8 @@ class Boss(CompiledAgent):
         most_rows = np.full(pairs, float(self.samples))
         check_size(prior, most_rows, f"boss: samples = {self.samples}", "use fewer samples")
         merged, initial = build_merged(prior, task, np.full(pairs, self.samples), most_rows)
-        return kernels.Boss(
-            rng=new_rng(),
+        return self.make_arrays(
+            kernels.Boss,
             merged=merged,
             initial=initial,
             known=self.visits,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import NOT_NEGATIVE
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -35,11 +35,10 @@ class Eubrl(CompiledAgent):
 
         model = build_model(prior, task)
         largest = kernels.largest_uncertainty(model)
-        agent = kernels.Eubrl(
-            rng=new_rng(),
+        agent = self.make_arrays(
+            kernels.Eubrl,
             model=model,
             initial=model,
-            eta=self.eta,
             largest=np.array([largest]),
             initial_largest=largest,
         )

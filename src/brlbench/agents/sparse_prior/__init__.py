@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import NOT_NEGATIVE, number
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -56,14 +56,13 @@ class SparsePrior(CompiledAgent):
         pairs, pool, states = len(model.q), len(model.counts.entry_next), prior.num_states
         rows = np.flatnonzero(has_equal_counts(prior))
         shares = 1 / np.arange(1.0, states + 1)
-        agent = kernels.SparsePrior(
-            rng=new_rng(),
+        agent = self.make_arrays(
+            kernels.SparsePrior,
             model=model,
             initial=model,
             entry_reward=entry_rewards(prior, model.counts),
             size=np.zeros(pairs),
             initial_size=np.zeros(pairs),
-            kappa=self.kappa,
             decay=0.5,
             supports=kernels.Supports(
                 rows=rows,

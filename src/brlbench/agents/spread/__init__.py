@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import NOT_NEGATIVE
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -48,15 +48,13 @@ class Spread(CompiledAgent):
 
         model = build_model(prior, task, background=False)
         size = np.zeros(len(model.q))
-        agent = kernels.Spread(
-            rng=new_rng(),
+        agent = self.make_arrays(
+            kernels.Spread,
             model=model,
             initial=model,
             entry_reward=entry_rewards(prior, model.counts),
             size=size,
             initial_size=size,
-            kappa=self.kappa,
-            decay=self.decay,
         )
         kernels.solve(agent)
         return agent._replace(model=copy(model), size=size.copy())

@@ -29,7 +29,8 @@ class Boss(CompiledAgent):
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Make room for the merged MDP."""
-        from ...builders.sampled import build_merged, check_size
+        from ...builders.merged import build_merged
+        from ...builders.sampled import check_size
         from . import kernel as kernels
 
         pairs = prior.counts.num_pairs

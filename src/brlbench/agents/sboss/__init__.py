@@ -42,7 +42,8 @@ class Sboss(CompiledAgent):
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Make room for the merged MDP."""
-        from ...builders.sampled import build_merged, check_size
+        from ...builders.merged import build_merged
+        from ...builders.sampled import check_size
         from . import kernel as kernels
 
         # A variance is at most 1/4 of 1 / (n + 1), and n only grows.

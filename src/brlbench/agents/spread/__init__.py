@@ -43,12 +43,20 @@ class Spread(CompiledAgent):
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
-        from ...builders.model import build_model, copy, entry_rewards
+        from . import kernel as kernels
+
+        agent = self.unsolved(prior, task)
+        kernels.solve(agent)
+        return kernels.with_initial(agent)
+
+    def unsolved(self, prior: FlatDirichlet, task: Task) -> Arrays:
+        """The arrays with the prior's mean MDP, neither solved nor copied yet."""
+        from ...builders.model import build_model, entry_rewards
         from . import kernel as kernels
 
         model = build_model(prior, task, background=False)
         size = np.zeros(len(model.q))
-        agent = self.make_arrays(
+        return self.make_arrays(
             kernels.Spread,
             model=model,
             initial=model,
@@ -56,5 +64,3 @@ class Spread(CompiledAgent):
             size=size,
             initial_size=size,
         )
-        kernels.solve(agent)
-        return agent._replace(model=copy(model), size=size.copy())

@@ -42,7 +42,7 @@ class Lookahead(CompiledAgent):
         from ...builders.planning import reward_table
         from . import kernel as kernels
         from .leaf import Leaf
-        from .levels import Levels, Rewards
+        from .levels import KnownRewards, Levels
 
         self._check_size(prior)
         initial = solved_model(prior, replace(task, horizon=task.horizon + self.depth))
@@ -51,7 +51,7 @@ class Lookahead(CompiledAgent):
             kernels.Lookahead,
             model=copy(initial),
             initial=initial,
-            rewards=Rewards(table=reward_table(prior), alike=_alike_rewards(prior)),
+            rewards=KnownRewards(table=reward_table(prior), alike=_alike_rewards(prior)),
             levels=Levels(
                 state=np.zeros(levels, np.int64),
                 action=np.zeros(levels, np.int64),

@@ -22,16 +22,9 @@ class Declaration:
     locate: Callable[[str, Path], str] | None = None
 
 
-def parameter(
-    default: Any,
-    meaning: str,
-    kind: Kind[Any],
-    *,
-    variant: bool = False,
-    locate: Callable[[str, Path], str] | None = None,
-) -> Any:
+def parameter(default: Any, meaning: str, kind: Kind[Any], **options: Any) -> Any:
     """Declare a parameter, as a field of an agent's dataclass; see `Declaration`."""
-    declaration = Declaration(default, meaning, kind, variant, locate)
+    declaration = Declaration(default, meaning, kind, **options)
     return dataclasses.field(default=default, metadata={"declaration": declaration})
 
 

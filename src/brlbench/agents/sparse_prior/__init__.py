@@ -33,7 +33,7 @@ import numpy as np
 
 from ...values import NOT_NEGATIVE, number
 from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
-from ..spread import Spread
+from ..spread import Spread, with_initial
 
 
 @dataclass
@@ -51,7 +51,6 @@ class SparsePrior(CompiledAgent):
     def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Model the rows about which the prior says nothing, and solve the mean MDP."""
         from ...builders.model import has_equal_counts
-        from ..spread.kernel import with_initial
         from . import kernel as kernels
 
         spread, states = Spread(self.kappa).unsolved(prior, task), prior.num_states

@@ -47,7 +47,7 @@ class Spread(CompiledAgent):
 
         agent = self.unsolved(prior, task)
         kernels.solve(agent)
-        return kernels.with_initial(agent)
+        return with_initial(agent)
 
     def unsolved(self, prior: FlatDirichlet, task: Task) -> Arrays:
         """The arrays with the prior's mean MDP, neither solved nor copied yet."""
@@ -64,3 +64,10 @@ class Spread(CompiledAgent):
             size=size,
             initial_size=size,
         )
+
+
+def with_initial(agent: Arrays) -> Arrays:
+    """The same agent with arrays of its own, apart from those it goes back to."""
+    from ...builders.model import copy
+
+    return agent._replace(model=copy(agent.model), size=agent.size.copy())

@@ -9,7 +9,6 @@ Newton's method for the values.
 import math
 from typing import NamedTuple
 
-from ...builders.model import copy
 from ...kernels.arrays import at, copy_vector
 from ...kernels.counts import add_rewarded
 from ...kernels.jit import cold, inlined, kernel
@@ -35,11 +34,6 @@ class Spread(NamedTuple):
     initial_size: Floats  # [P]
     kappa: float
     decay: float
-
-
-def with_initial(agent: Spread) -> Spread:
-    """The same agent with arrays of its own, apart from those it goes back to."""
-    return agent._replace(model=copy(agent.model), size=agent.size.copy())
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy as np
 from ..arguments import check_names, import_named
 from ..errors import InvalidInput, did_you_mean, reason, said, short
 from .base import Agent, CompiledAgent
-from .parameters import declarations, described_defaults
+from .parameters import declarations
 
 _CLASSES = (
     "random.Random",
@@ -168,7 +168,7 @@ def default_parameters(
             declared = kind.declarations_with(values)
         except InvalidInput:  # a result of another version, whose base is unknown here
             declared = declarations(kind)
-        return described_defaults(declared)
+        return {name: each.default for name, each in declared.items() if not each.variant}
     arguments = constructor_parameters(kind)
     return _plain_values({a.name: a.default for a in arguments if a.default is not a.empty})
 

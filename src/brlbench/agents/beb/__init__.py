@@ -29,17 +29,15 @@ class Beb(CompiledAgent):
     def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
         from ...builders.model import build_model, copy
-        from ...kernels.solving.model import solve
         from . import kernel as kernels
 
         model = build_model(prior, task)
-        by_transition = self.bonus == "transition"
-        kernels.set_all_bonuses(model, self.beta, by_transition)
-        solve(model)
-        return self.make_arrays(
+        agent = self.make_arrays(
             kernels.Beb,
-            model=copy(model),
+            model=model,
             initial=model,
-            by_transition=by_transition,
+            by_transition=self.bonus == "transition",
             random_ties=self.ties == "random",
         )
+        kernels.solve(agent)
+        return agent._replace(model=copy(model))

@@ -27,13 +27,11 @@ class Bonus(CompiledAgent):
     def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
         from ...builders.model import build_model, copy
-        from ...kernels.solving.model import solve
         from . import kernel as kernels
 
         model = build_model(prior, task)
         agent = self.make_arrays(kernels.Bonus, model=model, initial=model)
-        kernels.set_all_bonuses(agent)
-        solve(model)
+        kernels.solve(agent)
         return agent._replace(model=copy(model))
 
 

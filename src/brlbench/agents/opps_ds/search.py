@@ -11,7 +11,8 @@ from ...kernels.practice import Practice
 from ...kernels.types import Floats, Integers
 from ..formula import instructions, uses
 from ..formula import kernel as formula
-from .kernel import Arms, choose_all, draw, learn_all
+from . import kernel as kernels
+from .kernel import Arms
 
 if TYPE_CHECKING:
     from . import OppsDs
@@ -54,7 +55,7 @@ def ucb1(
             edges = np.linspace(0, len(chosen), workers + 1).astype(int)
 
             def draw_some(arrays: tuple[formula.Formula, Practice], a: int, b: int) -> None:
-                draw(*arrays, arms, done + a, chosen[a:b], results[a:b], 0.0, False)
+                kernels.draw(*arrays, arms, done + a, chosen[a:b], results[a:b], 0.0, False)
 
             run = map if workers == 1 else threads.map
             list(run(draw_some, copies, edges[:-1], edges[1:]))
@@ -67,11 +68,11 @@ def ucb1(
             chosen = np.arange(done, done + number)
             if batch == 1 and not begins:
                 results = np.empty(number)
-                draw(*copies[0], arms, done, chosen, results, settings.exploration, True)
+                kernels.draw(*copies[0], arms, done, chosen, results, settings.exploration, True)
             else:
                 if not begins:
-                    choose_all(arms, settings.exploration, done, chosen)
-                learn_all(arms, chosen, draw_chosen(chosen))
+                    kernels.choose_all(arms, settings.exploration, done, chosen)
+                kernels.learn_all(arms, chosen, draw_chosen(chosen))
             done += number
             due = 2 * history[-1][0] if history else first
             if done >= due or done == settings.draws:

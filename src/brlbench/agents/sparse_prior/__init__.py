@@ -52,6 +52,7 @@ class SparsePrior(CompiledAgent):
         """Model the rows about which the prior says nothing, and solve the mean MDP."""
         from ...builders.model import has_equal_counts
         from . import kernel as kernels
+        from .novelty import build_novelty
 
         spread, states = Spread(self.kappa).unsolved(prior, task), prior.num_states
         pairs, pool = len(spread.size), len(spread.entry_reward)
@@ -71,7 +72,7 @@ class SparsePrior(CompiledAgent):
                 initial_share=shares / shares.sum(),
                 responsibility=np.zeros(states),
             ),
-            novelty=kernels.build_novelty(states, prior.num_actions, self.odds),
+            novelty=build_novelty(states, prior.num_actions, self.odds),
         )
         kernels.solve(agent)
         return agent._replace(spread=with_initial(spread))

@@ -15,9 +15,7 @@ from ...kernels.types import Booleans, Floats, Integers, Words
 from ..spread import kernel as spreads
 from ..spread.kernel import Spread
 from . import novelty as novelties
-from .novelty import GROUPS, Novelty, build_novelty
-
-__all__ = ["SparsePrior", "Supports", "build_novelty", "solve"]
+from .novelty import GROUPS, Novelty
 
 _CERTAIN = 1e-12  # a row with less variance is certain
 

@@ -13,6 +13,8 @@ from brlbench.agents.base import Task
 from brlbench.agents.formula import FormulaAgent
 from brlbench.agents.formula import kernel as kernels
 from brlbench.formulas import FEATURES, Formula, formula_set, parse
+from brlbench.kernels.jit import kernel
+from brlbench.kernels.solving.model import Model
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
@@ -24,6 +26,12 @@ from helpers.strategies import discounts, priors, reproducible
 
 TASK = Task(0.9, 60)
 EVERY_FEATURE = "max(Qself + Quniform, Qmean)"
+
+
+@kernel
+def evaluate_once(program: kernels.Program, stacked: Model, pair: int) -> tuple[float, float]:
+    """`evaluate`, for callers in Python."""
+    return kernels.evaluate(program, stacked, pair)
 
 
 def trained(formula: str, prior: FlatDirichlet, task: Task = TASK) -> FormulaAgent:
@@ -44,7 +52,7 @@ def index(formula: Formula, point: tuple[float, float, float]) -> float:
     arrays = kernels_with(agent.arrays, formula)
     for slot, feature in enumerate(formula.features):
         arrays.models.q[slot, 2] = point[FEATURES.index(feature)]
-    value, tolerance = kernels.evaluate_once(arrays.program, arrays.models, 2)
+    value, tolerance = evaluate_once(arrays.program, arrays.models, 2)
     assert tolerance >= 0
     return float(value)
 

@@ -12,8 +12,9 @@ from brlbench.agents import make_agent
 from brlbench.agents.base import CompiledAgent, Task
 from brlbench.agents.epsilon_greedy import EpsilonGreedy
 from brlbench.agents.formula import FormulaAgent, build_agent, build_models
-from brlbench.agents.opps_ds import OppsDs, _best, _build_arms
+from brlbench.agents.opps_ds import OppsDs
 from brlbench.agents.opps_ds import kernel as kernels
+from brlbench.agents.opps_ds.search import best_arm, build_arms
 from brlbench.builders.planning import build_practice
 from brlbench.errors import InvalidInput
 from brlbench.formulas import FEATURES, SETS, formula_set
@@ -173,7 +174,7 @@ def test_ucb1_against_a_plain_one(
 )
 def test_the_index_against_values_by_hand(exploration: float, number: int, expected: int) -> None:
     """Two arms, of mean 2 after 4 draws and of mean 1 after 1: they cross at c sqrt(ln b) = 2."""
-    arms = _build_arms(formula_set("F2"), {feature: i for i, feature in enumerate(FEATURES)}, 3)
+    arms = build_arms(formula_set("F2"), {feature: i for i, feature in enumerate(FEATURES)}, 3)
     arms.mean[:] = kernels.DISCARDED
     arms.mean[:2], arms.draws[:2], arms.width[:2] = [2, 1], [4, 1], [1 / 2, 1]
     chosen = np.empty(1, np.int64)
@@ -205,15 +206,15 @@ def test_the_number_of_cores_does_not_matter() -> None:
 
 def test_the_best_arm() -> None:
     formulas, slots = formula_set("F2"), {feature: i for i, feature in enumerate(FEATURES)}
-    arms = _build_arms(formulas, slots, 3)
+    arms = build_arms(formulas, slots, 3)
     arms.draws[:] = [5, 9, 9, 9, 9, 1, 1, 1, 1, 1, 1, 99]
     arms.mean[:] = [9, 1, 3, 3, 2, 0, 0, 0, 0, 0, 0, -np.inf]
-    assert _best(arms) == 2
+    assert best_arm(arms) == 2
 
 
 def test_what_is_discarded_stays_discarded() -> None:
     """A batch may draw an arm again after the draw that is going to discard it."""
-    arms = _build_arms(formula_set("F2"), {feature: i for i, feature in enumerate(FEATURES)}, 3)
+    arms = build_arms(formula_set("F2"), {feature: i for i, feature in enumerate(FEATURES)}, 3)
     kernels.learn_all(arms, np.array([0, 1, 0, 1]), np.array([1.0, np.nan, 3.0, 5.0]))
     assert arms.mean[:2].tolist() == [2.0, -np.inf]
     assert arms.returns[:2].tolist() == [2, 0]
@@ -316,7 +317,7 @@ def test_models_that_an_arm_does_not_use_are_left_alone() -> None:
     prior = distribution("GC")
     models, slots = build_models(prior, TASK, FEATURES)
     agent = build_agent(models, slots, formula_set("F3")[-1])
-    arms = _build_arms(formula_set("F3"), slots, len(models.q))
+    arms = build_arms(formula_set("F3"), slots, len(models.q))
     practice = build_practice(prior, TASK, np.random.default_rng(0))
     before = agent.models.q.copy()
     results = np.empty(1)

@@ -142,7 +142,7 @@ def test_the_model_is_that_of_plain_numpy(name: str, odds: float, steps: int) ->
     reference = Reference(problem.num_states, problem.num_actions, odds)
     for x, u, y in play(agent, name, steps, seed=5):
         reference.see(x, u, y)
-        rows, model = reference.rows(), agent.arrays.model
+        rows, model = reference.rows(), agent.arrays.spread.model
         entries = rows.size
         assert model.counts.entry_count[:entries] == pytest.approx(rows.ravel(), rel=1e-9)
         assert agent.arrays.supports.share == pytest.approx(reference.share, rel=1e-9)
@@ -164,7 +164,7 @@ def test_predictions_are_those_of_drawn_supports() -> None:
     evidence = [by_brute_force(outcomes, states, k) for k in (1, 2, 3)]
     then = [[by_brute_force([*outcomes, y], states, k) for k in (1, 2, 3)] for y in range(states)]
     exact = np.array(then) @ share / (evidence @ share)
-    counts = arrays.model.counts.entry_count[:3]
+    counts = arrays.spread.model.counts.entry_count[:3]
     assert counts / counts.sum() == pytest.approx(exact)
 
 
@@ -195,7 +195,9 @@ def test_habits_of_actions_are_noticed() -> None:
         agent.observe(x, 0, x, 0.0)
         agent.observe(x, 1, x + 1, 0.0)
     assert agent.arrays.novelty.odds[0] > 10
-    last = agent.arrays.model.counts.entry_count[: states * 2 * states].reshape(states, 2, states)
+    last = agent.arrays.spread.model.counts.entry_count[: states * 2 * states].reshape(
+        states, 2, states
+    )
     stay, go_on = (row / row.sum() for row in last[-1])
     assert stay[-1] > 0.5 > 3 * go_on[-1]
 
@@ -221,7 +223,7 @@ def test_rows_that_say_something_are_believed() -> None:
     agent.observe(0, 1, 1, 0.0)  # believed: one count more
     arrays = agent.arrays
     assert arrays.supports.rows.tolist() == [0, 2]
-    assert arrays.model.counts.total[1] == 2
+    assert arrays.spread.model.counts.total[1] == 2
     assert arrays.supports.share == pytest.approx([2 / 3, 1 / 3])
     agent.observe(0, 0, 0, 0.0)  # modelled: k = 1 and k = 2 explain it equally well
     assert arrays.supports.share == pytest.approx([2 / 3, 1 / 3])

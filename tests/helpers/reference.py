@@ -73,8 +73,10 @@ def walk(
     state, observed = int(prior.start.argmax()), []
     agent.start(state, rng)
     q = solve(prior, discount)
+    arrays = agent.arrays  # those of sparse-prior are around those of spread
+    model = arrays.model if hasattr(arrays, "model") else arrays.spread.model
     for _ in range(steps):
-        assert_close(agent.arrays.model.q, q, tolerance)
+        assert_close(model.q, q, tolerance)
         action = agent.act(state)
         following = int(rng.choice(prior.num_states, p=probabilities[state, action]))
         agent.observe(state, action, following, rewards[state, action, following])
@@ -82,7 +84,7 @@ def walk(
         before, q = q, solve(prior.posterior(observed), discount)
         yield Step(state, action, before, q)
         state = following
-    assert_close(agent.arrays.model.q, q, tolerance)
+    assert_close(model.q, q, tolerance)
 
 
 def draw_actions(agent: Any, state: int, number: int = 6_000) -> Integers:

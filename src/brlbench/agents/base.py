@@ -80,6 +80,11 @@ class CompiledAgent:
         """Train: return the arrays of the trained agent."""
         raise NotImplementedError
 
+    def make_arrays(self, kind: Any, **fields: Any) -> Arrays:
+        """A NamedTuple of these fields, a generator `rng`, and the parameters that it has."""
+        own = {name: getattr(self, name) for name in declarations(self) if name in kind._fields}
+        return kind(**{"rng": new_rng(), **own, **fields})
+
     def train(self, prior: FlatDirichlet, task: Task, rng: Generator) -> None:
         """The offline phase."""
         self.arrays = self.prepare(prior, task, rng)

@@ -1,7 +1,7 @@
 """Parameters of agents: each is declared once, with its default, its meaning and its kind."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +22,9 @@ class Declaration:
     locate: Callable[[str, Path], str] | None = None
 
 
-def parameter(
-    default: Any,
-    meaning: str,
-    kind: Kind[Any],
-    *,
-    variant: bool = False,
-    locate: Callable[[str, Path], str] | None = None,
-) -> Any:
+def parameter(default: Any, meaning: str, kind: Kind[Any], **options: Any) -> Any:
     """Declare a parameter, as a field of an agent's dataclass; see `Declaration`."""
-    declaration = Declaration(default, meaning, kind, variant, locate)
+    declaration = Declaration(default, meaning, kind, **options)
     return dataclasses.field(default=default, metadata={"declaration": declaration})
 
 
@@ -47,11 +40,6 @@ def described(agent: Any) -> dict[str, Any]:
         for name, declared in declarations(agent).items()
         if not declared.variant or getattr(agent, name) != declared.default
     }
-
-
-def described_defaults(declared: Mapping[str, Declaration]) -> dict[str, Any]:
-    """The defaults that a description mentions."""
-    return {name: each.default for name, each in declared.items() if not each.variant}
 
 
 def check_parameters(agent: Any, name: str) -> None:

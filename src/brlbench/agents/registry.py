@@ -17,7 +17,7 @@ import numpy as np
 from ..arguments import check_names, import_named
 from ..errors import InvalidInput, did_you_mean, reason, said, short
 from .base import Agent, CompiledAgent
-from .parameters import declarations, described_defaults
+from .parameters import declarations
 
 _CLASSES = (
     "random.Random",
@@ -142,7 +142,13 @@ def _parameters(agent: Agent) -> dict[str, Any]:
         return {field: getattr(agent, field) for field in fields}
     if hasattr(agent, "parameters"):
         return dict({} if agent.parameters is None else agent.parameters)
-    return _kept_parameters(agent)
+    kept = {
+        argument.name: getattr(agent, attribute)
+        for argument in constructor_parameters(type(agent))
+        for attribute in (f"_{argument.name}", argument.name)  # the public one, if it has both
+        if hasattr(agent, attribute)
+    }
+    return _plain_values(kept)
 
 
 def default_parameters(
@@ -162,7 +168,7 @@ def default_parameters(
             declared = kind.declarations_with(values)
         except InvalidInput:  # a result of another version, whose base is unknown here
             declared = declarations(kind)
-        return described_defaults(declared)
+        return {name: each.default for name, each in declared.items() if not each.variant}
     arguments = constructor_parameters(kind)
     return _plain_values({a.name: a.default for a in arguments if a.default is not a.empty})
 
@@ -179,17 +185,6 @@ def constructor_parameters(kind: type) -> list[inspect.Parameter]:
 def _is_text(text: str) -> bool:
     """False if a text has halves of characters (surrogates), which no file can hold."""
     return not re.search(r"[\ud800-\udfff]", text)
-
-
-def _kept_parameters(agent: Agent) -> dict[str, Any]:
-    """The constructor's parameters that the agent keeps as plain data, as `beta` or `_beta`."""
-    attributes = {
-        argument.name: attribute
-        for argument in constructor_parameters(type(agent))
-        for attribute in (f"_{argument.name}", argument.name)  # the public one, if it has both
-        if hasattr(agent, attribute)
-    }
-    return _plain_values({name: getattr(agent, each) for name, each in attributes.items()})
 
 
 def _plain_values(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,12 +1,11 @@
-"""Build MDPs to be sampled from the posterior and solved, one by one or merged."""
+"""Build MDPs to be sampled from the posterior and solved, one by one."""
 
 import numpy as np
 
 from ..errors import InvalidInput
-from ..kernels.solving.merged_rows import MAX_REGIONS, TWO_ROWS, Merged, Sample, TailRegions
 from ..kernels.solving.sampled import Initial, Optimum, Sampled, SampledRows
 from ..kernels.solving.sampled_values import SampledValues
-from ..kernels.types import Floats, Integers
+from ..kernels.types import Floats
 from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.task import Task
 from .model import build_counts, copy, entry_rewards, solved_model
@@ -15,8 +14,6 @@ from .model import build_counts, copy, entry_rewards, solved_model
 MAX_MATRIX_STATES = 256
 # Drawing more numbers than this in one sampling would take many seconds.
 MAX_DRAWN = 10**9
-# At most this many probabilities of rows are in memory (32 MB); other rows are drawn repeatedly.
-MAX_IN_MEMORY = 2**22
 
 
 def build_sampled(prior: FlatDirichlet, task: Task, room: int = 0) -> tuple[Sampled, Initial]:
@@ -44,43 +41,6 @@ def build_sampled(prior: FlatDirichlet, task: Task, room: int = 0) -> tuple[Samp
         ),
     )
     return mdp, Initial(counts=counts, value=solved_model(prior, task).value)
-
-
-def build_merged(
-    prior: FlatDirichlet, task: Task, num_rows: Integers, most_rows: Floats
-) -> tuple[Merged, Initial]:
-    """The prior's merged MDP, not sampled yet: each pair uses the best of several sampled rows.
-
-    `num_rows` [P] is the number of rows of each pair, and `most_rows` [P] its upper limit.
-    """
-    lengths = np.diff(prior.counts.row_start)
-    several = (most_rows > 1) & (lengths > 2)
-    # Twice, because a pair's rows move when more of them are drawn.
-    room = min(2 * float(most_rows[several] @ lengths[several]), MAX_IN_MEMORY)
-    pairs = len(lengths)
-    mdp, initial = build_sampled(prior, task, prior.num_states + TWO_ROWS * pairs + int(room))
-    merged = Merged(
-        mdp=mdp,
-        num_rows=num_rows,
-        sample=Sample(
-            end=np.zeros(1, np.int64),
-            is_single=np.zeros(pairs, np.bool_),
-            first_row=np.zeros(pairs, np.int64),
-            number=np.zeros(pairs, np.int64),
-            left=np.zeros(pairs, np.int64),
-            redrawn=np.zeros(pairs, np.bool_),
-            key=np.zeros(pairs, np.uint64),
-            stream=np.zeros(4, np.uint64),
-        ),
-        regions=TailRegions(
-            number=np.zeros(pairs, np.int64),
-            region=np.zeros(MAX_REGIONS * len(mdp.entry_reward)),
-            chance=np.zeros(MAX_REGIONS * pairs),
-            distance=np.zeros(pairs),
-        ),
-        worth=np.zeros(prior.num_states),
-    )
-    return merged, initial
 
 
 def build_samples(prior: FlatDirichlet, task: Task, samples: int, agent: str) -> SampledValues:

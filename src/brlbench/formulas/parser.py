@@ -50,6 +50,7 @@ def parse(text: str, weights: bool = False) -> Formula:
         text: the formula in infix form or, after `rpn:`, in reverse Polish order.
         weights: whether other names may occur, which stand for numbers to be given later.
     """
+    _check_size(text, len(text), "characters", _MAX_LETTERS)
     if text.lstrip().startswith(_REVERSE):
         return _parse_reverse(text, weights)
     return _Parser(text, weights).formula()
@@ -63,10 +64,8 @@ def to_token(word: str) -> str:
 
 
 def _parse_reverse(text: str, weights: bool) -> Formula:
-    _check_length(text)
     words = text.lstrip().removeprefix(_REVERSE).split()
-    if len(words) > _MAX_TOKENS:
-        raise _too_many(text, len(words))
+    _check_size(text, len(words), "tokens", _MAX_TOKENS)
     try:
         formula = Formula(tuple(_parse_word(word, weights) for word in words))
         parse(str(formula), weights)  # the infix form, which is kept, has limits of its own
@@ -92,17 +91,9 @@ def _parse_word(word: str, weights: bool) -> Token:
     )
 
 
-def _check_length(text: str) -> None:
-    if len(text) > _MAX_LETTERS:
-        raise InvalidInput(
-            f"formula {text[:20]!r}…: has {len(text)} characters: must have at most {_MAX_LETTERS}"
-        )
-
-
-def _too_many(text: str, tokens: int) -> InvalidInput:
-    return InvalidInput(
-        f"formula {text[:20]!r}…: has {tokens} tokens: must have at most {_MAX_TOKENS}"
-    )
+def _check_size(text: str, size: int, unit: str, most: int) -> None:
+    if size > most:
+        raise InvalidInput(f"formula {text[:20]!r}…: has {size} {unit}: must have at most {most}")
 
 
 def _show(text: str) -> str:
@@ -111,15 +102,13 @@ def _show(text: str) -> str:
 
 class _Parser:
     def __init__(self, text: str, weights: bool) -> None:
-        _check_length(text)
         self._shown = _show(text)
         self._weights = weights
         self._pieces = [
             _Piece(match.lastgroup or "", match.group(), match.start() + 1)
             for match in _PIECE.finditer(text)
         ]
-        if len(self._pieces) > _MAX_TOKENS:
-            raise _too_many(text, len(self._pieces))
+        _check_size(text, len(self._pieces), "tokens", _MAX_TOKENS)
         self._position = 0
         self._depth = 0
         self._tokens: list[Token] = []

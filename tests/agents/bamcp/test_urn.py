@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brlbench.agents.bamcp import build_urn
-from brlbench.agents.bamcp.urn import Urn
+from brlbench.agents.bamcp.urn import Urn, build_urn
 from brlbench.mdps.dirichlet import FlatDirichlet
 from helpers.compiled import new_rng
 from helpers.compiled_urn import draw_sequences, learn_all

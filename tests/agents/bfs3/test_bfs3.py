@@ -158,7 +158,7 @@ def test_a_search_leaves_the_belief_as_it_was() -> None:
             np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(after.pair, before.pair)
     np.testing.assert_array_equal(after.entry, before.entry)
-    assert not after.loose.tally.any()
+    assert not after.loose_tally.any()
 
 
 def test_copies_share_nothing() -> None:

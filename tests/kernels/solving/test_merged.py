@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brlbench.agents.base import Task
+from brlbench.builders.merged import build_merged
 from brlbench.builders.model import copy
-from brlbench.builders.sampled import MAX_MATRIX_STATES, build_merged
+from brlbench.builders.sampled import MAX_MATRIX_STATES
 from brlbench.kernels.choice import TIE
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.random import gamma

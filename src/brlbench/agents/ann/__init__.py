@@ -50,7 +50,7 @@ from ...errors import InvalidInput, Pointless, did_you_mean
 from ...formulas import FEATURES as MODELS
 from ...memory import check_memory
 from ...values import COUNT, INDEX, LAYERS, POSITIVE, text, whole, words
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 from ..policy_search import PolicySearch
 
 FEATURES = (*MODELS, "visits", "time")
@@ -219,8 +219,8 @@ def build_agent(
     # There is at least one model, because it has the counts; it costs little if it is not needed.
     models, slots = build_models(prior, task, tuple(f for f in features if f in MODELS))
     kinds = {"visits": kernels.VISITS, "time": kernels.TIME, **slots}
-    return kernels.Ann(
-        rng=new_rng(),
+    return agent.make_arrays(
+        kernels.Ann,
         models=copy(models),
         initial=models,
         visits=np.zeros(prior.num_states * prior.num_actions, np.int64),

@@ -65,7 +65,9 @@ def fit(
     """Train a new network; those with bounded outputs are for labels from -1 to 1."""
     standard = standard_of(parts.learning)
     packed = Parts(*(merged(samples, standard) for samples in parts))
-    scale = 1.0 if bounded else _root_mean_square(packed.learning)
+    # Labels without bounds are scaled to a mean square of 1, unless all are zero.
+    size = math.sqrt(_error(np.zeros(1), packed.learning))
+    scale = 1.0 if bounded or size == 0 else size
     scaled = Parts(*(samples._replace(labels=samples.labels / scale) for samples in packed))
     network = build_network(sizes, _first_weights(sizes, rng), bounded)
     with np.errstate(all="ignore"):  # too high a rate lets unbounded outputs grow without end
@@ -142,9 +144,3 @@ def _loss(outputs: Floats, samples: Samples, bounded: bool) -> float:
     """The share of actions that are not the teacher's, or the mean value that they lose."""
     chosen = samples.labels[np.arange(len(outputs)), outputs.argmax(axis=1)]
     return float(np.average((1 - chosen) / 2 if bounded else -chosen, weights=samples.weights))
-
-
-def _root_mean_square(samples: Samples) -> float:
-    """The size of the labels; 1 if all are zero."""
-    mean = float(np.average((samples.labels**2).mean(axis=1), weights=samples.weights))
-    return math.sqrt(mean) or 1.0

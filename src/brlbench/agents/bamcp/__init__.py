@@ -22,22 +22,14 @@ of several roots, so this is refused.
 With a deadline, `simulations` is an upper limit: a decision ends with the last one in time.
 """
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...errors import InvalidInput
 from ...values import FLAG, NOT_NEGATIVE, PROBABILITY, whole, words
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
-if TYPE_CHECKING:
-    from .leaf import Leaf
-    from .rollout import RolloutPolicy
-    from .tree import Tree
-    from .urn import Urn
-
-_LEARNING_RATE = 0.2
 _STEP = 8.0  # least nanoseconds per step of a simulation
 _LEAVES = ("rollout", "value", "updated-value")  # in the order of the kinds in `leaf`
 _LEAST = {"value": 40.0, "updated-value": 200.0}  # least nanoseconds per simulation
@@ -92,18 +84,22 @@ class Bamcp(CompiledAgent):
         """Make room for the tree and the draws."""
         from ...builders.planning import build_deadline, simulations_in_time
         from . import kernel as kernels
+        from .leaf import build_leaf
+        from .rollout import build_policy
+        from .tree import build_tree
+        from .urn import build_urn
 
         nanoseconds = _LEAST.get(self.leaf, _STEP * self.depth)
         simulations = simulations_in_time(self.simulations, nanoseconds, task)
         nodes = simulations * (_KEPT_NODES if self.reuse_tree else 1) + 1
         self._check_limits(prior, nodes, simulations * task.horizon)
         transitions = prior.counts.num_pairs * prior.num_states
-        return kernels.Bamcp(
-            rng=new_rng(),
+        return self.make_arrays(
+            kernels.Bamcp,
             urn=build_urn(prior, task.horizon, transitions > _SMALL, self.depth),
-            tree=self._build_tree(prior.num_actions, nodes),
-            policy=self._build_policy(prior),
-            leaf=self._build_leaf(prior, task),
+            tree=build_tree(prior.num_actions, nodes, self.exploration, self.reuse_tree),
+            policy=build_policy(prior, self.rollout_epsilon),
+            leaf=build_leaf(prior, task, _LEAVES.index(self.leaf), self.depth),
             steps=kernels.Steps(
                 edge=np.zeros(self.depth, np.int64),
                 state=np.zeros(self.depth, np.int64),
@@ -113,7 +109,6 @@ class Bamcp(CompiledAgent):
             deadline=build_deadline(task, nanoseconds),
             discount=task.discount,
             simulations=simulations,
-            reuse_tree=self.reuse_tree,
         )
 
     def _check_limits(self, prior: FlatDirichlet, nodes: int, visits: int) -> None:
@@ -136,66 +131,3 @@ class Bamcp(CompiledAgent):
                 f"bamcp: simulations = {self.simulations} with reuse_tree could visit a node "
                 f"{visits:.1e} times, at most {_MAX_VISITS:.1e} can be counted: lower simulations"
             )
-
-    def _build_tree(self, actions: int, nodes: int) -> "Tree":
-        from .tree import EDGE, NODE, Tree
-
-        # Visits to a tree that is kept can exceed the tables; their last numbers are used then.
-        visits = np.arange(nodes * (2 if self.reuse_tree else 1) + 1)
-        return Tree(
-            num_actions=actions,
-            size=np.zeros(1, np.int64),
-            nodes=np.zeros(nodes, NODE),
-            edges=np.zeros(nodes * actions, EDGE),
-            root_log=self.exploration * np.sqrt(np.log(visits + 1)),
-            inverse_root=1 / np.sqrt(np.maximum(visits, 1)),
-            moved_to=np.zeros(nodes if self.reuse_tree else 0, np.int64),
-        )
-
-    def _build_policy(self, prior: FlatDirichlet) -> "RolloutPolicy":
-        from ...builders.planning import build_alias
-        from .rollout import RolloutPolicy
-
-        pairs = prior.counts.num_pairs
-        return RolloutPolicy(
-            num_actions=prior.num_actions,
-            q=np.zeros(pairs),
-            weight=np.zeros(pairs),
-            table=build_alias(pairs),
-            action_of=np.tile(np.arange(prior.num_actions), prior.num_states),
-            epsilon=self.rollout_epsilon,
-            learning_rate=_LEARNING_RATE,
-        )
-
-    def _build_leaf(self, prior: FlatDirichlet, task: Task) -> "Leaf":
-        from ...builders.model import build_saved, copy, solved_model
-        from .leaf import Leaf
-
-        if self.leaf == "rollout":  # no model is needed
-            prior = FlatDirichlet(np.ones((1, 1, 1)), 0)
-        initial = solved_model(prior, replace(task, horizon=task.horizon + self.depth))
-        return Leaf(
-            kind=_LEAVES.index(self.leaf),
-            model=copy(initial),
-            initial=initial,
-            saved=build_saved(initial, solutions=1, transitions=self.depth),
-        )
-
-
-def build_urn(prior: FlatDirichlet, horizon: int, background: bool, limit: int) -> "Urn":
-    """The prior as an urn for at most `limit` draws at a time; its tables are not made yet."""
-    from ...builders.model import build_counts, copy
-    from ...builders.planning import build_alias, reward_table
-    from .urn import Urn
-
-    counts, pairs = build_counts(prior, horizon, background), prior.counts.num_pairs
-    return Urn(
-        counts=copy(counts),
-        initial=counts,
-        rewards=reward_table(prior),
-        limit=limit,
-        tables=build_alias(len(counts.entry_count)),
-        number=np.zeros(pairs),
-        drawn=np.zeros(pairs * limit, np.int32),
-        pair_of=np.zeros(limit, np.int32),
-    )

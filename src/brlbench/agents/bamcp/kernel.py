@@ -14,22 +14,14 @@ from ...kernels.loop.deadline import OBSERVE, RESET, Deadline, begin, is_over, n
 from ...kernels.loop.trajectory import register
 from ...kernels.random.alias import pick
 from ...kernels.random.rng import advance, load, next_word, store
+from ...kernels.solving import model as models
+from ...kernels.solving.undo import learn, save
 from ...kernels.types import Floats, Integers, Words
+from . import tree as trees
 from . import urn as urns
-from .leaf import ROLLOUT, Leaf, begin_search, learn_leaf, reset_leaf, value_of
+from .leaf import ROLLOUT, UPDATED_VALUE, Leaf, value_of
 from .rollout import RolloutPolicy, learn_policy, reset_policy
-from .tree import (
-    NO_EDGE,
-    NO_NODE,
-    ROOT,
-    Tree,
-    add_node,
-    count_return,
-    find_node,
-    keep_subtree,
-    next_node,
-    select,
-)
+from .tree import NO_EDGE, NO_NODE, ROOT, Tree
 from .urn import Urn, draw, push, undo
 
 
@@ -70,7 +62,7 @@ def simulate(agent: Bamcp, x: int) -> None:
         undo(urn, length)
     for i in range(length - 1, -1, -1):
         value = steps.reward[i] + agent.discount * value
-        count_return(agent.tree, steps.edge[i], value)
+        trees.count_return(agent.tree, steps.edge[i], value)
 
 
 @inlined
@@ -78,7 +70,7 @@ def descend(tree: Tree, urn: Urn, steps: Steps, x: int, rng: Words) -> tuple[int
     """Follow the tree from the root in x to its end; return the number of steps, the last state."""
     node, length = ROOT, 0
     while length < len(steps.edge) and node != NO_NODE:
-        u = select(tree, node, rng)
+        u = trees.select(tree, node, rng)
         edge, pair = node * tree.num_actions + u, x * tree.num_actions + u
         x = draw(urn, pair, next_word(rng), next_word(rng))
         push(urn, length, pair, x)
@@ -86,7 +78,7 @@ def descend(tree: Tree, urn: Urn, steps: Steps, x: int, rng: Words) -> tuple[int
         steps.state[length] = x
         steps.reward[length] = known_reward(urn.counts, urn.rewards, pair, x)
         length += 1
-        node = next_node(tree, edge, x)
+        node = trees.next_node(tree, edge, x)
     return length, x
 
 
@@ -117,8 +109,9 @@ def search(agent: Bamcp, x: int) -> int:
     tree, actions = agent.tree, agent.tree.num_actions
     begin(agent.deadline)
     if tree.size[0] == 0:
-        add_node(tree, NO_EDGE, x)
-    begin_search(agent.leaf)
+        trees.add_node(tree, NO_EDGE, x)
+    if agent.leaf.kind == UPDATED_VALUE:  # every simulation goes back to this solution
+        save(agent.leaf.model, agent.leaf.saved, 0)
     for i in range(agent.simulations):
         simulate(agent, x)
         if is_over(agent.deadline, i + 1):
@@ -137,7 +130,8 @@ def reset(agent: Bamcp, x: int) -> None:
     urns.reset(agent.urn)
     agent.tree.size[0] = 0
     reset_policy(agent.policy)
-    reset_leaf(agent.leaf)
+    if agent.leaf.kind != ROLLOUT:
+        models.reset(agent.leaf.model, agent.leaf.initial)
     took(agent.deadline, RESET, began)
 
 
@@ -152,13 +146,14 @@ def observe(agent: Bamcp, x: int, u: int, y: int, r: float) -> None:
     tree = agent.tree
     urns.learn(agent.urn, x * tree.num_actions + u, y)
     learn_policy(agent.policy, agent.discount, x, u, y, r)
-    learn_leaf(agent.leaf, x, u, y)
+    if agent.leaf.kind != ROLLOUT:
+        learn(agent.leaf.model, x, u, y)
     has_tree = agent.reuse_tree and tree.size[0] > 0
-    node = find_node(tree, u, y) if has_tree else NO_NODE
+    node = trees.find_node(tree, u, y) if has_tree else NO_NODE
     if node == NO_NODE:
         tree.size[0] = 0
     else:
-        keep_subtree(tree, node)
+        trees.keep_subtree(tree, node)
     took(agent.deadline, OBSERVE, began)
 
 

@@ -1,12 +1,17 @@
 """Leaf values of BAMCP's simulations, in place of a roll-out: the mean MDP's values."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
-from ...kernels.jit import cold, inlined
-from ...kernels.solving import model as models
+import numpy as np
+
+from ...builders.model import build_saved, copy, solved_model
+from ...kernels.jit import cold
 from ...kernels.solving.model import Model
-from ...kernels.solving.undo import Saved, count, learn, restore, save, uncount, update_apart
+from ...kernels.solving.undo import Saved, count, restore, uncount, update_apart
 from ...kernels.types import Integers, ShortIntegers
+from ...mdps.dirichlet import FlatDirichlet
+from ...mdps.task import Task
 
 ROLLOUT, VALUE, UPDATED_VALUE = 0, 1, 2  # kinds of leaves
 
@@ -20,25 +25,13 @@ class Leaf(NamedTuple):
     saved: Saved  # work space: one solution, that of the root; D transitions
 
 
-@inlined
-def reset_leaf(leaf: Leaf) -> None:
-    """Back to the prior's model."""
-    if leaf.kind != ROLLOUT:
-        models.reset(leaf.model, leaf.initial)
-
-
-@inlined
-def learn_leaf(leaf: Leaf, x: int, u: int, y: int) -> None:
-    """Let the root's model learn from a real transition."""
-    if leaf.kind != ROLLOUT:
-        learn(leaf.model, x, u, y)
-
-
-@inlined
-def begin_search(leaf: Leaf) -> None:
-    """Save the root's solution, to which every simulation goes back."""
-    if leaf.kind == UPDATED_VALUE:
-        save(leaf.model, leaf.saved, 0)
+def build_leaf(prior: FlatDirichlet, task: Task, kind: int, depth: int) -> Leaf:
+    """The prior's mean MDP, solved, with room for the transitions of a simulation."""
+    if kind == ROLLOUT:  # no model is needed
+        prior = FlatDirichlet(np.ones((1, 1, 1)), 0)
+    initial = solved_model(prior, replace(task, horizon=task.horizon + depth))
+    saved = build_saved(initial, solutions=1, transitions=depth)
+    return Leaf(kind=kind, model=copy(initial), initial=initial, saved=saved)
 
 
 @cold

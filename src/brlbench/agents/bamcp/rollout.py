@@ -4,9 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...builders.planning import build_alias
 from ...kernels.jit import cold, inlined
 from ...kernels.random.alias import Alias, build
 from ...kernels.types import Floats, Integers
+from ...mdps.dirichlet import FlatDirichlet
+
+_LEARNING_RATE = 0.2
 
 
 class RolloutPolicy(NamedTuple):
@@ -18,7 +22,19 @@ class RolloutPolicy(NamedTuple):
     table: Alias  # [P]; draws an action
     action_of: Integers  # [P]
     epsilon: float  # probability of a random action
-    learning_rate: float
+
+
+def build_policy(prior: FlatDirichlet, epsilon: float) -> RolloutPolicy:
+    """Room for a policy."""
+    pairs = prior.counts.num_pairs
+    return RolloutPolicy(
+        num_actions=prior.num_actions,
+        q=np.zeros(pairs),
+        weight=np.zeros(pairs),
+        table=build_alias(pairs),
+        action_of=np.tile(np.arange(prior.num_actions), prior.num_states),
+        epsilon=epsilon,
+    )
 
 
 @inlined
@@ -38,7 +54,7 @@ def learn_policy(policy: RolloutPolicy, discount: float, x: int, u: int, y: int,
     for v in range(1, actions):
         best = max(best, q[y * actions + v])
     error = r + discount * best - q[pair]
-    q[pair] += policy.learning_rate * error
+    q[pair] += _LEARNING_RATE * error
     set_table(policy, x)
 
 

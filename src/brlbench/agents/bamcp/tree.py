@@ -50,6 +50,21 @@ class Tree(NamedTuple):
     moved_to: Integers  # [M], or empty if no tree is kept; work space of `keep_subtree`
 
 
+def build_tree(actions: int, nodes: int, exploration: float, is_kept: bool) -> Tree:
+    """An empty tree; one that is kept serves several decisions."""
+    # Visits to a tree that is kept can exceed the tables; their last numbers are used then.
+    visits = np.arange(nodes * (2 if is_kept else 1) + 1)
+    return Tree(
+        num_actions=actions,
+        size=np.zeros(1, np.int64),
+        nodes=np.zeros(nodes, NODE),
+        edges=np.zeros(nodes * actions, EDGE),
+        root_log=exploration * np.sqrt(np.log(visits + 1)),
+        inverse_root=1 / np.sqrt(np.maximum(visits, 1)),
+        moved_to=np.zeros(nodes if is_kept else 0, np.int64),
+    )
+
+
 @inlined
 def add_node(tree: Tree, parent: int, y: int) -> int:
     """Add a node below an edge and return it, or NO_NODE if the tree is full."""

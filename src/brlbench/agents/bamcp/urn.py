@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...builders.model import build_counts, copy
+from ...builders.planning import build_alias, reward_table
 from ...kernels.arrays import at
 from ...kernels.counts import Counts, add
 from ...kernels.counts import reset as reset_counts
@@ -17,6 +19,7 @@ from ...kernels.jit import inlined
 from ...kernels.random.alias import Alias, build, pick
 from ...kernels.random.rng import unit
 from ...kernels.types import Floats, ShortIntegers
+from ...mdps.dirichlet import FlatDirichlet
 
 
 class Urn(NamedTuple):
@@ -30,6 +33,21 @@ class Urn(NamedTuple):
     number: Floats  # [P]; draws from the pair
     drawn: ShortIntegers  # [P * L]; these draws
     pair_of: ShortIntegers  # [L]; the pair of each draw
+
+
+def build_urn(prior: FlatDirichlet, horizon: int, background: bool, limit: int) -> Urn:
+    """The prior as an urn for at most `limit` draws at a time; its tables are not made yet."""
+    counts, pairs = build_counts(prior, horizon, background), prior.counts.num_pairs
+    return Urn(
+        counts=copy(counts),
+        initial=counts,
+        rewards=reward_table(prior),
+        limit=limit,
+        tables=build_alias(len(counts.entry_count)),
+        number=np.zeros(pairs),
+        drawn=np.zeros(pairs * limit, np.int32),
+        pair_of=np.zeros(limit, np.int32),
+    )
 
 
 @inlined

@@ -9,7 +9,7 @@ and stop updating counts that are large; like the benchmark's paper, this agent 
 from dataclasses import dataclass
 
 from ...values import NOT_NEGATIVE, words
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -29,18 +29,15 @@ class Beb(CompiledAgent):
     def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
         from ...builders.model import build_model, copy
-        from ...kernels.solving.model import solve
         from . import kernel as kernels
 
         model = build_model(prior, task)
-        by_transition = self.bonus == "transition"
-        kernels.set_all_bonuses(model, self.beta, by_transition)
-        solve(model)
-        return kernels.Beb(
-            rng=new_rng(),
-            model=copy(model),
+        agent = self.make_arrays(
+            kernels.Beb,
+            model=model,
             initial=model,
-            beta=self.beta,
-            by_transition=by_transition,
+            by_transition=self.bonus == "transition",
             random_ties=self.ties == "random",
         )
+        kernels.solve(agent)
+        return agent._replace(model=copy(model))

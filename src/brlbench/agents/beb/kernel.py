@@ -23,24 +23,26 @@ class Beb(NamedTuple):
 
 
 @inlined
-def set_bonus(model: Model, pair: int, beta: float, by_transition: bool) -> None:
+def set_bonus(agent: Beb, pair: int) -> None:
     """Set the expected bonus of a pair.
 
     By pair: beta / (1 + n). By transition: the mean over y of beta / c(y), where y comes with
     probability c(y) / n, is beta / n for each possible y.
     """
-    n = model.counts.total[pair]
-    if by_transition:
-        model.bonus[pair] = beta * support_size(model.counts, pair) / n
+    counts, bonus = agent.model.counts, agent.model.bonus
+    n = counts.total[pair]
+    if agent.by_transition:
+        bonus[pair] = agent.beta * support_size(counts, pair) / n
     else:
-        model.bonus[pair] = beta / (1 + n)
+        bonus[pair] = agent.beta / (1 + n)
 
 
 @kernel
-def set_all_bonuses(model: Model, beta: float, by_transition: bool) -> None:
-    """Set the expected bonuses of all pairs."""
-    for pair in range(len(model.bonus)):
-        set_bonus(model, pair, beta, by_transition)
+def solve(agent: Beb) -> None:
+    """Set the bonuses of all pairs, and solve from scratch."""
+    for pair in range(len(agent.model.bonus)):
+        set_bonus(agent, pair)
+    models.solve(agent.model)
 
 
 def act(agent: Beb, x: int) -> int:
@@ -54,7 +56,7 @@ def observe(agent: Beb, x: int, u: int, y: int, r: float) -> None:
     """Count the transition, lower the bonus of the pair, and solve again."""
     pair = x * agent.model.counts.num_actions + u
     add(agent.model.counts, pair, y)
-    set_bonus(agent.model, pair, agent.beta, agent.by_transition)
+    set_bonus(agent, pair)
     models.update(agent.model, x, u, y)
 
 

@@ -29,19 +29,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...errors import InvalidInput
-from ...mdps.sparse import Floats, Integers
 from ...values import FLAG, whole
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 if TYPE_CHECKING:  # importing kernels takes long
-    from ...kernels.types import Booleans
-    from .belief import PathBelief
     from .bounds import Constants
-    from .tree import Tree
 
 _STEP = 25.0  # least nanoseconds per step of a roll-out
-_MAX_ENTRIES = 16  # with more states, the rows of a uniform prior are a background
-_MAX_SPECIAL = 8  # with more special next states, a pair's next states are all drawn at once
 _ROUNDING = 1e-12  # of bounds, relative to their range
 _TURNS = 32  # a root gets at least 1 / _TURNS of its roll-outs per turn
 _MAX_KEPT = 1 << 23  # outcomes in the trees of all roots, about 170 MB; sketches: a quarter
@@ -77,16 +71,23 @@ class Bfs3(CompiledAgent):
         """Make room for the trees."""
         from ...builders.planning import build_deadline
         from . import kernel as kernels
+        from .belief import build_belief
         from .fsss import Path
-        from .tree import NUM_SIZES
+        from .tree import NUM_SIZES, build_trees
 
         sizes = self._sizes(prior, task)
-        belief = _build_belief(prior, task, self.depth + 1, self.branching)
-        return kernels.Bfs3(
-            rng=new_rng(),
+        belief = build_belief(prior, task, self.depth + 1, self.branching)
+        return self.make_arrays(
+            kernels.Bfs3,
             belief=belief,
             constants=self._build_constants(prior, task),
-            tree=_build_tree(sizes, prior.num_actions, belief.most_special),
+            tree=build_trees(
+                prior.num_actions,
+                sizes.most_outcomes,
+                sizes.nodes,
+                sizes.sketches,
+                belief.most_special,
+            ),
             path=Path(
                 node=np.zeros(self.depth, np.int64),
                 upper_floor=np.zeros(self.depth),
@@ -145,6 +146,7 @@ class Bfs3(CompiledAgent):
         rewards = prior.rewards.mean.at(prior.counts)
         value_min = min(0.0, float(rewards.min())) / (1 - task.discount)
         value_max = float(rewards.max()) / (1 - task.discount)
+        scale = max(abs(value_min), abs(value_max))
         to_leaves = np.power(task.discount, np.arange(self.depth, -1, -1.0))
         complete = (value_max - value_min) * (to_leaves * (1 + 1e-9) + _ROUNDING)
         return Constants(
@@ -156,77 +158,8 @@ class Bfs3(CompiledAgent):
             per_draw=1 / self.branching,
             share=task.discount / self.branching,
             stretch=self.branching / task.discount / np.maximum(1, np.arange(self.branching + 1)),
-            rounding=_ROUNDING * max(abs(value_min), abs(value_max)),
+            scale=scale,
+            rounding=_ROUNDING * scale,
             complete=complete,
             skipped=complete if self.skip_complete else np.full(self.depth + 1, -np.inf),
         )
-
-
-def _build_tree(sizes: _Sizes, actions: int, most_special: int) -> "Tree":
-    """Room for the trees of a decision."""
-    from . import tree as records
-
-    arms = sizes.nodes * actions
-    return records.Tree(
-        num_actions=actions,
-        most_outcomes=sizes.most_outcomes,
-        size=np.zeros(records.NUM_SIZES, np.int64),
-        node=np.recarray(sizes.nodes, records.NODE),
-        arm=np.recarray(arms, records.ARM),
-        special_times=np.zeros(arms * most_special, np.int32),
-        edge=np.recarray(arms, records.EDGE),
-        outcome=np.recarray(sizes.nodes * sizes.most_outcomes + 1, records.OUTCOME),
-        sketch=np.recarray(sizes.sketches, records.SKETCH),
-    )
-
-
-def _build_belief(prior: FlatDirichlet, task: Task, steps: int, branching: int) -> "PathBelief":
-    """The prior, with room for what is learned, for paths of some steps, and for drawing."""
-    from ...builders.model import build_counts, copy
-    from ...builders.planning import reward_table
-    from .belief import ENTRY, PAIR, STATE, LooseDraws, PathBelief
-
-    common, special, num_special = _special(prior)
-    counts = build_counts(prior, task.horizon, prior.num_states > _MAX_ENTRIES, special)
-    pairs = np.zeros(len(common), PAIR).view(np.recarray)
-    pairs.background, pairs.common_reward = counts.background, common
-    return PathBelief(
-        counts=copy(counts),
-        initial=counts,
-        pair=pairs,
-        entry=np.zeros(len(counts.entry_count), ENTRY).view(np.recarray),
-        state=np.zeros(prior.num_states, STATE).view(np.recarray),
-        path_length=steps,
-        unlisted=np.zeros(len(common) * steps, np.int32),
-        rewards=reward_table(prior),
-        num_special=num_special.copy(),
-        initial_num_special=num_special,
-        most_special=max(1, int(num_special.max())),
-        loose=LooseDraws(
-            next_state=np.zeros(branching, np.int64), tally=np.zeros(prior.num_states, np.int64)
-        ),
-    )
-
-
-def _special(prior: FlatDirichlet) -> tuple[Floats, "Booleans", Integers]:
-    """Each pair's common reward, the transitions with another one, and their number per pair.
-
-    Where there are too many, none is marked and the number is ALL_AT_ONCE.
-    """
-    from .belief import ALL_AT_ONCE
-
-    rewards, bounds = prior.rewards.mean.at(prior.counts), prior.counts.row_start
-    common, number = rewards[bounds[:-1]], np.zeros(len(bounds) - 1, np.int64)
-    special = np.zeros(len(rewards), np.bool_)
-    lowest, highest = (f.reduceat(rewards, bounds[:-1]) for f in (np.minimum, np.maximum))
-    for pair in np.flatnonzero(lowest < highest):
-        row = slice(bounds[pair], bounds[pair + 1])
-        values, times = np.unique(rewards[row], return_counts=True)
-        common[pair] = values[times.argmax()]
-        is_special = rewards[row] != common[pair]
-        number[pair] = np.count_nonzero(is_special)
-        if number[pair] > _MAX_SPECIAL:
-            number[pair] = ALL_AT_ONCE
-        else:
-            special[row] = is_special
-    return common, special, number

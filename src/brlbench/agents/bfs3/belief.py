@@ -9,12 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...builders.model import build_counts, copy
+from ...builders.planning import reward_table
 from ...kernels.arrays import at, copy_vector
 from ...kernels.counts import Counts, add, known_reward
 from ...kernels.counts import reset as reset_counts
 from ...kernels.jit import cold, inlined
-from ...kernels.types import Floats, Integers, Records, ShortIntegers
+from ...kernels.types import Booleans, Floats, Integers, Records, ShortIntegers
+from ...mdps.dirichlet import FlatDirichlet
+from ...mdps.task import Task
 
+_MAX_ENTRIES = 16  # with more states, the rows of a uniform prior are a background
+_MAX_SPECIAL = 8  # with more special next states, a pair's next states are all drawn at once
 NO_ENTRY = -1
 ALL_AT_ONCE = -1  # instead of a number of special next states: too many
 
@@ -49,13 +55,6 @@ STATE = np.dtype(
 )
 
 
-class LooseDraws(NamedTuple):
-    """Work space: draws of an arm that are not counted by next state yet."""
-
-    next_state: Integers  # [C]
-    tally: Integers  # [S]; number of each next state; zero between arms
-
-
 class PathBelief(NamedTuple):
     """Posterior counts, a copy laid out for the search, and room to draw from them."""
 
@@ -70,7 +69,54 @@ class PathBelief(NamedTuple):
     num_special: Integers  # [P]; or ALL_AT_ONCE
     initial_num_special: Integers  # [P]
     most_special: int  # H: special next states per pair, at most
-    loose: LooseDraws
+    # Work space: draws of an arm that are not counted by next state yet.
+    loose_next: Integers  # [C]
+    loose_tally: Integers  # [S]; number of each next state; zero between arms
+
+
+def build_belief(prior: FlatDirichlet, task: Task, steps: int, branching: int) -> PathBelief:
+    """The prior, with room for what is learned, for paths of some steps, and for drawing."""
+    common, special, num_special = _special(prior)
+    counts = build_counts(prior, task.horizon, prior.num_states > _MAX_ENTRIES, special)
+    pairs = np.zeros(len(common), PAIR).view(np.recarray)
+    pairs.background, pairs.common_reward = counts.background, common
+    return PathBelief(
+        counts=copy(counts),
+        initial=counts,
+        pair=pairs,
+        entry=np.zeros(len(counts.entry_count), ENTRY).view(np.recarray),
+        state=np.zeros(prior.num_states, STATE).view(np.recarray),
+        path_length=steps,
+        unlisted=np.zeros(len(common) * steps, np.int32),
+        rewards=reward_table(prior),
+        num_special=num_special.copy(),
+        initial_num_special=num_special,
+        most_special=max(1, int(num_special.max())),
+        loose_next=np.zeros(branching, np.int64),
+        loose_tally=np.zeros(prior.num_states, np.int64),
+    )
+
+
+def _special(prior: FlatDirichlet) -> tuple[Floats, Booleans, Integers]:
+    """Each pair's common reward, the transitions with another one, and their number per pair.
+
+    Where there are too many, none is marked and the number is ALL_AT_ONCE.
+    """
+    rewards, bounds = prior.rewards.mean.at(prior.counts), prior.counts.row_start
+    common, number = rewards[bounds[:-1]], np.zeros(len(bounds) - 1, np.int64)
+    special = np.zeros(len(rewards), np.bool_)
+    lowest, highest = (f.reduceat(rewards, bounds[:-1]) for f in (np.minimum, np.maximum))
+    for pair in np.flatnonzero(lowest < highest):
+        row = slice(bounds[pair], bounds[pair + 1])
+        values, times = np.unique(rewards[row], return_counts=True)
+        common[pair] = values[times.argmax()]
+        is_special = rewards[row] != common[pair]
+        number[pair] = np.count_nonzero(is_special)
+        if number[pair] > _MAX_SPECIAL:
+            number[pair] = ALL_AT_ONCE
+        else:
+            special[row] = is_special
+    return common, special, number
 
 
 @inlined

@@ -14,7 +14,7 @@ from ...kernels.jit import inlined
 from ...kernels.types import Floats
 from .belief import PathBelief
 from .outcomes import Added
-from .tree import IS_SKETCH, NO_EDGE, NO_OUTCOME, NOT_FOLLOWED, Tree, arm_of
+from .tree import IS_SKETCH, NO_EDGE, NO_OUTCOME, NOT_FOLLOWED, Trees, arm_of
 
 
 class Constants(NamedTuple):
@@ -28,6 +28,7 @@ class Constants(NamedTuple):
     per_draw: float  # 1 / C
     share: float  # of one draw's value in its arm's: discount / C
     stretch: Floats  # [C + 1]; one over an outcome's share, by its number of draws
+    scale: float  # the largest absolute value, to which ties are relative
     rounding: float  # more than rounding can change a bound
     complete: Floats  # [D + 1]; per level, the gap when only the leaves' gaps are left
     skipped: Floats  # [D + 1]; outcomes up to this gap are passed over; -inf: none are
@@ -48,7 +49,7 @@ def set_reward(constants: Constants, edge: Any, reward: float) -> None:
 
 
 @inlined
-def make_arms(tree: Tree, belief: PathBelief, n: int) -> None:
+def make_arms(tree: Trees, belief: PathBelief, n: int) -> None:
     """Bring a node's arms up to date; make them from the common rewards if it has none."""
     node, actions = tree.node[at(n)], tree.num_actions
     if not node.has_arms:
@@ -60,7 +61,7 @@ def make_arms(tree: Tree, belief: PathBelief, n: int) -> None:
 
 
 @inlined
-def choose_arm(tree: Tree, belief: PathBelief, constants: Constants, n: int) -> None:
+def choose_arm(tree: Trees, belief: PathBelief, constants: Constants, n: int) -> None:
     """Choose the first arm with the highest upper bound, up to rounding; keep its rivals' bounds.
 
     The node's own bounds stay as they are.
@@ -84,7 +85,7 @@ def choose_arm(tree: Tree, belief: PathBelief, constants: Constants, n: int) -> 
 
 
 @inlined
-def bounds_of(tree: Tree, constants: Constants, outcome: Any) -> tuple[float, float]:
+def bounds_of(tree: Trees, constants: Constants, outcome: Any) -> tuple[float, float]:
     """The bounds of the value below an outcome."""
     if outcome.child_kind == NOT_FOLLOWED:
         return constants.value_min, constants.value_max
@@ -96,7 +97,7 @@ def bounds_of(tree: Tree, constants: Constants, outcome: Any) -> tuple[float, fl
 
 
 @inlined
-def choose_outcome(tree: Tree, constants: Constants, edge: Any, level: int) -> None:
+def choose_outcome(tree: Trees, constants: Constants, edge: Any, level: int) -> None:
     """Choose the outcome to follow, and keep what is needed while it stays the widest.
 
     It is the widest of those not passed over. Among equals, up to rounding, it is the lowest next

@@ -19,33 +19,12 @@ from ...kernels.jit import cold, inlined
 from ...kernels.loop.deadline import Deadline, is_over
 from ...kernels.random.rng import load, store
 from ...kernels.types import Floats, Integers, Words
+from . import bounds
+from . import tree as trees
 from .belief import PathBelief, count, take_back
-from .bounds import (
-    Constants,
-    back_up,
-    bounds_of,
-    choose_arm,
-    choose_first,
-    choose_outcome,
-    first_bounds,
-    set_reward,
-)
+from .bounds import Constants, back_up, bounds_of, first_bounds, set_reward
 from .outcomes import draw_all, draw_edge, draw_special
-from .tree import (
-    IS_NODE,
-    IS_SKETCH,
-    NO_EDGE,
-    NO_OUTCOME,
-    NODES,
-    NOT_FOLLOWED,
-    SKETCHES,
-    Tree,
-    arm_of,
-    copy_size,
-    keep_words,
-    set_child,
-    use_words,
-)
+from .tree import NO_EDGE, NO_OUTCOME, NODES, SKETCHES, Trees, arm_of, copy_size, set_child
 
 ROOT_LEVEL = 0
 
@@ -60,7 +39,7 @@ class Path(NamedTuple):
 
 
 @inlined
-def expand(tree: Tree, belief: PathBelief, constants: Constants, x: int, rng: Words) -> int:
+def expand(tree: Trees, belief: PathBelief, constants: Constants, x: int, rng: Words) -> int:
     """Make a node and return it; draw only what the rewards of its arms need."""
     state, n = belief.state[at(x)], tree.size[NODES]
     tree.size[NODES] = n + 1
@@ -79,7 +58,7 @@ def expand(tree: Tree, belief: PathBelief, constants: Constants, x: int, rng: Wo
 
 @inlined
 def draw_arms(
-    tree: Tree, belief: PathBelief, constants: Constants, n: int, x: int, rng: Words
+    tree: Trees, belief: PathBelief, constants: Constants, n: int, x: int, rng: Words
 ) -> tuple[int, float, float]:
     """Draw the rewards of all arms; return the first best arm, its reward and the next highest."""
     actions, branching = tree.num_actions, constants.branching
@@ -103,7 +82,7 @@ def draw_arms(
 
 @inlined
 def take(
-    tree: Tree, belief: PathBelief, constants: Constants, n: int, level: int, rng: Words
+    tree: Trees, belief: PathBelief, constants: Constants, n: int, level: int, rng: Words
 ) -> None:
     """Take the best arm of a node for the first time."""
     node = tree.node[at(n)]
@@ -115,28 +94,28 @@ def take(
     node.edge, added = draw_edge(tree, belief, constants.branching, arm, pair, rng)
     edge = tree.edge[at(node.edge)]
     set_reward(constants, edge, reward)
-    choose_first(constants, edge, added, level)
+    bounds.choose_first(constants, edge, added, level)
 
 
 @inlined
 def choose_step(
-    tree: Tree, belief: PathBelief, constants: Constants, n: int, level: int, rng: Words
+    tree: Trees, belief: PathBelief, constants: Constants, n: int, level: int, rng: Words
 ) -> Any:
     """Return the edge to follow from a node, with its widest outcome chosen."""
     node = tree.node[at(n)]
     if node.is_stale:
-        choose_arm(tree, belief, constants, n)
+        bounds.choose_arm(tree, belief, constants, n)
     if node.edge == NO_EDGE:
         take(tree, belief, constants, n, level, rng)
     edge = tree.edge[at(node.edge)]
     if edge.widest == NO_OUTCOME:
-        choose_outcome(tree, constants, edge, level)
+        bounds.choose_outcome(tree, constants, edge, level)
     return edge
 
 
 @inlined
 def descend(
-    tree: Tree, belief: PathBelief, path: Path, constants: Constants, level: int, rng: Words
+    tree: Trees, belief: PathBelief, path: Path, constants: Constants, level: int, rng: Words
 ) -> int:
     """Extend the path from its node at a level to the full depth.
 
@@ -148,13 +127,15 @@ def descend(
         outcome = tree.outcome[at(edge.widest)]
         set_floors(tree, path, constants, here, tree.node[at(n)], edge, outcome)
         count(belief, edge.pair, outcome.next_state, outcome.entry)
-        if outcome.child_kind == NOT_FOLLOWED:
+        if outcome.child_kind == trees.NOT_FOLLOWED:
             if first_new == constants.depth:
                 first_new = here + 1
                 copy_size(path.size_before, tree.size)
-            keep_words(new_sketch(tree, here + 1 - first_new), rng)
-            set_child(outcome, IS_NODE, expand(tree, belief, constants, outcome.next_state, rng))
-        elif outcome.child_kind == IS_SKETCH:
+            trees.keep_words(new_sketch(tree, here + 1 - first_new), rng)
+            set_child(
+                outcome, trees.IS_NODE, expand(tree, belief, constants, outcome.next_state, rng)
+            )
+        elif outcome.child_kind == trees.IS_SKETCH:
             make_again(tree, belief, constants, outcome, here + 1, rng)
         n = outcome.child
         path.node[at(here + 1)] = n
@@ -162,31 +143,31 @@ def descend(
 
 
 @inlined
-def new_sketch(tree: Tree, i: int) -> Any:
+def new_sketch(tree: Trees, i: int) -> Any:
     """The sketch of the path's i-th new node; kept only if that node is left at once."""
     return tree.sketch[at(tree.size[SKETCHES] + i)]
 
 
 @inlined
 def make_again(
-    tree: Tree, belief: PathBelief, constants: Constants, outcome: Any, level: int, rng: Words
+    tree: Trees, belief: PathBelief, constants: Constants, outcome: Any, level: int, rng: Words
 ) -> None:
     """Turn the sketch below an outcome into a node; what follows it stays a sketch."""
     i, words = outcome.child, load(rng)
-    use_words(tree.sketch[at(i)], rng)
+    trees.use_words(tree.sketch[at(i)], rng)
     n = expand(tree, belief, constants, outcome.next_state, rng)
-    set_child(outcome, IS_NODE, n)
+    set_child(outcome, trees.IS_NODE, n)
     if level < constants.depth - 1:
         edge = choose_step(tree, belief, constants, n, level, rng)
         followed, below = tree.outcome[at(edge.widest)], tree.sketch[at(i + 1)]
-        set_child(followed, IS_SKETCH, i + 1)
+        set_child(followed, trees.IS_SKETCH, i + 1)
         back_up(constants, tree.node[at(n)], edge, followed, below.lower, below.upper)
     store(rng, words)
 
 
 @inlined
 def set_floors(
-    tree: Tree, path: Path, constants: Constants, level: int, node: Any, edge: Any, outcome: Any
+    tree: Trees, path: Path, constants: Constants, level: int, node: Any, edge: Any, outcome: Any
 ) -> None:
     """Set the floors of the node below an outcome of the path's node at a level.
 
@@ -216,7 +197,7 @@ def is_above_floors(path: Path, level: int, node: Any) -> bool:
 
 @inlined
 def ascend(
-    tree: Tree, belief: PathBelief, path: Path, constants: Constants, first_new: int, to_root: bool
+    tree: Trees, belief: PathBelief, path: Path, constants: Constants, first_new: int, to_root: bool
 ) -> int:
     """Back up the bounds from the full depth; return the level where the next roll-out begins."""
     level = constants.depth - 1
@@ -233,7 +214,7 @@ def ascend(
         back_up(constants, above, edge, outcome, node.lower, node.upper)
         if level == first_new - 1:
             copy_size(tree.size, path.size_before)
-            set_child(outcome, IS_SKETCH, tree.size[SKETCHES])
+            set_child(outcome, trees.IS_SKETCH, tree.size[SKETCHES])
             tree.size[SKETCHES] += constants.depth - first_new
         node = above
     return level
@@ -241,7 +222,7 @@ def ascend(
 
 @cold
 def tighten(
-    tree: Tree,
+    tree: Trees,
     belief: PathBelief,
     path: Path,
     constants: Constants,

@@ -25,7 +25,7 @@ from .belief import reset as reset_belief
 from .bounds import Constants, make_arms
 from .fsss import Path, expand, tighten
 from .outcomes import draw_edge
-from .tree import EDGES, NO_EDGE, NODES, OUTCOMES, SKETCHES, Tree, copy_size, keep_words, use_words
+from .tree import EDGES, NO_EDGE, NODES, OUTCOMES, SKETCHES, Trees, copy_size, keep_words, use_words
 
 NO_ACTION = -1
 NO_NODE = -1
@@ -62,7 +62,7 @@ class Bfs3(NamedTuple):
     rng: Words
     belief: PathBelief
     constants: Constants
-    tree: Tree
+    tree: Trees
     path: Path
     roots: Roots
     q: Floats  # [A]; upper bounds of the actions' values
@@ -72,7 +72,7 @@ class Bfs3(NamedTuple):
 
 @inlined
 def draw_roots(
-    roots: Roots, tree: Tree, belief: PathBelief, constants: Constants, x: int, rng: Words
+    roots: Roots, tree: Trees, belief: PathBelief, constants: Constants, x: int, rng: Words
 ) -> None:
     """Draw C next states for each action; the arms of the tree's first node are the actions."""
     tree.size[:] = 0
@@ -95,18 +95,12 @@ def draw_roots(
 
 
 @inlined
-def value(roots: Roots, tree: Tree, constants: Constants, u: int) -> float:
+def value(roots: Roots, tree: Trees, constants: Constants, u: int) -> float:
     """The upper bound of an action's value: its reward plus the roots' discounted mean."""
     total = 0.0
     for i in range(constants.branching):
         total += roots.root[at(u), at(i)].upper
     return tree.arm[u].reward + constants.discount * total / constants.branching
-
-
-@inlined
-def scale(constants: Constants) -> float:
-    """The largest absolute value, to which ties are relative."""
-    return max(abs(constants.value_min), abs(constants.value_max))
 
 
 @inlined
@@ -136,7 +130,7 @@ def next_root(roots: Roots, branching: int, u: int) -> int:
 
 
 @inlined
-def has_room(tree: Tree, steps: int) -> bool:
+def has_room(tree: Trees, steps: int) -> bool:
     """Whether the tree can grow by this many steps of roll-outs."""
     return (
         tree.size[NODES] + steps <= len(tree.node)
@@ -147,7 +141,7 @@ def has_room(tree: Tree, steps: int) -> bool:
 
 
 @inlined
-def forget(roots: Roots, tree: Tree) -> None:
+def forget(roots: Roots, tree: Trees) -> None:
     """Forget the trees of all roots."""
     copy_size(tree.size, roots.tree_size)
     for u in range(roots.root.shape[0]):
@@ -171,7 +165,8 @@ def search_on(agent: Bfs3, u: int, key: np.uint64) -> None:
     count(belief, edge.pair, outcome.next_state, outcome.entry)
     if root.node == NO_NODE:
         root.made = 0
-        seed(rng, key, u * constants.branching + i)
+        for j in range(len(rng)):
+            rng[j] = keyed_word(key, u * constants.branching + i, j)
         root.node = expand(tree, belief, constants, outcome.next_state, rng)
     else:
         use_words(root, rng)
@@ -187,13 +182,6 @@ def search_on(agent: Bfs3, u: int, key: np.uint64) -> None:
         roots.left[u] -= 1
 
 
-@inlined
-def seed(rng: Words, key: np.uint64, root: int) -> None:
-    """Begin the random numbers of a root."""
-    for i in range(len(rng)):
-        rng[i] = keyed_word(key, root, i)
-
-
 @cold
 def search(agent: Bfs3, x: int) -> int:
     """Find the action with the highest value."""
@@ -204,7 +192,7 @@ def search(agent: Bfs3, x: int) -> int:
     for u in range(tree.num_actions):
         agent.q[u] = value(roots, tree, constants, u)
     key, words = next_word(rng), load(rng)
-    least_lead, gives_up = TIE * scale(constants), agent.deadline.limit == NO_LIMIT
+    least_lead, gives_up = TIE * constants.scale, agent.deadline.limit == NO_LIMIT
     u = next_action(agent.q, roots.left, least_lead, gives_up)
     while u != NO_ACTION:
         share(agent.deadline, end, roots.left.sum())
@@ -212,7 +200,7 @@ def search(agent: Bfs3, x: int) -> int:
         agent.q[u] = value(roots, tree, constants, u)
         u = next_action(agent.q, roots.left, least_lead, gives_up)
     store(rng, words)
-    return greedy(agent.q, 0, len(agent.q), scale(constants), rng)
+    return greedy(agent.q, 0, len(agent.q), constants.scale, rng)
 
 
 def reset(agent: Bfs3, x: int) -> None:

@@ -16,8 +16,8 @@ from ...kernels.jit import inlined
 from ...kernels.random.multinomial import FEW, NOTHING_SHARED, Draws, new_draws, share_next
 from ...kernels.random.rng import below, two_below
 from ...kernels.types import Words
-from .belief import NO_ENTRY, LooseDraws, PathBelief
-from .tree import EDGES, NO_OUTCOME, NOT_FOLLOWED, OUTCOMES, Tree
+from .belief import NO_ENTRY, PathBelief
+from .tree import EDGES, NO_OUTCOME, NOT_FOLLOWED, OUTCOMES, Trees
 
 
 class Added(NamedTuple):
@@ -39,7 +39,7 @@ class Left(NamedTuple):
 
 @inlined
 def draw_special(
-    tree: Tree, belief: PathBelief, branching: int, arm: int, pair: Any, rng: Words
+    tree: Trees, belief: PathBelief, branching: int, arm: int, pair: Any, rng: Words
 ) -> float:
     """Draw the number of each special next state of an arm; return the sum of all C rewards."""
     total = 0.0
@@ -62,7 +62,7 @@ def special_weight(pair: Any, entry: Any) -> float:
 
 @inlined
 def draw_all(
-    tree: Tree, belief: PathBelief, branching: int, arm: int, pair: int, rng: Words
+    tree: Trees, belief: PathBelief, branching: int, arm: int, pair: int, rng: Words
 ) -> tuple[int, float]:
     """Draw all next states of an arm at once; return its edge and the sum of all rewards."""
     total = 0.0
@@ -77,26 +77,13 @@ def draw_all(
 
 @inlined
 def draw_edge(
-    tree: Tree, belief: PathBelief, branching: int, arm: int, pair: int, rng: Words
+    tree: Trees, belief: PathBelief, branching: int, arm: int, pair_index: int, rng: Words
 ) -> tuple[int, Added]:
     """Draw an arm's next states, except the special ones, which are drawn already.
 
     Return the arm's new edge, whose reward and bounds are still to be set, and its outcomes.
     """
-    e, first = tree.size[EDGES], tree.size[OUTCOMES]
-    added = draw_outcomes(tree, belief, branching, arm, pair, rng)
-    edge = tree.edge[at(e)]
-    edge.first, edge.end, edge.widest, edge.pair = first, added.end, NO_OUTCOME, pair
-    tree.size[EDGES], tree.size[OUTCOMES] = e + 1, added.end
-    return e, added
-
-
-@inlined
-def draw_outcomes(
-    tree: Tree, belief: PathBelief, branching: int, arm: int, pair_index: int, rng: Words
-) -> Added:
-    """Draw the outcomes of an arm and add them to the tree."""
-    pair = belief.pair[at(pair_index)]
+    e, first, pair = tree.size[EDGES], tree.size[OUTCOMES], belief.pair[at(pair_index)]
     added, left = add_special(tree, belief, branching, arm, pair)
     loose = 0
     if pair.background > 0 or pair.unlisted > 0:
@@ -104,16 +91,19 @@ def draw_outcomes(
         loose = draw_loose(belief, pair, pair_index, left, background, rng)
         left = Left(number=left.number - loose, weight=left.weight - (background + pair.unlisted))
     if pair.length > pair.num_special:
-        first, end = pair.row + pair.num_special, pair.row + pair.length
-        added = draw_listed(tree, belief, added, first, end, left, rng)
+        listed, end = pair.row + pair.num_special, pair.row + pair.length
+        added = draw_listed(tree, belief, added, listed, end, left, rng)
     for i in range(loose):
-        added = add_outcome(tree, belief, added, belief.loose.next_state[at(i)], NO_ENTRY, 0)
-    return added
+        added = add_outcome(tree, belief, added, belief.loose_next[at(i)], NO_ENTRY, 0)
+    edge = tree.edge[at(e)]
+    edge.first, edge.end, edge.widest, edge.pair = first, added.end, NO_OUTCOME, pair_index
+    tree.size[EDGES], tree.size[OUTCOMES] = e + 1, added.end
+    return e, added
 
 
 @inlined
 def add_special(
-    tree: Tree, belief: PathBelief, branching: int, arm: int, pair: Any
+    tree: Trees, belief: PathBelief, branching: int, arm: int, pair: Any
 ) -> tuple[Added, Left]:
     """Begin an arm's outcomes with the special ones; return also what is left to draw."""
     first = tree.size[OUTCOMES]
@@ -131,7 +121,7 @@ def add_special(
 
 @inlined
 def draw_listed(
-    tree: Tree, belief: PathBelief, added: Added, first: int, end: int, left: Left, rng: Words
+    tree: Trees, belief: PathBelief, added: Added, first: int, end: int, left: Left, rng: Words
 ) -> Added:
     """Share what is left to draw among the entries first:end."""
     draws, shared = new_draws(rng, left.number, left.weight), NOTHING_SHARED
@@ -148,7 +138,7 @@ def draw_listed(
 
 @inlined
 def find_listed(
-    tree: Tree, belief: PathBelief, added: Added, first: int, end: int, draws: Draws
+    tree: Trees, belief: PathBelief, added: Added, first: int, end: int, draws: Draws
 ) -> Added:
     """Find the entries on which one or two draws fall."""
     weight, one, other = 0.0, first, first
@@ -188,7 +178,7 @@ def draw_loose(
     start = pair_index * belief.path_length
     for i in range(shared.number, number):
         y = belief.unlisted[at(start + below(rng, pair.unlisted))]
-        add_loose(belief.loose, i, y)
+        add_loose(belief, i, y)
     return number
 
 
@@ -199,9 +189,9 @@ def draw_background(belief: PathBelief, pair: Any, number: int, rng: Words) -> N
     while drawn < number:
         y, other = two_below(rng, belief.counts.num_states)
         if not is_special(belief, pair, y):
-            drawn = add_loose(belief.loose, drawn, y)
+            drawn = add_loose(belief, drawn, y)
         if drawn < number and not is_special(belief, pair, other):
-            drawn = add_loose(belief.loose, drawn, other)
+            drawn = add_loose(belief, drawn, other)
 
 
 @inlined
@@ -214,20 +204,20 @@ def is_special(belief: PathBelief, pair: Any, y: int) -> bool:
 
 
 @inlined
-def add_loose(loose: LooseDraws, drawn: int, y: int) -> int:
+def add_loose(belief: PathBelief, drawn: int, y: int) -> int:
     """Add a loose draw; return how many there are."""
-    loose.next_state[at(drawn)] = y
-    loose.tally[at(y)] += 1
+    belief.loose_next[at(drawn)] = y
+    belief.loose_tally[at(y)] += 1
     return drawn + 1
 
 
 @inlined
 def add_outcome(
-    tree: Tree, belief: PathBelief, added: Added, y: int, entry: int, times: int
+    tree: Trees, belief: PathBelief, added: Added, y: int, entry: int, times: int
 ) -> Added:
     """Add an outcome if it was drawn; its loose draws count, too."""
-    times += belief.loose.tally[at(y)]
-    belief.loose.tally[at(y)] = 0
+    times += belief.loose_tally[at(y)]
+    belief.loose_tally[at(y)] = 0
     outcome = tree.outcome[at(added.end)]
     outcome.next_state = y
     outcome.entry = entry

@@ -20,7 +20,7 @@ from ...kernels.types import Integers, Records, ShortIntegers, Words
 NO_EDGE = -1
 NO_OUTCOME = -1
 
-# Slots of `Tree.size`.
+# Slots of `Trees.size`.
 NODES, EDGES, OUTCOMES, SKETCHES = 0, 1, 2, 3
 NUM_SIZES = 4
 
@@ -81,7 +81,7 @@ SKETCH = np.dtype(
 )
 
 
-class Tree(NamedTuple):
+class Trees(NamedTuple):
     """The trees of a decision, side by side; H special next states per pair at most."""
 
     num_actions: int  # A
@@ -100,6 +100,24 @@ class Tree(NamedTuple):
         return True
 
 
+def build_trees(
+    actions: int, most_outcomes: int, nodes: int, sketches: int, most_special: int
+) -> Trees:
+    """Room for the trees of a decision."""
+    arms = nodes * actions
+    return Trees(
+        num_actions=actions,
+        most_outcomes=most_outcomes,
+        size=np.zeros(NUM_SIZES, np.int64),
+        node=np.recarray(nodes, NODE),
+        arm=np.recarray(arms, ARM),
+        special_times=np.zeros(arms * most_special, np.int32),
+        edge=np.recarray(arms, EDGE),
+        outcome=np.recarray(nodes * most_outcomes + 1, OUTCOME),
+        sketch=np.recarray(sketches, SKETCH),
+    )
+
+
 @inlined
 def copy_size(target: Integers, source: Integers) -> None:
     """Copy a tree's size; the constant length lets the compiler unroll the loop."""
@@ -107,7 +125,7 @@ def copy_size(target: Integers, source: Integers) -> None:
 
 
 @inlined
-def arm_of(tree: Tree, n: int, u: int) -> Any:
+def arm_of(tree: Trees, n: int, u: int) -> Any:
     """An arm of a node."""
     return tree.arm[at(n * tree.num_actions + u)]
 

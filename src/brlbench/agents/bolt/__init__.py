@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import NOT_NEGATIVE
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -33,14 +33,13 @@ class Bolt(CompiledAgent):
 
         model = build_model(prior, task, background=False)
         target = np.zeros(len(model.q), np.int64)
-        agent = kernels.Bolt(
-            rng=new_rng(),
+        agent = self.make_arrays(
+            kernels.Bolt,
             model=model,
             initial=model,
             entry_reward=entry_rewards(prior, model.counts),
             target=target,
             initial_target=target,
-            eta=self.eta,
         )
         kernels.solve(agent)
         return agent._replace(model=copy(model), target=target.copy())

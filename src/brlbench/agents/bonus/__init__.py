@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...values import NOT_NEGATIVE
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -27,21 +27,11 @@ class Bonus(CompiledAgent):
     def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
         from ...builders.model import build_model, copy
-        from ...kernels.solving.model import solve
         from . import kernel as kernels
 
         model = build_model(prior, task)
-        agent = kernels.Bonus(
-            rng=new_rng(),
-            model=model,
-            initial=model,
-            beta=self.beta,
-            spread=self.spread,
-            decay=self.decay,
-            shift=self.shift,
-        )
-        kernels.set_all_bonuses(agent)
-        solve(model)
+        agent = self.make_arrays(kernels.Bonus, model=model, initial=model)
+        kernels.solve(agent)
         return agent._replace(model=copy(model))
 
 

@@ -34,10 +34,11 @@ def set_bonus(agent: Bonus, pair: int) -> None:
 
 
 @kernel
-def set_all_bonuses(agent: Bonus) -> None:
-    """Set the bonuses of all pairs."""
+def solve(agent: Bonus) -> None:
+    """Set the bonuses of all pairs, and solve from scratch."""
     for pair in range(len(agent.model.bonus)):
         set_bonus(agent, pair)
+    models.solve(agent.model)
 
 
 def observe(agent: Bonus, x: int, u: int, y: int, r: float) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import COUNT
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -29,15 +29,16 @@ class Boss(CompiledAgent):
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Make room for the merged MDP."""
-        from ...builders.sampled import build_merged, check_size
+        from ...builders.merged import build_merged
+        from ...builders.sampled import check_size
         from . import kernel as kernels
 
         pairs = prior.counts.num_pairs
         most_rows = np.full(pairs, float(self.samples))
         check_size(prior, most_rows, f"boss: samples = {self.samples}", "use fewer samples")
         merged, initial = build_merged(prior, task, np.full(pairs, self.samples), most_rows)
-        return kernels.Boss(
-            rng=new_rng(),
+        return self.make_arrays(
+            kernels.Boss,
             merged=merged,
             initial=initial,
             known=self.visits,

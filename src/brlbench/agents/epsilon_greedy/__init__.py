@@ -8,7 +8,7 @@ catch up later.
 from dataclasses import dataclass
 
 from ...values import PROBABILITY
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -24,6 +24,4 @@ class EpsilonGreedy(CompiledAgent):
         from . import kernel as kernels
 
         model = solved_model(prior, task)
-        return kernels.EpsilonGreedy(
-            rng=new_rng(), model=copy(model), initial=model, epsilon=self.epsilon
-        )
+        return self.make_arrays(kernels.EpsilonGreedy, model=copy(model), initial=model)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import NOT_NEGATIVE
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -30,19 +30,16 @@ class Eubrl(CompiledAgent):
     def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its rewards of uncertainty."""
         from ...builders.model import build_model, copy
-        from ...kernels.solving.model import solve
         from . import kernel as kernels
 
         model = build_model(prior, task)
-        largest = kernels.largest_uncertainty(model)
-        agent = kernels.Eubrl(
-            rng=new_rng(),
+        largest = np.zeros(1)
+        agent = self.make_arrays(
+            kernels.Eubrl,
             model=model,
             initial=model,
-            eta=self.eta,
-            largest=np.array([largest]),
+            largest=largest,
             initial_largest=largest,
         )
-        kernels.set_all_bonuses(agent)
-        solve(model)
-        return agent._replace(model=copy(model))
+        kernels.solve(agent)
+        return agent._replace(model=copy(model), largest=largest.copy())

@@ -20,22 +20,13 @@ class Eubrl(NamedTuple):
     initial: Model
     eta: float
     largest: Floats  # [1]; the largest uncertainty so far
-    initial_largest: float
+    initial_largest: Floats  # [1]
 
 
 @inlined
 def uncertainty(model: Model, pair: int) -> float:
     """The root of the summed posterior variances of the pair's probabilities."""
     return math.sqrt(spread(model.counts, pair) / (model.counts.total[pair] + 1))
-
-
-@kernel
-def largest_uncertainty(model: Model) -> float:
-    """The largest uncertainty of all pairs."""
-    largest = 0.0
-    for pair in range(len(model.bonus)):
-        largest = max(largest, uncertainty(model, pair))
-    return largest
 
 
 @inlined
@@ -48,6 +39,15 @@ def set_bonus(agent: Eubrl, pair: int, unknown: float) -> None:
 
 
 @kernel
+def solve(agent: Eubrl) -> None:
+    """Find the largest uncertainty, set the bonuses of all pairs, and solve from scratch."""
+    for pair in range(len(agent.model.bonus)):
+        agent.largest[0] = max(agent.largest[0], uncertainty(agent.model, pair))
+    set_all_bonuses(agent)
+    models.solve(agent.model)
+
+
+@inlined
 def set_all_bonuses(agent: Eubrl) -> None:
     """Set the bonuses of all pairs."""
     for pair in range(len(agent.model.bonus)):
@@ -57,7 +57,7 @@ def set_all_bonuses(agent: Eubrl) -> None:
 def reset(agent: Eubrl, x: int) -> None:
     """Back to the prior."""
     models.reset(agent.model, agent.initial)
-    agent.largest[0] = agent.initial_largest
+    agent.largest[0] = agent.initial_largest[0]
 
 
 def observe(agent: Eubrl, x: int, u: int, y: int, r: float) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from ...formulas import opcodes
 from ...kernels.choice import TIE
 from ...kernels.counts import Counts
-from ...kernels.jit import inlined, kernel
+from ...kernels.jit import inlined
 from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import below
 from ...kernels.solving import model as models
@@ -190,9 +190,3 @@ def observe(agent: Formula, x: int, u: int, y: int, r: float) -> None:
 
 
 register(Formula, reset=reset, act=act, observe=observe)
-
-
-@kernel
-def evaluate_once(program: Program, stacked: Model, pair: int) -> tuple[float, float]:
-    """`evaluate`, for callers in Python."""
-    return evaluate(program, stacked, pair)

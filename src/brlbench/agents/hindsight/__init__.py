@@ -14,7 +14,7 @@ broken at random.
 from dataclasses import dataclass
 
 from ...values import whole
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -32,4 +32,4 @@ class Hindsight(CompiledAgent):
         from . import kernel as kernels
 
         samples = build_samples(prior, task, self.samples, self.name)
-        return kernels.Hindsight(rng=new_rng(), samples=samples)
+        return self.make_arrays(kernels.Hindsight, samples=samples)

@@ -21,7 +21,7 @@ import numpy as np
 from ...errors import InvalidInput
 from ...mdps.sparse import Integers
 from ...values import whole
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 _MAX_BELIEFS = 10**7  # per decision; they take up to a few seconds
 _MAX_DEPTH = 20
@@ -42,16 +42,16 @@ class Lookahead(CompiledAgent):
         from ...builders.planning import reward_table
         from . import kernel as kernels
         from .leaf import Leaf
-        from .levels import Levels, Rewards
+        from .levels import KnownRewards, Levels
 
         self._check_size(prior)
         initial = solved_model(prior, replace(task, horizon=task.horizon + self.depth))
         levels, states = max(1, self.depth), prior.num_states
-        return kernels.Lookahead(
-            rng=new_rng(),
+        return self.make_arrays(
+            kernels.Lookahead,
             model=copy(initial),
             initial=initial,
-            rewards=Rewards(table=reward_table(prior), alike=_alike_rewards(prior)),
+            rewards=KnownRewards(table=reward_table(prior), alike=_alike_rewards(prior)),
             levels=Levels(
                 state=np.zeros(levels, np.int64),
                 action=np.zeros(levels, np.int64),
@@ -65,7 +65,6 @@ class Lookahead(CompiledAgent):
             ),
             leaf=Leaf(reach=np.zeros(prior.counts.num_pairs), limits=np.zeros(2)),
             saved=build_saved(initial, solutions=self.depth, transitions=self.depth),
-            depth=self.depth,
         )
 
     def _check_size(self, prior: FlatDirichlet) -> None:

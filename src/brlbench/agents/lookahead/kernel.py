@@ -14,7 +14,7 @@ from ...kernels.solving.tolerances import SWITCH
 from ...kernels.solving.undo import Saved, count, learn, restore, save, uncount, update_apart
 from ...kernels.types import Words
 from .leaf import Leaf, set_limits, value_after
-from .levels import Levels, Rewards, begin_action, enter
+from .levels import KnownRewards, Levels, begin_action, enter
 
 
 class Lookahead(NamedTuple):
@@ -23,7 +23,7 @@ class Lookahead(NamedTuple):
     rng: Words
     model: Model
     initial: Model
-    rewards: Rewards
+    rewards: KnownRewards
     levels: Levels  # work space
     leaf: Leaf  # work space
     saved: Saved  # work space; solution and transition i belong to level i

@@ -21,7 +21,7 @@ class Levels(NamedTuple):
     q: Floats  # [D, A]
 
 
-class Rewards(NamedTuple):
+class KnownRewards(NamedTuple):
     """Known rewards, and which actions they tell apart."""
 
     table: Floats  # [P * S], or empty where that is too much
@@ -37,7 +37,7 @@ def enter(levels: Levels, level: int, x: int) -> None:
 
 
 @inlined
-def begin_action(levels: Levels, level: int, counts: Counts, rewards: Rewards, u: int) -> None:
+def begin_action(levels: Levels, level: int, counts: Counts, rewards: KnownRewards, u: int) -> None:
     """Look at an action: list its outcomes, none if an earlier action is like it."""
     pair = levels.state[level] * counts.num_actions + u
     levels.action[level], levels.place[level], levels.length[level] = u, 0, 0
@@ -50,7 +50,7 @@ def begin_action(levels: Levels, level: int, counts: Counts, rewards: Rewards, u
 
 
 @inlined
-def are_alike(counts: Counts, rewards: Rewards, pair: int, other: int) -> bool:
+def are_alike(counts: Counts, rewards: KnownRewards, pair: int, other: int) -> bool:
     """Whether two pairs of one state have the same rewards and the same counts."""
     length = counts.row_length[pair]
     if rewards.alike[pair] != rewards.alike[other] or length != counts.row_length[other]:
@@ -67,7 +67,9 @@ def are_alike(counts: Counts, rewards: Rewards, pair: int, other: int) -> bool:
 
 
 @cold
-def list_outcomes(levels: Levels, level: int, counts: Counts, rewards: Rewards, pair: int) -> None:
+def list_outcomes(
+    levels: Levels, level: int, counts: Counts, rewards: KnownRewards, pair: int
+) -> None:
     """Set the next states of a pair, their chances and their rewards."""
     following, chance = levels.following, levels.chance
     first, length = counts.row_start[pair], counts.row_length[pair]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ...errors import AgentError
 from ...mdps.mdp import MDP
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task
 
 
 @dataclass
@@ -18,7 +18,7 @@ class Optimal(CompiledAgent):
         from ...builders.model import build_model
         from . import kernel as kernels
 
-        return kernels.Optimal(rng=new_rng(), model=build_model(prior, task))
+        return self.make_arrays(kernels.Optimal, model=build_model(prior, task))
 
     def start(self, state: int, rng: Generator) -> None:
         """Refuse: this agent must be told the MDP."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import InvalidInput
 from ...values import COUNT, PROBABILITY
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -41,8 +41,8 @@ class Psrl(CompiledAgent):
 
         mdp, initial = build_sampled(prior, task)
         chance = 1 - task.discount if self.resample is None else self.resample
-        return kernels.Psrl(
-            rng=new_rng(),
+        return self.make_arrays(
+            kernels.Psrl,
             mdp=mdp,
             initial=initial,
             chance=chance,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task
 
 
 @dataclass
@@ -15,4 +15,4 @@ class Random(CompiledAgent):
         """Nothing to learn."""
         from . import kernel as kernels
 
-        return kernels.Random(rng=new_rng(), num_actions=prior.num_actions)
+        return self.make_arrays(kernels.Random, num_actions=prior.num_actions)

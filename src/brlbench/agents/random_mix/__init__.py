@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from ...errors import InvalidInput, did_you_mean, short
 from ...values import PROBABILITY, text
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, OnProgress, Task, new_rng
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, OnProgress, Task
 from ..parameters import Declaration, declarations, described, parameter
 
 _OWN = ("base", "epsilon")
@@ -98,9 +98,7 @@ class RandomMix(CompiledAgent):
     def _mixed(self, num_actions: int) -> Any:
         from . import kernel as kernels
 
-        return kernels.RandomMix(
-            rng=new_rng(), base=self.inner.arrays, num_actions=num_actions, epsilon=self.epsilon
-        )
+        return self.make_arrays(kernels.RandomMix, base=self.inner.arrays, num_actions=num_actions)
 
     def start(self, state: int, rng: Generator) -> None:
         """A new, unknown MDP begins; a base that must be told the MDP refuses."""

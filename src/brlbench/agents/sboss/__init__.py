@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import NOT_NEGATIVE, POSITIVE, words
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -42,7 +42,8 @@ class Sboss(CompiledAgent):
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Make room for the merged MDP."""
-        from ...builders.sampled import build_merged, check_size
+        from ...builders.merged import build_merged
+        from ...builders.sampled import check_size
         from . import kernel as kernels
 
         # A variance is at most 1/4 of 1 / (n + 1), and n only grows.
@@ -52,15 +53,13 @@ class Sboss(CompiledAgent):
         check_size(prior, most_rows, f"sboss: epsilon = {self.epsilon:g}", "use a larger epsilon")
         merged, initial = build_merged(prior, task, np.zeros(len(totals), np.int64), most_rows)
         kernels.set_rows(initial.counts, self.epsilon, merged.num_rows)
-        return kernels.Sboss(
-            rng=new_rng(),
+        return self.make_arrays(
+            kernels.Sboss,
             merged=merged,
             initial=initial,
             initial_rows=merged.num_rows.copy(),
             last_count=np.zeros(len(merged.mdp.entry_reward)),
             last_total=np.zeros(len(totals)),
-            epsilon=self.epsilon,
-            delta=self.delta,
             random_ties=self.ties == "random",
             due=np.zeros(1, np.bool_),
         )

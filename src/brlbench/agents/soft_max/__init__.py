@@ -7,7 +7,7 @@ published figures did not normalise them: its scores are those of always taking 
 from dataclasses import dataclass
 
 from ...values import POSITIVE
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -23,4 +23,4 @@ class SoftMax(CompiledAgent):
         from . import kernel as kernels
 
         model = solved_model(prior, task)
-        return kernels.SoftMax(rng=new_rng(), model=copy(model), initial=model, tau=self.tau)
+        return self.make_arrays(kernels.SoftMax, model=copy(model), initial=model)

@@ -32,7 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import NOT_NEGATIVE, number
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..spread import Spread, with_initial
 
 
 @dataclass
@@ -49,22 +50,17 @@ class SparsePrior(CompiledAgent):
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Model the rows about which the prior says nothing, and solve the mean MDP."""
-        from ...builders.model import build_model, copy, entry_rewards, has_equal_counts
+        from ...builders.model import has_equal_counts
         from . import kernel as kernels
+        from .novelty import build_novelty
 
-        model = build_model(prior, task, background=False)
-        pairs, pool, states = len(model.q), len(model.counts.entry_next), prior.num_states
+        spread, states = Spread(self.kappa).unsolved(prior, task), prior.num_states
+        pairs, pool = len(spread.size), len(spread.entry_reward)
         rows = np.flatnonzero(has_equal_counts(prior))
         shares = 1 / np.arange(1.0, states + 1)
-        agent = kernels.SparsePrior(
-            rng=new_rng(),
-            model=model,
-            initial=model,
-            entry_reward=entry_rewards(prior, model.counts),
-            size=np.zeros(pairs),
-            initial_size=np.zeros(pairs),
-            kappa=self.kappa,
-            decay=0.5,
+        agent = self.make_arrays(
+            kernels.SparsePrior,
+            spread=spread,
             supports=kernels.Supports(
                 rows=rows,
                 is_modelled=np.isin(np.arange(pairs), rows),
@@ -76,9 +72,7 @@ class SparsePrior(CompiledAgent):
                 initial_share=shares / shares.sum(),
                 responsibility=np.zeros(states),
             ),
-            novelty=kernels.build_novelty(states, prior.num_actions, self.odds),
+            novelty=build_novelty(states, prior.num_actions, self.odds),
         )
         kernels.solve(agent)
-        return agent._replace(
-            model=copy(model), size=agent.size.copy(), initial_size=agent.size.copy()
-        )
+        return agent._replace(spread=with_initial(spread))

@@ -8,16 +8,14 @@ from typing import NamedTuple
 
 from ...kernels.arrays import at, copy_vector
 from ...kernels.jit import inlined, kernel
+from ...kernels.loop import trajectory
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import model as models
-from ...kernels.solving.model import Model
-from ...kernels.solving.model_agent import act
 from ...kernels.types import Booleans, Floats, Integers, Words
-from ..spread.kernel import learn, set_size, solve_with_bonuses
+from ..spread import kernel as spreads
+from ..spread.kernel import Spread
 from . import novelty as novelties
-from .novelty import GROUPS, Novelty, build_novelty
-
-__all__ = ["SparsePrior", "Supports", "build_novelty", "solve"]
+from .novelty import GROUPS, Novelty
 
 _CERTAIN = 1e-12  # a row with less variance is certain
 
@@ -37,16 +35,10 @@ class Supports(NamedTuple):
 
 
 class SparsePrior(NamedTuple):
-    """The agent's state; all up to `decay` is as in `Spread`."""
+    """The agent's state."""
 
     rng: Words
-    model: Model
-    initial: Model
-    entry_reward: Floats  # [pool]
-    size: Floats  # [P]
-    initial_size: Floats  # [P]
-    kappa: float
-    decay: float
+    spread: Spread  # plays, with counts that are set here; its own `rng` is not used
     supports: Supports
     novelty: Novelty
 
@@ -55,17 +47,14 @@ class SparsePrior(NamedTuple):
 def solve(agent: SparsePrior) -> None:
     """Solve from scratch, without data."""
     forget(agent)
-    for pair in range(len(agent.size)):
-        set_size(agent, pair)
     set_rows(agent)
-    models.solve(agent.model)
-    solve_with_bonuses(agent)
+    spreads.solve(agent.spread)
 
 
 @inlined
 def forget(agent: SparsePrior) -> None:
     """Forget what was seen."""
-    supports, counts = agent.supports, agent.model.counts
+    supports, counts = agent.supports, agent.spread.model.counts
     copy_vector(supports.share, supports.initial_share)
     for i in range(len(supports.rows)):
         pair = supports.rows[i]
@@ -82,13 +71,13 @@ def set_rows(agent: SparsePrior) -> None:
     """Set all modelled rows."""
     for i in range(len(agent.supports.rows)):
         set_row(agent, agent.supports.rows[i])
-        set_size(agent, agent.supports.rows[i])
+        spreads.set_size(agent.spread, agent.supports.rows[i])
 
 
 @inlined
 def set_row(agent: SparsePrior, pair: int) -> None:
     """Set a modelled row to the Dirichlet counts with its mean and its summed variance."""
-    supports, counts = agent.supports, agent.model.counts
+    supports, counts = agent.supports, agent.spread.model.counts
     n, m = supports.tries[pair], supports.distinct[pair]
     once, twice, unseen_twice = factors(agent, pair)
     set_on_offer(agent, pair)
@@ -103,7 +92,7 @@ def set_row(agent: SparsePrior, pair: int) -> None:
         else:
             p = unseen * novelties.probability(agent.novelty, agent.novelty.group[x, y])
         squares += p * p
-        reward += p * agent.entry_reward[at(first + y)]
+        reward += p * agent.spread.entry_reward[at(first + y)]
         counts.entry_count[at(first + y)] = p
     strength = n + 1
     if expected_squares - squares > _CERTAIN:
@@ -118,8 +107,8 @@ def set_row(agent: SparsePrior, pair: int) -> None:
 @inlined
 def factors(agent: SparsePrior, pair: int) -> tuple[float, float, float]:
     """Means over k: 1 / (n + k); 1 / ((n + k) (n + k + 1)); the latter times (k - m)."""
-    supports = agent.supports
-    first, n, m = agent.model.counts.row_start[pair], supports.tries[pair], supports.distinct[pair]
+    supports, first = agent.supports, agent.spread.model.counts.row_start[pair]
+    n, m = supports.tries[pair], supports.distinct[pair]
     total, once, twice, unseen_twice = 0.0, 0.0, 0.0, 0.0
     for i in range(len(supports.share)):
         weight = supports.share[at(i)] * supports.likelihood[at(first + i)]
@@ -135,7 +124,7 @@ def factors(agent: SparsePrior, pair: int) -> tuple[float, float, float]:
 @inlined
 def set_on_offer(agent: SparsePrior, pair: int) -> None:
     """Count the unseen states of a pair by group, and set their probabilities."""
-    counts, novelty = agent.model.counts, agent.novelty
+    counts, novelty = agent.spread.model.counts, agent.novelty
     x, first = pair // counts.num_actions, counts.row_start[pair]
     for group in range(GROUPS):
         novelty.on_offer[group] = 0.0
@@ -148,7 +137,7 @@ def set_on_offer(agent: SparsePrior, pair: int) -> None:
 @inlined
 def see(agent: SparsePrior, x: int, u: int, y: int) -> None:
     """Learn from a transition of a modelled row."""
-    supports, counts = agent.supports, agent.model.counts
+    supports, counts = agent.supports, agent.spread.model.counts
     pair = x * counts.num_actions + u
     first = counts.row_start[pair]
     is_new = supports.seen[first + y] == 0
@@ -178,7 +167,7 @@ def update_shares(agent: SparsePrior) -> None:
         pair = supports.rows[i]
         if supports.tries[pair] > 0:
             rows += 1
-            first, total = agent.model.counts.row_start[pair], 0.0
+            first, total = agent.spread.model.counts.row_start[pair], 0.0
             for k in range(states):
                 total += supports.share[at(k)] * supports.likelihood[at(first + k)]
             for k in range(states):
@@ -190,20 +179,24 @@ def update_shares(agent: SparsePrior) -> None:
 
 def reset(agent: SparsePrior, x: int) -> None:
     """Back to the prior."""
-    models.reset(agent.model, agent.initial)
-    copy_vector(agent.size, agent.initial_size)
+    trajectory.reset(agent.spread, x)
     forget(agent)
+
+
+def act(agent: SparsePrior, x: int) -> int:
+    """Choose a best action; ties are broken at random."""
+    return models.best_action(agent.spread.model, x, agent.rng)
 
 
 def observe(agent: SparsePrior, x: int, u: int, y: int, r: float) -> None:
     """Learn from the transition, and solve again."""
-    if not agent.supports.is_modelled[x * agent.model.counts.num_actions + u]:
-        learn(agent, x, u, y)
+    if not agent.supports.is_modelled[x * agent.spread.model.counts.num_actions + u]:
+        trajectory.observe(agent.spread, x, u, y, r)
         return
     see(agent, x, u, y)
     update_shares(agent)
     set_rows(agent)
-    solve_with_bonuses(agent)
+    spreads.solve_with_bonuses(agent.spread)
 
 
 register(SparsePrior, reset=reset, act=act, observe=observe)

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import NOT_NEGATIVE
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -43,20 +43,31 @@ class Spread(CompiledAgent):
 
     def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
-        from ...builders.model import build_model, copy, entry_rewards
+        from . import kernel as kernels
+
+        agent = self.unsolved(prior, task)
+        kernels.solve(agent)
+        return with_initial(agent)
+
+    def unsolved(self, prior: FlatDirichlet, task: Task) -> Arrays:
+        """The arrays with the prior's mean MDP, neither solved nor copied yet."""
+        from ...builders.model import build_model, entry_rewards
         from . import kernel as kernels
 
         model = build_model(prior, task, background=False)
         size = np.zeros(len(model.q))
-        agent = kernels.Spread(
-            rng=new_rng(),
+        return self.make_arrays(
+            kernels.Spread,
             model=model,
             initial=model,
             entry_reward=entry_rewards(prior, model.counts),
             size=size,
             initial_size=size,
-            kappa=self.kappa,
-            decay=self.decay,
         )
-        kernels.solve(agent)
-        return agent._replace(model=copy(model), size=size.copy())
+
+
+def with_initial(agent: Arrays) -> Arrays:
+    """The same agent with arrays of its own, apart from those it goes back to."""
+    from ...builders.model import copy
+
+    return agent._replace(model=copy(agent.model), size=agent.size.copy())

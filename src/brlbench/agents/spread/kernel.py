@@ -7,7 +7,7 @@ Newton's method for the values.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...kernels.arrays import at, copy_vector
 from ...kernels.counts import add_rewarded
@@ -36,10 +36,6 @@ class Spread(NamedTuple):
     decay: float
 
 
-WithBonus = Any
-"""`Spread`, or a NamedTuple that has its fields."""
-
-
 @kernel
 def solve(agent: Spread) -> None:
     """Solve from scratch."""
@@ -50,13 +46,13 @@ def solve(agent: Spread) -> None:
 
 
 @inlined
-def set_size(agent: WithBonus, pair: int) -> None:
+def set_size(agent: Spread, pair: int) -> None:
     """Set the size of a pair's bonus from its count."""
     agent.size[pair] = agent.kappa * (agent.model.counts.total[pair] + 1) ** -agent.decay
 
 
 @cold
-def solve_with_bonuses(agent: WithBonus) -> None:
+def solve_with_bonuses(agent: Spread) -> None:
     """Make values and bonuses agree, from values that nearly do.
 
     Sweep if the model has no inverse, or if policy iteration does not arrive.
@@ -79,7 +75,7 @@ def solve_with_bonuses(agent: WithBonus) -> None:
 
 
 @inlined
-def set_tilted_matrix(agent: WithBonus) -> None:
+def set_tilted_matrix(agent: Spread) -> None:
     """Set `inverse` to I - discount * P, where P is how the policy's values follow all values.
 
     An outcome that is z standard deviations above the mean has the weight 1 + size * z. Negative
@@ -103,14 +99,14 @@ def set_tilted_matrix(agent: WithBonus) -> None:
 
 
 @inlined
-def set_bonuses(agent: WithBonus) -> None:
+def set_bonuses(agent: Spread) -> None:
     """Set all bonuses from the values."""
     for pair in range(len(agent.size)):
         agent.model.bonus[at(pair)] = agent.size[at(pair)] * moments(agent, pair)[1]
 
 
 @inlined
-def moments(agent: WithBonus, pair: int) -> tuple[float, float]:
+def moments(agent: Spread, pair: int) -> tuple[float, float]:
     """The mean and the standard deviation of what a pair's transitions are worth, by its counts."""
     counts, row = agent.model.counts, at(pair)
     first = counts.row_start[row]
@@ -125,7 +121,7 @@ def moments(agent: WithBonus, pair: int) -> tuple[float, float]:
 
 
 @cold
-def sweep(agent: WithBonus) -> None:
+def sweep(agent: Spread) -> None:
     """Gauss-Seidel sweeps over all states, until none changes much."""
     model = agent.model
     actions = model.counts.num_actions
@@ -151,19 +147,13 @@ def reset(agent: Spread, x: int) -> None:
     copy_vector(agent.size, agent.initial_size)
 
 
-@inlined
-def learn(agent: WithBonus, x: int, u: int, y: int) -> None:
+def observe(agent: Spread, x: int, u: int, y: int, r: float) -> None:
     """Count the transition, and solve again."""
     model = agent.model
     pair = x * model.counts.num_actions + u
     add_rewarded(model.counts, agent.entry_reward, pair, y)
     set_size(agent, pair)
     solve_with_bonuses(agent)
-
-
-def observe(agent: Spread, x: int, u: int, y: int, r: float) -> None:
-    """Learn from the transition."""
-    learn(agent, x, u, y)
 
 
 register(Spread, reset=reset, act=act, observe=observe)

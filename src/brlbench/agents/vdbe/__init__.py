@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import POSITIVE, PROBABILITY, number, words
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -40,13 +40,11 @@ class Vdbe(CompiledAgent):
         model = solved_model(prior, task)
         delta = 1 / prior.num_actions if self.delta is None else self.delta
         epsilon = np.zeros(prior.num_states)
-        return kernels.Vdbe(
-            rng=new_rng(),
+        return self.make_arrays(
+            kernels.Vdbe,
             model=copy(model),
             initial=model,
             epsilon=epsilon,
-            initial_epsilon=self.initial_epsilon,
-            sigma=self.sigma,
             delta=delta,
             moves_all=self.scope == "all",
         )

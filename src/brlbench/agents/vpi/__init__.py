@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import whole
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 
 
 @dataclass
@@ -35,8 +35,8 @@ class Vpi(CompiledAgent):
         from ...builders.sampled import build_samples
         from . import kernel as kernels
 
-        return kernels.Vpi(
-            rng=new_rng(),
+        return self.make_arrays(
+            kernels.Vpi,
             samples=build_samples(prior, task, self.samples, self.name),
             ranking=np.zeros(prior.num_actions),
         )

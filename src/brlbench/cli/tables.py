@@ -132,27 +132,27 @@ def score_table(
 
 def best_table(answer: Answer) -> ScoreTable:
     """The best agent of each algorithm within the bounds of the question."""
-    table = _answer_table(answer, "best agents", "p Holm", "stable", spare=["stable", "norm."])
+    rows = []
     for row in answer.rows:
         p_value = format_p(row.test.p_holm) if row.test else ""
-        cells = {"p Holm": p_value, "stable": f"{100 * row.stability:.0f}%"}
-        table.add(row, row.winner, **_normalised(row), **cells)
-    return _with_references(table, answer)
+        rows.append((row, {"p Holm": p_value, "stable": f"{100 * row.stability:.0f}%"}))
+    return _answer_table(answer, "best agents", rows, ["p Holm", "stable"], ["stable", "norm."])
 
 
 def everyone_table(answer: Answer) -> ScoreTable:
     """Every agent within the bounds of the question."""
-    quantities = [
-        each.title
-        for each in shown_in(Place.TERMINAL)
-        if any(every.quantities.get(each.name) is not None for every in answer.experiment.summaries)
-    ]
-    table = _answer_table(answer, "agents", *quantities, "p", spare=[*quantities, "norm."])
-    winners = {summary.label for summary in answer.winners}
+    known = {
+        name
+        for summary in answer.experiment.summaries
+        for name, number in summary.quantities.items()
+        if number is not None
+    }
+    quantities = [each.title for each in shown_in(Place.TERMINAL) if each.name in known]
+    rows = []
     for place, row in enumerate(answer.allowed):
-        text = format_p(row.p_value) if place and answer.num_tested > 1 else ""
-        table.add(row, row.summary.label in winners, **_normalised(row), p=text)
-    return _with_references(table, answer)
+        is_tested = place and answer.num_tested > 1
+        rows.append((row, {"p": format_p(row.p_value) if is_tested else ""}))
+    return _answer_table(answer, "agents", rows, [*quantities, "p"], [*quantities, "norm."])
 
 
 def pair_table(pair: Pair, feature: str) -> ScoreTable:
@@ -163,9 +163,16 @@ def pair_table(pair: Pair, feature: str) -> ScoreTable:
     return table
 
 
-def _answer_table(answer: Answer, names: str, *columns: str, spare: Sequence[str]) -> ScoreTable:
+def _answer_table(
+    answer: Answer,
+    names: str,
+    rows: Sequence[tuple[Row, dict[str, str]]],
+    columns: Sequence[str],
+    spare: Sequence[str],
+) -> ScoreTable:
+    """Rows with further cells in further columns, and the reference below them."""
     parts = [answer.experiment.name, f"{answer.num_tested} MDPs", describe_bounds(answer.question)]
-    return ScoreTable(
+    table = ScoreTable(
         ", ".join(filter(None, parts)),
         names,
         answer.question.feature,
@@ -173,13 +180,11 @@ def _answer_table(answer: Answer, names: str, *columns: str, spare: Sequence[str
         spare,
         bound_sentence(answer.experiment.upper_bound),
     )
-
-
-def _normalised(row: Row) -> dict[str, str]:
-    return {} if row.normalised is None else {"norm.": f"{row.normalised:.2f}"}
-
-
-def _with_references(table: ScoreTable, answer: Answer) -> ScoreTable:
+    winners = {summary.label for summary in answer.winners}
+    for row, cells in rows:
+        if row.normalised is not None:
+            cells["norm."] = f"{row.normalised:.2f}"
+        table.add(row, row.summary.label in winners, **cells)
     for summary in answer.experiment.summaries:
         if summary.algorithm == REFERENCE:
             table.add(summary, note=" (reference)")

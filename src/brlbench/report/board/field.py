@@ -51,11 +51,6 @@ class Contest:
         """The agents that compete."""
         return Comparison(self.data.competitors)
 
-    @property
-    def has_scale(self) -> bool:
-        """Whether scores can be normalised, so that the experiment counts in aggregates."""
-        return self.data.rising_scale is not None
-
     def normalised_score(self, summary: Summary) -> Score | None:
         """An agent's score and its interval on the scale; None if there is none."""
         scale = self.data.rising_scale

@@ -52,11 +52,12 @@ class Question:
         cls, offline: Bound, online: Bound, feature: str, level: float, honest: bool
     ) -> "Question":
         """A question from bounds like "1m", "5ms" or seconds; None means no bound."""
-        bounds = (
-            math.inf if bound in (None, math.inf) else parse_seconds(str(bound), name)
-            for name, bound in (("offline", offline), ("online", online))
-        )
-        return cls(*bounds, feature=feature, level=level, honest=honest)
+        bounds = (_parse_bound(offline, "offline"), _parse_bound(online, "online"))
+        return cls(*bounds, feature, level, honest)
+
+
+def _parse_bound(bound: Bound, name: str) -> float:
+    return math.inf if bound in (None, math.inf) else parse_seconds(str(bound), name)
 
 
 ANYTHING = Question()

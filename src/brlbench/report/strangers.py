@@ -81,7 +81,7 @@ def _impersonators(pairs: Pairs, known: Mapping[str, Mapping[str, Summary]]) -> 
     no built-in agent has. Agents of users share a label by chance unless they share a result, too.
     """
     everywhere = {label for agents in known.values() for label in agents}
-    differing, repeated = set(), set()
+    differing, repeated = set[str](), set[str]()
     for header, summary in pairs:
         label = summary.full_label
         same = known.get(header.hash, {}).get(label)

@@ -58,8 +58,22 @@ class ScoreTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the table as wide as its content, at most as wide as the terminal."""
         names = [verbatim(name).plain for _, name, _ in self.rows]
-        columns = self._fitting(options.max_width, names)
-        room = max(1, options.max_width - self._width(columns))
+        needed = max(least_width(name, cell_len) for name in [self.names, *names])
+        columns, spare = list(self.columns), list(self.spare)
+
+        def room() -> int:
+            """The width that is left for names."""
+            nameless = self._table("", [""] * len(names), columns)
+            return options.max_width - console.measure(nameless).maximum
+
+        while spare and room() < needed:
+            columns.remove(spare.pop(0))
+        width = max(1, room())
+        broken = ["\n".join(break_name(name, width, cell_len)) for name in names]
+        yield self._table(self.names, broken, columns)
+
+    def _table(self, title: str, names: Sequence[str], columns: Sequence[str]) -> Table:
+        """Some of the columns, after the names and their title."""
         table = Table(
             title=verbatim(self.title, "table.title"),
             title_justify="left",
@@ -68,46 +82,20 @@ class ScoreTable:
             caption=self.caption or None,
             caption_justify="left",
         )
-        table.add_column("", no_wrap=True)
-        table.add_column(self.names, no_wrap=True)
+        table.add_column("", no_wrap=True, min_width=1)
+        table.add_column(title, no_wrap=True)
+        is_adjusted = any("\n" in cells[_SCORE] for _, _, cells in self.rows)
         for column in columns:
-            table.add_column(self._heading(column), justify="right", no_wrap=True)
-        for number, (marks, _, cells) in enumerate(self.rows):
-            is_reference = number >= len(self.rows) - self.references
-            if number == len(self.rows) - self.references:
+            below = "\n(mean return)" if column == _SCORE and is_adjusted else ""
+            table.add_column(column + below, justify="right", no_wrap=True)
+        first_reference = len(self.rows) - self.references
+        for number, (name, (marks, _, cells)) in enumerate(zip(names, self.rows, strict=True)):
+            if number == first_reference:
                 table.add_section()
-            name = Text("\n".join(break_name(names[number], room, cell_len)))
             texts = [cells.get(column, "") for column in columns]
-            table.add_row(marks, name, *texts, style="dim" if is_reference else "")
-        yield table
-
-    def _heading(self, column: str) -> str:
-        """The title of a column; below adjusted scores are mean returns."""
-        is_adjusted = column == _SCORE and any("\n" in cells[_SCORE] for _, _, cells in self.rows)
-        return column + ("\n(mean return)" if is_adjusted else "")
-
-    def _fitting(self, width: int, names: Sequence[str]) -> list[str]:
-        """The columns that leave room for every word of the names."""
-        needed = max((least_width(name, cell_len) for name in [self.names, *names]), default=0)
-        columns = list(self.columns)
-        for column in self.spare:
-            if self._width(columns) + needed <= width:
-                break
-            columns.remove(column)
-        return columns
-
-    def _width(self, columns: Sequence[str]) -> int:
-        """The width of the table without names."""
-        marked = max([1, *(cell_len(marks) for marks, _, _ in self.rows)])
-        widths = [
-            max(
-                cell_len(line)
-                for text in [self._heading(column), *(row[2].get(column, "") for row in self.rows)]
-                for line in text.split("\n")
-            )
-            for column in columns
-        ]
-        return marked + sum(widths) + len(widths) + 3  # spaces between columns and at the ends
+            style = "dim" if number >= first_reference else ""
+            table.add_row(marks, Text(name), *texts, style=style)
+        return table
 
 
 def print_tables(data: ReportData, most: int | None = None) -> None:
@@ -132,27 +120,27 @@ def score_table(
 
 def best_table(answer: Answer) -> ScoreTable:
     """The best agent of each algorithm within the bounds of the question."""
-    table = _answer_table(answer, "best agents", "p Holm", "stable", spare=["stable", "norm."])
+    rows = []
     for row in answer.rows:
         p_value = format_p(row.test.p_holm) if row.test else ""
-        cells = {"p Holm": p_value, "stable": f"{100 * row.stability:.0f}%"}
-        table.add(row, row.winner, **_normalised(row), **cells)
-    return _with_references(table, answer)
+        rows.append((row, {"p Holm": p_value, "stable": f"{100 * row.stability:.0f}%"}))
+    return _answer_table(answer, "best agents", rows, ["p Holm", "stable"], ["stable", "norm."])
 
 
 def everyone_table(answer: Answer) -> ScoreTable:
     """Every agent within the bounds of the question."""
-    quantities = [
-        each.title
-        for each in shown_in(Place.TERMINAL)
-        if any(every.quantities.get(each.name) is not None for every in answer.experiment.summaries)
-    ]
-    table = _answer_table(answer, "agents", *quantities, "p", spare=[*quantities, "norm."])
-    winners = {summary.label for summary in answer.winners}
+    known = {
+        name
+        for summary in answer.experiment.summaries
+        for name, number in summary.quantities.items()
+        if number is not None
+    }
+    quantities = [each.title for each in shown_in(Place.TERMINAL) if each.name in known]
+    rows = []
     for place, row in enumerate(answer.allowed):
-        text = format_p(row.p_value) if place and answer.num_tested > 1 else ""
-        table.add(row, row.summary.label in winners, **_normalised(row), p=text)
-    return _with_references(table, answer)
+        is_tested = place and answer.num_tested > 1
+        rows.append((row, {"p": format_p(row.p_value) if is_tested else ""}))
+    return _answer_table(answer, "agents", rows, [*quantities, "p"], [*quantities, "norm."])
 
 
 def pair_table(pair: Pair, feature: str) -> ScoreTable:
@@ -163,9 +151,16 @@ def pair_table(pair: Pair, feature: str) -> ScoreTable:
     return table
 
 
-def _answer_table(answer: Answer, names: str, *columns: str, spare: Sequence[str]) -> ScoreTable:
+def _answer_table(
+    answer: Answer,
+    names: str,
+    rows: Sequence[tuple[Row, dict[str, str]]],
+    columns: Sequence[str],
+    spare: Sequence[str],
+) -> ScoreTable:
+    """Rows with further cells in further columns, and the reference below them."""
     parts = [answer.experiment.name, f"{answer.num_tested} MDPs", describe_bounds(answer.question)]
-    return ScoreTable(
+    table = ScoreTable(
         ", ".join(filter(None, parts)),
         names,
         answer.question.feature,
@@ -173,13 +168,11 @@ def _answer_table(answer: Answer, names: str, *columns: str, spare: Sequence[str
         spare,
         bound_sentence(answer.experiment.upper_bound),
     )
-
-
-def _normalised(row: Row) -> dict[str, str]:
-    return {} if row.normalised is None else {"norm.": f"{row.normalised:.2f}"}
-
-
-def _with_references(table: ScoreTable, answer: Answer) -> ScoreTable:
+    winners = {summary.label for summary in answer.winners}
+    for row, cells in rows:
+        if row.normalised is not None:
+            cells["norm."] = f"{row.normalised:.2f}"
+        table.add(row, row.summary.label in winners, **cells)
     for summary in answer.experiment.summaries:
         if summary.algorithm == REFERENCE:
             table.add(summary, note=" (reference)")

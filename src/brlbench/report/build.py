@@ -126,24 +126,18 @@ def _figures(answers: list[Answer], names: list[str]) -> Iterator[tuple[str, Mak
     algorithms = sorted(
         {summary.algorithm for answer in answers for summary in answer.experiment.competitors}
     )
-    draw = cache(partial(_figure, algorithms))
     for slug, answer in zip(names, answers, strict=True):
-        for kind in ("map", "online", "offline"):
+        against = partial(score_against_time, answer, algorithms=algorithms)
+        figures = {
+            "map": partial(best_algorithms_map, answer, algorithms),
+            "online": partial(against, answer.question.feature),
+            "offline": partial(against, "offline"),
+        }
+        for kind, make in figures.items():
+            draw = cache(make)
             for suffix in (".pdf", ".png"):
-                yield (
-                    f"figures/{slug}-{kind}{suffix}",
-                    partial(_rendered, draw, answer, kind, suffix),
-                )
+                yield f"figures/{slug}-{kind}{suffix}", partial(_rendered, draw, suffix)
 
 
-def _figure(algorithms: list[str], answer: Answer, kind: str) -> Figure:
-    if kind == "map":
-        return best_algorithms_map(answer, algorithms)
-    feature = answer.question.feature if kind == "online" else "offline"
-    return score_against_time(answer, feature, algorithms)
-
-
-def _rendered(
-    draw: Callable[[Answer, str], Figure], answer: Answer, kind: str, suffix: str
-) -> bytes:
-    return render(draw(answer, kind), suffix)
+def _rendered(draw: Callable[[], Figure], suffix: str) -> bytes:
+    return render(draw(), suffix)

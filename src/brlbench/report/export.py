@@ -25,20 +25,22 @@ def csv_of(table: pl.DataFrame) -> bytes:
 
 def agents_json(data: ReportData, answers: Sequence[Answer]) -> bytes:
     """Every agent in every experiment with the answers in words, as JSON."""
-    return _json(data, answers, map(_agents_content, answers))
-
-
-def _agents_content(answer: Answer) -> dict[str, Any]:
-    rows = agents_table([answer]).to_dicts()
-    return {
-        "name": answer.experiment.name,
-        "hash": answer.experiment.hash,
-        "settings": dict(answer.experiment.settings),
-        "bound": answer.experiment.upper_bound,
-        "answer": sentence(answer),
-        "map": read_map(answer),
-        "agents": [{**row, "parameters": json.loads(row["parameters"])} for row in rows],
-    }
+    experiments = (
+        {
+            "name": answer.experiment.name,
+            "hash": answer.experiment.hash,
+            "settings": dict(answer.experiment.settings),
+            "bound": answer.experiment.upper_bound,
+            "answer": sentence(answer),
+            "map": read_map(answer),
+            "agents": [
+                {**row, "parameters": json.loads(row["parameters"])}
+                for row in agents_table([answer]).to_dicts()
+            ],
+        }
+        for answer in answers
+    )
+    return _json(data, answers, experiments)
 
 
 def answers_json(data: ReportData, answers: Sequence[Answer], everyone: bool) -> bytes:

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import EngFormatter
 
+from ..mdps.sparse import Floats
 from ..results.times import ONLINE
 from .answers import Answer, Row
 from .axes import Label, LogAxis, keep_ticks_apart, place_labels
@@ -194,6 +195,14 @@ def _sign(label: str, **style: Any) -> Line2D:
     return Line2D([], [], label=label, **{"color": PLAIN, **style})
 
 
+def draw_line(axes: Axes, places: Any, means: Floats, widths: Floats, **style: Any) -> None:
+    """A line through means, with a band of the half-widths that are known."""
+    axes.plot(places, means, markersize=4, linewidth=1.2, **style)
+    if not np.isnan(widths).all():
+        band: Any = {"color": style["color"], "alpha": 0.15, "linewidth": 0}
+        axes.fill_between(places, means - widths, means + widths, **band)
+
+
 def legend_above(figure: Figure, handles: Sequence[Any], names: Sequence[str]) -> None:
     """Name what is drawn above the panels, in as many columns as fit."""
     columns = max(1, min(len(names), int(WIDTH / (0.5 + 0.065 * max(map(len, names), default=1)))))
@@ -235,8 +244,7 @@ def _draw_panel(panel: Axes, experiment: ExperimentData, styles: PointStyles) ->
         panel.errorbar(summary.seconds[ONLINE], mean, ci95, **style, **_MIDDLE)
     if experiment.upper_bound is not None:
         panel.axhline(experiment.upper_bound, color=PLAIN, linestyle=":", linewidth=1)
-    panel.set_xscale("log")
-    panel.xaxis.set_major_formatter(EngFormatter(unit="s", sep=" "))
-    panel.xaxis.set_minor_formatter("")
+    times = (summary.seconds[ONLINE] for summary in experiment.summaries)
+    LogAxis.of(times).set_up(panel, "x", ticks=6)
     panel.set_title(experiment.name)
     panel.grid(alpha=0.3)

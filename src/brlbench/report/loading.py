@@ -61,8 +61,8 @@ def load(
         with _noting(notes):
             pairs = content.pairs
             for header, summary in pairs:
-                _check_time(content.source, summary, feature)
-                _check_returns(content.source, summary, agents.get(header.hash, {}).values())
+                others = agents.get(header.hash, {}).values()
+                _check(content.source, summary, feature, others)
             if content.entry is not None:
                 pairs = with_distinct_names(pairs, content.entry, agents)
             for header, summary in pairs:
@@ -205,16 +205,9 @@ def _entries(
     agents: Iterable[Mapping[str, Summary]], contents: Mapping[Summary, _Content]
 ) -> dict[str, Entry]:
     """By full label, the entries of agents of which nothing else is known."""
-    entries: dict[str, Entry] = {}
-    known: set[str] = set()
-    for of_experiment in agents:
-        for label, summary in of_experiment.items():
-            entry = contents[summary].entry
-            if entry is None:
-                known.add(label)
-            else:
-                entries.setdefault(label, entry)
-    return {label: entry for label, entry in entries.items() if label not in known}
+    pairs = [(label, contents[each].entry) for known in agents for label, each in known.items()]
+    others = {label for label, entry in pairs if entry is None}
+    return {label: entry for label, entry in reversed(pairs) if entry and label not in others}
 
 
 def _read(
@@ -264,17 +257,13 @@ def _with_features(
     return complete
 
 
-def _check_time(path: Path | Result, summary: Summary, feature: str) -> None:
-    """Raise unless a summary has the time feature that is asked for."""
+def _check(path: Path | Result, summary: Summary, feature: str, others: Iterable[Summary]) -> None:
+    """Raise unless a summary has the feature, and can be compared with others of its experiment."""
     if feature not in summary.seconds:
         raise StoreError(
             f"{path} has no single decisions, from which {feature} could be computed: use "
             f"another time feature, {' or '.join(KNOWN_FEATURES)}"
         )
-
-
-def _check_returns(path: Path | Result, summary: Summary, others: Iterable[Summary]) -> None:
-    """Raise unless a summary can be compared with the others of its experiment."""
     returns = summary.returns
     largest = np.abs([returns, summary.scored_returns]).max()
     if not largest < _LARGEST_RETURN:  # written so that NaN is refused too
@@ -303,7 +292,11 @@ def with_common_mdps(experiments: Iterable[ExperimentData]) -> list[ExperimentDa
             for larger in family[i + 1 :]:
                 for summary in larger.summaries:
                     summaries.setdefault(summary.full_label, summary.first(experiment.num_mdps))
-            distinct = _distinctly_labelled(list(summaries.values()))
+            labels = Counter(each.label for each in summaries.values())
+            distinct = [
+                each if labels[each.label] == 1 else replace(each, label=each.full_label)
+                for each in summaries.values()
+            ]
             extended.append(replace(experiment, summaries=distinct))
     return extended
 
@@ -320,15 +313,6 @@ def _alike(experiment: ExperimentData, notes: list[Note]) -> ExperimentData:
     notes.append(Note(text, lacking, experiment.name))
     unadjusted = [replace(summary, adjusted=None) for summary in experiment.summaries]
     return replace(experiment, summaries=unadjusted)
-
-
-def _distinctly_labelled(summaries: list[Summary]) -> list[Summary]:
-    """Agents with the same label, since their defaults differed, show all their parameters."""
-    times_used = Counter(summary.label for summary in summaries)
-    return [
-        summary if times_used[summary.label] == 1 else replace(summary, label=summary.full_label)
-        for summary in summaries
-    ]
 
 
 def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]:

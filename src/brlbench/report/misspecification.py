@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -18,13 +19,21 @@ from ..errors import InvalidInput
 from ..results.score import Score
 from ..results.summary import Summary
 from .data import REFERENCE, ExperimentData, Scale
-from .figures import PLAIN, WIDTH, Picture, drawing, fix_layout, legend_above, write_title
-from .styles import PointStyles, styles_of
+from .figures import (
+    PLAIN,
+    WIDTH,
+    Picture,
+    draw_line,
+    drawing,
+    fix_layout,
+    legend_above,
+    write_title,
+)
+from .styles import PointStyles, line_styles
 
 _BY_PRIOR = ("name", "prior", "prior_digest", "deadline")  # settings that MDPs do not depend on
 BLIND = ("random", REFERENCE)  # algorithms that don't look at the prior
 _PANEL = 2.6  # inches
-_DASHES = ("-", "--", ":", "-.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +150,7 @@ def misspecification(
             "there are no algorithms to show: must be some that were played with the accurate "
             f"prior ({', '.join(sorted(known)) or 'none was'})"
         )
-    styles = {  # algorithms of one colour differ in dashes
-        name: {**style.points, "linestyle": _DASHES[style.hatch % len(_DASHES)]}
-        for name, style in styles_of(shown).items()
-    }
+    styles = line_styles({name: name for name in shown})
     columns = max(map(len, rows))
     with drawing():
         size = (max(WIDTH, 0.8 + _PANEL * columns), 0.8 + _PANEL * len(rows))
@@ -177,11 +183,7 @@ def _draw(panel: Axes, family: Family, styles: PointStyles) -> None:
         line = family.lines.get(algorithm, {})
         scores = [family.on_scale(each.score) for each in line.values()]
         places = [numbers.index(number) for number in line]
-        low, high = ([s.mean + side * s.ci95 for s in scores] for side in (-1, 1))
-        panel.plot(
-            places, [s.mean for s in scores], **style, markersize=4, linewidth=1.2, label=algorithm
-        )
-        panel.fill_between(places, low, high, color=style["color"], alpha=0.13, linewidth=0)
+        draw_line(panel, places, *np.reshape(scores, (-1, 2)).T, **style, label=algorithm)
     ends = family.change.ends
     panel.set_xticks(
         range(len(numbers)), [f"{n:g}\n{ends[n]}" if n in ends else f"{n:g}" for n in numbers]

@@ -1,6 +1,6 @@
 """Notes on results: reasons to trust a comparison of them less."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -51,7 +51,7 @@ def quality_notes(
     return [
         *_stopping_notes(shown),
         *_machine_notes(shown),
-        *_import_notes(shown),
+        *_time_notes(shown),
         *_deadline_notes(shown),
         *_gaps(experiments, shown),
     ]
@@ -96,31 +96,24 @@ def _machine_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
             "with care",
             [f"slowest during {slowest}", f"quickest during {quickest}"],
         )
-    waited = [
-        name
-        for name, summary in _named(experiments)
-        if summary.machine.get("waiting_share", 0.0) > _OVERLOADED
-    ]
-    if waited:
-        total = sum(len(experiment.summaries) for experiment in experiments)
-        yield Note(
-            f"the machine was overloaded during {len(waited)} of {total} results, so their times "
-            "are too long (use fewer workers)",
-            waited,
-        )
 
 
-def _import_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
-    """A note on results of the original library, which timed whole runs."""
-    untimed = [name for name, summary in _named(experiments) if not summary.is_timed]
-    if untimed:
-        total = sum(len(experiment.summaries) for experiment in experiments)
-        yield Note(
-            f"{len(untimed)} of {total} results were imported from the original library: their "
-            "online times are wall time of a whole run, environment included, divided by its "
-            "decisions, and too short if it ran in several threads",
-            untimed,
-        )
+_TIMES_OFF: dict[str, Callable[[Summary], bool]] = {
+    "the machine was overloaded during {} results, so their times are too long (use fewer "
+    "workers)": lambda summary: summary.machine.get("waiting_share", 0.0) > _OVERLOADED,
+    "{} results were imported from the original library: their online times are wall time of a "
+    "whole run, environment included, divided by its decisions, and too short if it ran in several "
+    "threads": lambda summary: not summary.is_timed,
+}
+"""Notes on results whose times are wrong, each with the condition that a summary meets."""
+
+
+def _time_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
+    named = list(_named(experiments))
+    for text, is_off in _TIMES_OFF.items():
+        names = [name for name, summary in named if is_off(summary)]
+        if names:
+            yield Note(text.format(f"{len(names)} of {len(named)}"), names)
 
 
 def _deadline_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:

@@ -106,17 +106,12 @@ def find_agent(answer: Answer, name: str | Result) -> Summary:
     summaries = answer.experiment.summaries
     if isinstance(name, Result):
         name = name.label
-    for exact in (
+    wanted = name.casefold()
+    for matches in (
         [each for each in summaries if name in (each.label, each.full_label)],
         [each for each in summaries if name == each.algorithm],
-    ):
-        if exact:
-            return _best(answer, exact)
-    wanted = name.casefold()
-    labels = {each.label: each for each in summaries}
-    for matches in (
-        [each for label, each in labels.items() if label.casefold().startswith(wanted)],
-        [each for label, each in labels.items() if wanted in label.casefold()],
+        [each for each in summaries if each.label.casefold().startswith(wanted)],
+        [each for each in summaries if wanted in each.label.casefold()],
     ):
         if len({each.algorithm for each in matches}) == 1:
             return _best(answer, matches)
@@ -125,10 +120,11 @@ def find_agent(answer: Answer, name: str | Result) -> Summary:
             raise InvalidInput(
                 f"agent {name!r} on {answer.experiment.name} can mean several: name one of {names}"
             )
+    labels = [each.label for each in summaries]
     known = dict.fromkeys([*labels, *(each.algorithm for each in summaries)])
     raise InvalidInput(
         f"there is no agent {name!r} on {answer.experiment.name}{did_you_mean(name, known)}: "
-        f"name one of {some(list(labels))}"
+        f"name one of {some(labels)}"
     )
 
 

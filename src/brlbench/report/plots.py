@@ -27,6 +27,7 @@ from .figures import (
     PLAIN,
     WIDTH,
     Picture,
+    draw_line,
     drawing,
     legend_above,
     say_empty,
@@ -113,7 +114,7 @@ def _learning_curves(results: Sequence[Result], bound: float | None) -> Figure:
         panels = figure.subplots(1, 1 if optimal is None else 2, squeeze=False)[0]
         panels[0].set_ylabel("discounted reward so far")
         for result in results:
-            _draw_curve(panels[0], so_far(result), result.label, styles[result.label])
+            _draw_curve(panels[0], so_far(result), **styles[result.label], label=result.label)
         if bound is not None:
             panels[0].axhline(bound, **_BOUND, label=bound_sentence(bound))
         if optimal is not None:
@@ -121,7 +122,7 @@ def _learning_curves(results: Sequence[Result], bound: float | None) -> Figure:
             for result in results:
                 if result is not optimal:
                     regret = so_far(optimal) - so_far(result)
-                    _draw_curve(panels[1], regret, result.label, styles[result.label])
+                    _draw_curve(panels[1], regret, **styles[result.label], label=result.label)
             if bound is not None:
                 panels[1].axhline(optimal.mean - bound, **_BOUND)
         for panel in panels:
@@ -133,16 +134,11 @@ def _learning_curves(results: Sequence[Result], bound: float | None) -> Figure:
     return figure
 
 
-def _draw_curve(panel: Axes, curves: Floats, label: str, style: dict[str, Any]) -> None:
+def _draw_curve(panel: Axes, curves: Floats, **style: Any) -> None:
     """The mean of curves [N, T], with a band of two standard errors."""
     decisions = np.arange(1, curves.shape[1] + 1)
-    mean, width = with_intervals(curves)
     every = max(1, len(decisions) // 8)
-    panel.plot(decisions, mean, **style, markersize=4, markevery=every, linewidth=1.2, label=label)
-    if len(curves) > 1:
-        panel.fill_between(
-            decisions, mean - width, mean + width, color=style["color"], alpha=0.15, linewidth=0
-        )
+    draw_line(panel, decisions, *with_intervals(curves), markevery=every, **style)
 
 
 def plot_differences(results: Sources | Answer, against: str | None = None) -> Figure:

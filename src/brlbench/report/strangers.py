@@ -82,21 +82,19 @@ def _impersonators(pairs: Pairs, known: Mapping[str, Mapping[str, Summary]]) -> 
     no built-in agent has. Agents of users share a label by chance unless they share a result, too.
     """
     everywhere = {label for agents in known.values() for label in agents}
-    differing, repeated = set(), set()
+    differing, repeated = set[str](), set[str]()
     for header, summary in pairs:
         label = summary.full_label
         same = known.get(header.hash, {}).get(label)
-        if not _is_possible(summary) or (same is not None and not _is_known(summary, same)):
+        if not _is_possible(summary):
             differing.add(label)
         elif same is not None:
-            repeated.add(label)
+            # A summary with more returns than the known one would replace it.
+            has_more = len(summary.returns) > len(same.returns)
+            is_known = not has_more and is_repeated(summary, same)
+            (repeated if is_known else differing).add(label)
     of_users = {summary.full_label for _, summary in pairs if summary.is_own}
     return differing | ((of_users & everywhere) - repeated)
-
-
-def _is_known(summary: Summary, known: Summary) -> bool:
-    """True if the known summary has all returns of a summary, which then can't replace it."""
-    return len(summary.returns) <= len(known.returns) and is_repeated(summary, known)
 
 
 def is_repeated(one: Summary, other: Summary) -> bool:

@@ -75,12 +75,13 @@ def point_styles(algorithms: Iterable[str]) -> PointStyles:
 
 
 def line_styles(agents: Mapping[str, str]) -> PointStyles:
-    """Lines for agents, given as algorithms by label: agents of one algorithm differ in dashes."""
+    """Lines for agents, given as algorithms by label: agents of one colour differ in dashes."""
     styles, used = point_styles(agents.values()), Counter[str]()
     lines = {}
     for label, algorithm in agents.items():
-        lines[label] = {**styles[algorithm], "linestyle": _DASHES[used[algorithm] % len(_DASHES)]}
-        used[algorithm] += 1
+        style = styles[algorithm]
+        lines[label] = {**style, "linestyle": _DASHES[used[style["color"]] % len(_DASHES)]}
+        used[style["color"]] += 1
     return lines
 
 

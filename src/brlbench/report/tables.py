@@ -23,6 +23,7 @@ _KINDS: dict[str, Any] = {  # of columns; all others are numbers
     **dict.fromkeys(("own", "winner", "best_of_algorithm"), pl.Boolean),
     **{name: _TYPES[kind] for name, kind in _QUANTITIES.items()},
 }
+_AGENT = ("experiment", "agent", "algorithm", "own", "winner")
 _SETTINGS = ("num_mdps", "trajectories_per_mdp", "discount", "horizon", "seed", "prior", "test")
 _SCORES = ("score", "ci95", "mean_return", "mean_return_ci95", "normalised", "bound")
 _NUMBERS = (*_SCORES, "offline_seconds", "online_seconds", *_QUANTITIES)
@@ -43,18 +44,9 @@ def agents_table(answers: Iterable[Answer]) -> pl.DataFrame:
 
 def best_table(answers: Iterable[Answer]) -> pl.DataFrame:
     """One row for the best agent of each algorithm in each experiment."""
-    rows = [
-        {
-            **_cells(answer, row),
-            **(row.test._asdict() if row.test else dict.fromkeys(Test._fields)),
-            "stability": row.stability,
-        }
-        for answer in answers
-        for row in answer.rows
-    ]
+    rows = [_cells(answer, row) for answer in answers for row in answer.rows]
     tests = [name for name in Test._fields if name not in ("low", "high", "z")]
-    names = ("experiment", "agent", "algorithm", "own", "winner")
-    return _table(rows, [*names, *_NUMBERS, *tests, "stability"])
+    return _table(rows, [*_AGENT, *_NUMBERS, *tests, "stability"])
 
 
 def everyone_table(answers: Iterable[Answer]) -> pl.DataFrame:
@@ -64,13 +56,12 @@ def everyone_table(answers: Iterable[Answer]) -> pl.DataFrame:
         for answer in answers
         for row in answer.allowed
     ]
-    names = ("experiment", "agent", "algorithm", "own", "winner", "best_of_algorithm")
-    return _table(rows, [*names, *_NUMBERS, "p_value"])
+    return _table(rows, [*_AGENT, "best_of_algorithm", *_NUMBERS, "p_value"])
 
 
 def tests_table(answer: Answer) -> pl.DataFrame:
     """One row for each algorithm but the first: how much worse its best agent is."""
-    rows = [{"agent": row.summary.label, **row.test._asdict()} for row in answer.rows if row.test]
+    rows = [_cells(answer, row) for row in answer.rows if row.test]
     return _table(rows, ["agent", *Test._fields])
 
 
@@ -78,7 +69,19 @@ def pairs_table(pairs: Iterable[Pair]) -> pl.DataFrame:
     """One row for each experiment in which two agents are compared."""
     tests = [name for name in Test._fields if name != "p_holm"]
     columns = ["experiment", "first", "second", *tests, *_PROBABILITY]
-    return _table(map(_pair_cells, pairs), columns)
+    rows = [
+        {
+            "experiment": pair.experiment,
+            "first": pair.first.label,
+            "second": pair.second.label,
+            **pair.test._asdict(),
+            **dict(
+                zip(_PROBABILITY, (pair.probability.value, *pair.probability.interval), strict=True)
+            ),
+        }
+        for pair in pairs
+    ]
+    return _table(rows, columns)
 
 
 def _table(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pl.DataFrame:
@@ -107,7 +110,7 @@ def _agent_cells(answer: Answer, row: Row) -> dict[str, Any]:
 
 
 def _cells(answer: Answer, row: Row) -> dict[str, Any]:
-    """The cells of an agent that most tables have."""
+    """The cells of an agent; tests are those of the best of its algorithm."""
     summary = row.summary
     best = {each.summary.label: each.winner for each in answer.rows}
     score, ci95 = _numbers(row.score)
@@ -128,18 +131,8 @@ def _cells(answer: Answer, row: Row) -> dict[str, Any]:
         "offline_seconds": summary.seconds["offline"],
         "online_seconds": summary.seconds[answer.question.feature],
         **{name: summary.quantities.get(name) for name in _QUANTITIES},
-    }
-
-
-def _pair_cells(pair: Pair) -> dict[str, Any]:
-    """The cells of a comparison of two agents."""
-    probabilities = (pair.probability.value, *pair.probability.interval)
-    return {
-        "experiment": pair.experiment,
-        "first": pair.first.label,
-        "second": pair.second.label,
-        **pair.test._asdict(),
-        **dict(zip(_PROBABILITY, probabilities, strict=True)),
+        **(row.test._asdict() if row.test else dict.fromkeys(Test._fields)),
+        "stability": row.stability,
     }
 
 

@@ -75,7 +75,7 @@ class Aggregation:
         scores = [
             contest.returns(i)
             for contest in self._contests
-            if contest.has_scale
+            if contest.data.rising_scale
             for i in range(len(contest.comparison.summaries))
         ]
         if not scores:

@@ -51,11 +51,6 @@ class Contest:
         """The agents that compete."""
         return Comparison(self.data.competitors)
 
-    @property
-    def has_scale(self) -> bool:
-        """Whether scores can be normalised, so that the experiment counts in aggregates."""
-        return self.data.rising_scale is not None
-
     def normalised_score(self, summary: Summary) -> Score | None:
         """An agent's score and its interval on the scale; None if there is none."""
         scale = self.data.rising_scale
@@ -111,7 +106,11 @@ def field_of(data: ReportData) -> Field:
 
     Frozen sets come first, as they are listed.
     """
-    known = [(each, _frozen_name(each)) for each in data.experiments if each.summaries]
+    known = [
+        (each, "" if why_not_frozen(each.hash, each.settings) else str(each.settings["origin"]))
+        for each in data.experiments
+        if each.summaries
+    ]
     known.sort(key=lambda pair: [*HASHES, ""].index(pair[1]))
     used = Counter(frozen for _, frozen in known if frozen)
     names = [frozen if used[frozen] == 1 else each.name for each, frozen in known]
@@ -132,12 +131,6 @@ def field_of(data: ReportData) -> Field:
     names_used = {each.algorithm for each in agents}
     algorithms = sorted(names_used, key=lambda name: (name == REFERENCE, name))
     return Field(data, contests, agents, algorithms)
-
-
-def _frozen_name(data: ExperimentData) -> str:
-    """The name of the frozen set that an experiment is; empty if it is none."""
-    is_frozen = not why_not_frozen(data.hash, data.settings)
-    return str(data.settings["origin"]) if is_frozen else ""
 
 
 def _natural(text: str) -> list[tuple[float, str]]:

@@ -29,7 +29,9 @@ def overview_content(field: Field, best: Aggregation, single: Aggregation) -> di
     }
     priors = {name: contests for name, contests in kinds.items() if contests}
     # Those with a scale count in aggregates.
-    counted = [[each for each in contests if each.has_scale] for contests in priors.values()]
+    counted = [
+        [each for each in contests if each.data.rising_scale] for contests in priors.values()
+    ]
     views = [
         [_view(field, best, single, counted, (offline, online)) for online in ONLINE_LIMITS]
         for offline in OFFLINE_LIMITS

@@ -11,7 +11,7 @@ from ..agents.labels import label_of
 from ..mdps.sparse import Floats
 from .adjusted import Adjusted
 from .learning import Learning, learning_of
-from .result import Result, Stopped
+from .result import Result, Stopped, least_ci95
 from .score import Score
 from .times import Feature, all_features, time_of
 
@@ -87,7 +87,7 @@ class Summary:
     @property
     def unadjusted(self) -> Score:
         """The mean return and its 95% interval."""
-        return Score.of(self.returns)
+        return Score.of(self.returns).no_narrower(least_ci95(self.stopped))
 
     def first(self, num_mdps: int) -> "Summary":
         """The summary on the first MDPs only; times stay those of all."""

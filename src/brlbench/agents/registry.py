@@ -82,6 +82,8 @@ def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
     kind = import_named(path, "agent")
     try:
         agent = kind(**parameters)
+        if type(agent).__module__ == "builtins":  # a function's value, such as print's None
+            check_agent(agent)
         shown = describe(agent)[1]
         if not hasattr(agent, "parameters") and not parameters.keys() <= shown.keys():
             agent.parameters = shown | parameters  # results must show what the agent hides

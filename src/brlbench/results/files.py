@@ -1,5 +1,6 @@
 """Results, and parts of results, as Parquet files: the table, with the header as metadata."""
 
+from contextlib import suppress
 from dataclasses import fields
 from math import isfinite
 from pathlib import Path
@@ -12,7 +13,15 @@ from ..files import atomic_write
 from ..schemas import parse_table
 from .result import Header, Result, Stopped
 from .schema import COLUMNS
-from .sealed import COLUMN_TYPES, pack_table, read_table, reading
+from .sealed import (
+    COLUMN_TYPES,
+    DAMAGE,
+    footer_of,
+    metadata_in,
+    pack_table,
+    read_table,
+    reading,
+)
 from .times import KNOWN_FEATURES, ONLINE_FEATURES
 
 
@@ -74,10 +83,10 @@ def _read(path: Path, kind: str, decisions: bool = True) -> Result:
 
 
 def read_stopped(path: Path) -> Stopped | None:
-    """Why the result in a file has fewer MDPs than its experiment; None if it has all."""
-    _, metadata = read_table(path, "result", ["mdp"])
-    with reading(path):
-        return parse_table(Header, metadata).stopped
+    """Why the result in a file has fewer MDPs than its experiment, if that can be read."""
+    with suppress(*DAMAGE):
+        return parse_table(Stopped, metadata_in(footer_of(path) or b"")["stopped"])
+    return None
 
 
 def _check_table(table: pl.DataFrame, settings: dict[str, Any]) -> None:

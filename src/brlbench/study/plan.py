@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -147,6 +148,7 @@ def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
         try:
             experiment = _experiment(path, table, entry)
             needs.check(experiment, table.output.keep_paths)
+            needs.check_drawing(experiment)
         except BrlbenchError as error:
             raise InvalidInput(f"{path}: {place}: {error}") from None
         within = f" within {format_seconds(experiment.deadline)}" if experiment.deadline else ""
@@ -276,7 +278,9 @@ def _combinations(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def code_of(agent: Agent) -> str:
     """A digest of the source file of a user's own agent."""
-    source = inspect.getsourcefile(type(agent))
+    source = None
+    with suppress(TypeError):  # the class is not written in Python
+        source = inspect.getsourcefile(type(agent))
     return hashlib.sha256(Path(source).read_bytes()).hexdigest()[:8] if source else ""
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numba.extending import overload
 
 from ..arrays import copy_vector
-from ..jit import HELPER, kernel
+from ..jit import HELPER, Function, kernel
 from ..types import Floats, Integers, Words
 from . import environment
 from .clock import cpu_time, wall_time
@@ -54,11 +54,23 @@ def _hook(agent: Any, name: str) -> Any:
     return getattr(_HOOKS.get(getattr(agent, "instance_class", type(agent))), name, None)
 
 
+def _compiled_as_hook(function: Function) -> Function:
+    """Compile calls of a function as calls of the agent's hook of the same name."""
+
+    def hook(agent: Any, *arguments: Any) -> Any:
+        return _hook(agent, function.__name__)
+
+    overload(function, strict=False, jit_options=_INLINED)(hook)
+    return function
+
+
+@_compiled_as_hook
 def reset(agent: Any, x: int) -> None:
     """Back to the prior: a new, unknown MDP begins in x."""
     _hook(agent, "reset")(agent, x)
 
 
+@_compiled_as_hook
 def reset_known(agent: Any, env: Environment, x: int) -> None:
     """Back to the prior: a new MDP begins in x. Agents that ask for it are shown the MDP."""
     _hook(agent, "reset_known")(agent, env, x)
@@ -68,34 +80,16 @@ def _reset_unknown(agent: Any, env: Environment, x: int) -> None:
     reset(agent, x)
 
 
+@_compiled_as_hook
 def act(agent: Any, x: int) -> int:
     """Choose an action in x."""
     return int(_hook(agent, "act")(agent, x))
 
 
+@_compiled_as_hook
 def observe(agent: Any, x: int, u: int, y: int, r: float) -> None:
     """Learn from a transition."""
     _hook(agent, "observe")(agent, x, u, y, r)
-
-
-@overload(reset, strict=False, jit_options=_INLINED)
-def _compiled_reset(agent: Any, x: Any) -> Any:
-    return _hook(agent, "reset")
-
-
-@overload(reset_known, strict=False, jit_options=_INLINED)
-def _compiled_reset_known(agent: Any, env: Any, x: Any) -> Any:
-    return _hook(agent, "reset_known")
-
-
-@overload(act, strict=False, jit_options=_INLINED)
-def _compiled_act(agent: Any, x: Any) -> Any:
-    return _hook(agent, "act")
-
-
-@overload(observe, strict=False, jit_options=_INLINED)
-def _compiled_observe(agent: Any, x: Any, u: Any, y: Any, r: Any) -> Any:
-    return _hook(agent, "observe")
 
 
 class Record(NamedTuple):

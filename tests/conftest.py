@@ -135,15 +135,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Chrome]":
 @pytest.fixture
 def page(browser: "Chrome", tmp_path: Path) -> "Iterator[Page]":
     """A report's page in the browser, which must load nothing and log no error."""
-    from helpers.page_browser import Page
+    from helpers.page_browser import Page, checked
 
-    page = Page(browser, tmp_path)
-    page.resize(1300)
-    page.prefer("light")
-    page.errors()  # forgets those of other tests' pages
-    yield page
-    assert page.errors() == []
-    assert page.run("return performance.getEntriesByType('resource').length") == 0
+    with checked(Page(browser, tmp_path), 1300) as page:
+        yield page
 
 
 @pytest.fixture(scope="session")

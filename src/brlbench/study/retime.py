@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..agents import describe, make_agent
+from ..agents import AGENTS, describe, make_agent
 from ..agents.base import Agent
 from ..errors import AgentError, BrlbenchError, InvalidInput, WrongKind
 from ..files import files_below
@@ -65,12 +65,17 @@ class _Stored:
         return f"{self.summary.label} on {self.header.name}"
 
 
-def retime(places: Iterable[Path], on_step: OnStep = lambda *_: None) -> list[Retimed]:
-    """Measure the times of results in files and folders anew, and replace those in the files."""
+def retime(
+    places: Iterable[Path], classes: Sequence[str] = (), on_step: OnStep = lambda *_: None
+) -> list[Retimed]:
+    """Measure the times of results in files and folders anew, and replace those in the files.
+
+    Agents are those of the package, and those of the `classes`, given as "module:Class".
+    """
     stored = [each for path in _files(places) for each in _read(path)]
     if not stored:
         raise InvalidInput("there are no results to time: give files or folders with results")
-    total, trainer = (1 + TURNS) * len(stored), _Trainer()
+    total, trainer = (1 + TURNS) * len(stored), _Trainer(classes)
     waiting = machine.Waiting()
     for done, each in enumerate(stored):
         on_step(str(each), done, total)
@@ -130,7 +135,8 @@ def _read(path: Path) -> list[_Stored]:
 class _Trainer:
     """Makes each experiment once, and trains each agent once per prior and task."""
 
-    def __init__(self) -> None:
+    def __init__(self, classes: Sequence[str]) -> None:
+        self._classes = classes
         self._experiments: dict[str, Experiment] = {}
         self._trained: dict[tuple[Any, ...], tuple[Agent, Training]] = {}
 
@@ -139,9 +145,7 @@ class _Trainer:
         summary, header = stored.summary, stored.header
         if summary.deadline is not None:
             raise InvalidInput("the clock decided when it stopped, so it can't be played again")
-        agent = make_agent(summary.algorithm, **summary.parameters)
-        if describe(agent)[0] != summary.algorithm:
-            raise InvalidInput(f"{summary.algorithm} makes {describe(agent)[0]} now")
+        agent = self._make(summary)
         if header.hash not in self._experiments:
             self._experiments[header.hash] = _experiment(header)
         experiment = self._experiments[header.hash]
@@ -151,6 +155,16 @@ class _Trainer:
             self._trained[key] = (agent, train(agent, *task).training)
         agent, training = self._trained[key]
         return agent, experiment, training
+
+    def _make(self, summary: Summary) -> Agent:
+        """The agent, untrained; nothing is imported that only the file names."""
+        kinds = [summary.algorithm] if summary.algorithm in AGENTS else self._classes
+        for kind in kinds:
+            with suppress(InvalidInput):  # it takes other parameters
+                agent = make_agent(kind, **summary.parameters)
+                if describe(agent)[0] == summary.algorithm:
+                    return agent
+        raise InvalidInput("it is not built in: name its class with --agent to run its code")
 
 
 def _experiment(header: ExperimentHeader) -> Experiment:
@@ -183,7 +197,7 @@ def _play(stored: _Stored, turn: int) -> None:
     expected, found = returns[first : first + mdps], again[: mdps * per_mdp].reshape(mdps, per_mdp)
     if not np.allclose(found.mean(axis=1), expected, rtol=_TOLERANCE, atol=_TOLERANCE):
         stored.trained = None
-        raise AgentError("its returns are others now, so its times stay as they are")
+        raise AgentError("its returns are others now, so its times stay")
     stored.played.append(played)
 
 

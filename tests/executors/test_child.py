@@ -356,6 +356,17 @@ def test_a_guest_shares_its_process_with_no_other(child: Child) -> None:
     assert pid_with(None) != with_other
 
 
+def test_a_guest_that_has_failed_gets_a_new_process(child: Child) -> None:
+    def pid(guest: str | None) -> int:
+        outcome = perform(child, "helpers.work:surroundings", None, guest=guest)
+        return int(value(outcome)["pid"])
+
+    for guest, is_replaced in ((None, False), ("one", True)):
+        before = pid(guest)
+        assert isinstance(perform(child, "helpers.work:reject", "x", guest=guest), Failed)
+        assert (pid(guest) != before) == is_replaced
+
+
 def test_what_a_guest_changes_does_not_reach_the_next(child: Child) -> None:
     before = value(perform(child, "helpers.work:settings", None))
     assert value(perform(child, "helpers.work:change_settings", None, guest="one")) != before

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+import brlbench as bb
 from brlbench.executors.base import Executor
 from brlbench.executors.dask import Dask
 from brlbench.executors.local import Local
 from brlbench.protocol.playing import Part, play_part
 from brlbench.protocol.recording import make_part
 from brlbench.protocol.training import train
-from brlbench.results.files import pack_part
+from brlbench.results.files import pack_part, read_result
 from brlbench.study.failures import failures_in
 from brlbench.study.folder import Folder
 from brlbench.study.plan import read_study
@@ -169,3 +170,41 @@ def test_time_for_playing_that_earlier_runs_used_counts(tmp_path: Path) -> None:
     [failure] = failures_in(tmp_path / "out")
     assert failure.reason == "playing took more than 1000 s"
     assert folder.gaps(job) == [(3, 5)]
+
+
+POISON = """
+class Agent:
+    action = 0
+
+    def __init__(self, poison):
+        self.poison = poison
+
+    def train(self, prior, task, rng):
+        pass
+
+    def start(self, state, rng):
+        pass
+
+    def act(self, state):
+        if self.poison:
+            Agent.action = 1
+            raise ValueError("after the harm")
+        return Agent.action
+
+    def observe(self, state, action, next_state, reward):
+        pass
+"""
+
+
+def test_a_setting_that_fails_does_not_reach_the_next(tmp_path: Path) -> None:
+    (tmp_path / "poison.py").write_text(POISON)
+    text = STUDY + '[output]\nkeep_paths = true\n[[agents]]\nalgorithm = "poison:Agent"\n'
+    path, out = (
+        write_study(tmp_path, f"{text}parameters.poison = [true, false]\n"),
+        tmp_path / "out",
+    )
+    status = bb.run(path, out, workers=1)
+    assert (status.done, len(status.failures)) == (1, 1)
+    [result] = [read_result(path) for path in (out / "results").rglob("*.parquet")]
+    assert result.actions is not None
+    assert (result.actions == 0).all()

@@ -58,7 +58,7 @@ class Call(NamedTuple):
     """The call `function(argument, notify)`.
 
     A guest is the name of a user's agent that the function runs. Its process serves no other guest,
-    so its side effects reach no other call.
+    and none after a failure, so its side effects reach no other agent.
     """
 
     function_name: str  # "module:function"

@@ -111,7 +111,10 @@ class Child:
                 if not self._begin(request):
                     return Died("killed on request")
                 self.guest = call.guest
-                return self._supervise(call.limits)
+                outcome = self._supervise(call.limits)
+                if call.guest is not None and isinstance(outcome, Failed):
+                    self._end()  # what the guest has changed there must not reach its next call
+                return outcome
             except BaseException:
                 self._end()
                 raise

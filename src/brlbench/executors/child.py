@@ -235,7 +235,7 @@ class Child:
         """The outcome of a call whose process has ended."""
         assert self._process is not None
         try:
-            code = self._process.wait(_EXIT_SECONDS)
+            code = self._process.wait(0 if self._goes_on() else _EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             self._end()
             return Failed("it closed the connection of its process")
@@ -252,6 +252,10 @@ class Child:
             return Failed(f"its process crashed: {name}")
         cause = "from outside or for lack of memory" if name == "SIGKILL" else "from outside"
         return Died(f"its process was ended by {name}, {cause}")
+
+    def _goes_on(self) -> bool:
+        """True if the process is known to run on: Linux takes memory before it closes files."""
+        return self.pid is not None and process_bytes("VmRSS", self.pid) is not None
 
     def _end(self) -> None:
         """End the process with all that it started."""

@@ -89,5 +89,8 @@ def test_what_cannot_be_timed_is_told(tmp_path: Path) -> None:
         retime([entry])
     late = made(deadline=1.0)
     write(tmp_path / "late.parquet", late)
-    [outcome] = retime([tmp_path / "late.parquet"])
-    assert "the clock decided" in "".join(outcome.omissions.values())
+    other = made()
+    write(tmp_path / "other.parquet", replace(other, settings={**other.settings, "prior": "Loop"}))
+    omissions = [retime([tmp_path / f"{name}.parquet"])[0].omissions for name in ("late", "other")]
+    late, renamed = ("".join(each.values()) for each in omissions)
+    assert "the clock decided" in late and renamed == "GC is another problem now"

@@ -87,10 +87,13 @@ def test_what_cannot_be_timed_is_told(tmp_path: Path) -> None:
     entry.touch()
     with pytest.raises(InvalidInput, match="is an entry"):
         retime([entry])
-    late = made(deadline=1.0)
-    write(tmp_path / "late.parquet", late)
+    entry.unlink()
     other = made()
-    write(tmp_path / "other.parquet", replace(other, settings={**other.settings, "prior": "Loop"}))
-    omissions = [retime([tmp_path / f"{name}.parquet"])[0].omissions for name in ("late", "other")]
-    late, renamed = ("".join(each.values()) for each in omissions)
-    assert "the clock decided" in late and renamed == "GC is another problem now"
+    for name, result in {
+        "late": made(deadline=1.0),
+        "other": replace(other, settings={**other.settings, "prior": "GC-appendix"}),
+    }.items():
+        write(tmp_path / f"{name}.parquet", result)
+    late, renamed = ("".join(each.omissions.values()) for each in retime([tmp_path]))
+    assert "the clock decided" in late
+    assert renamed == "GC is another problem now"

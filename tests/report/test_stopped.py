@@ -9,7 +9,7 @@ import pytest
 import brlbench as bb
 from brlbench.analysis.bounds import Comparison
 from brlbench.analysis.significance import z_against
-from brlbench.report.answers import answer
+from brlbench.report.answers import Question, answer
 from brlbench.report.data import ReportData
 from brlbench.report.pairs import make_pair
 from brlbench.report.tables import agents_table
@@ -22,6 +22,8 @@ from helpers.made_results import experiment, summary
 
 DROPPED = Stopped(RACE, "dropped after 50 MDPs: worse")
 NARROW = Stopped("until-0.5", "stopped after 50 MDPs: narrow", 0.5)
+
+LOOSE = Stopped("until-99", "stopped after 50 MDPs: narrow", 99)
 
 
 def agents(stopped: Stopped = DROPPED) -> list[Summary]:
@@ -93,6 +95,11 @@ def test_intervals_are_no_narrower_than_what_stopped_the_agent(tmp_path: Path) -
     write_summaries(path, [(experiment([summary("beb", np.arange(100.0))]).header, given)])
     for each in (*given, *(read for _, read in read_summaries(path))):
         assert (each.score.ci95, each.unadjusted.ci95) == (0.5, 0.5)
+    question = Question(honest=True)
+    row = answer(experiment([*agents()[:2], replace(agents()[3], stopped=LOOSE)]), question).rows[
+        -1
+    ]
+    assert (row.summary.algorithm, row.score.ci95) == ("boss", 99)
     wide = replace(summary("boss", np.tile([0.0, 10.0], 25)), stopped=NARROW)
     assert wide.score.ci95 > 1
 

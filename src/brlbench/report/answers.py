@@ -18,6 +18,7 @@ from ..analysis.significance import effect_size, holm, paired_z_test, permutatio
 from ..arguments import parse_seconds
 from ..errors import InvalidInput, did_you_mean
 from ..mdps.sparse import Floats
+from ..results.result import least_ci95
 from ..results.score import Score
 from ..results.summary import Summary
 from ..results.times import ONLINE
@@ -271,5 +272,7 @@ def rows_on(experiment: ExperimentData, summaries: Sequence[Summary], mdps: slic
     for summary in summaries:
         score = summary.score if mdps == ALL else Score.of(summary.scored_returns[mdps])
         unadjusted = None if summary.adjusted is None else Score.of(summary.returns[mdps])
-        rows.append(Row(summary, score, unadjusted, scale and scale.normalised(score.mean)))
+        least = least_ci95(summary.stopped)
+        shown = score.no_narrower(least), unadjusted and unadjusted.no_narrower(least)
+        rows.append(Row(summary, *shown, scale and scale.normalised(score.mean)))
     return rows

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from brlbench.arguments import num_cores
+from brlbench.arguments import add_guest_folder, num_cores
 from brlbench.executors import wire
 from brlbench.executors.base import NO_LIMITS, Call, Died, Done, Failed, Limits, Outcome
 from brlbench.executors.child import Child, Clock
@@ -149,7 +149,19 @@ def test_a_child_imports_what_its_parent_can_and_from_more_folders(tmp_path: Pat
         assert perform(child, "my_work:double", 4) == Done(8)
         around = value(perform(child, "helpers.work:surroundings", None))
     assert around["path"][: len(sys.path)] == [entry or os.getcwd() for entry in sys.path]
-    assert os.getcwd() in around["path"]
+
+
+def test_only_calls_of_guests_import_from_folders_of_users(
+    child: Child, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each != os.getcwd()])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_work.py").write_text("def double(number, report): return 2 * number")
+    assert isinstance(perform(child, "my_work:double", 4), Failed)
+    add_guest_folder(tmp_path)
+    assert isinstance(perform(child, "my_work:double", 4), Failed)
+    assert perform(child, "my_work:double", 4, guest="me") == Done(8)
+    assert isinstance(perform(child, "my_work:double", 4), Failed)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no pinning here")

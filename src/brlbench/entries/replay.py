@@ -84,7 +84,9 @@ def replay_claims(
                 "mdps": mdps,
             }
             limits = Limits(seconds=left, total=left, preparation=_COMPILING)
-            outcome = child.perform(Call(_FUNCTION, argument, limits, summary.algorithm))
+            outcome = child.perform(
+                Call(_FUNCTION, argument, limits, agents.get(summary.algorithm))
+            )
             if isinstance(outcome, Done):
                 replays.done.append(Replay(claim, mdps, **outcome.value))
             elif isinstance(outcome, Died):

@@ -58,13 +58,14 @@ class Call(NamedTuple):
     """The call `function(argument, notify)`.
 
     A guest is the name of a user's agent that the function runs. Its process serves no other guest,
-    so its side effects reach no other call.
+    so its side effects reach no other call, and it alone imports from users' folders.
     """
 
     function_name: str  # "module:function"
     argument: Any  # plain data
     limits: Limits = NO_LIMITS
     guest: str | None = None
+    folders: tuple[str, ...] = ()  # of users' modules, besides those of the process that calls
 
 
 class Executor(Protocol):

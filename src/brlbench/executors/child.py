@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Self
 
+from ..arguments import import_folders
 from ..errors import reason
 from ..memory import format_bytes, process_bytes
 from . import wire
@@ -101,7 +102,8 @@ class Child:
     def perform(self, call: Call) -> Outcome:
         """Make a call in the process."""
         try:
-            request = wire.pack((call.function_name, call.argument))
+            folders = [] if call.guest is None else [*import_folders(of_guests=True), *call.folders]
+            request = wire.pack((call.function_name, call.argument, folders))
         except Exception as error:
             return Failed(f"its argument can't be sent to a process: {reason(error)}")
         with self._performing:
@@ -146,8 +148,8 @@ class Child:
 
     def _start(self) -> None:
         ours, its = socket.socketpair()
-        path = [entry or os.getcwd() for entry in sys.path]
-        path += [entry for entry in (*self._path, os.getcwd()) if entry not in path]
+        path = import_folders(of_guests=False)
+        path += [entry for entry in self._path if entry not in path]
         code = f"import sys; sys.path[:] = {path!r}; from brlbench.executors import serving; "
         code += f"serving.serve({its.fileno()}, {os.getpid()}, {self._core})"
         with its:

@@ -5,7 +5,6 @@ import inspect
 import itertools
 import json
 import os
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 from ..agents import AGENTS, default_parameters, describe, make_agent
 from ..agents.base import Agent
 from ..agents.labels import label_of
-from ..arguments import format_seconds
+from ..arguments import add_guest_folder, format_seconds
 from ..errors import BrlbenchError, InvalidInput, Pointless, did_you_mean
 from ..problems import PROBLEMS
 from ..problems.frozen import NUM_MDPS
@@ -129,9 +128,8 @@ def read_study(path: str | Path, race: bool = False, **defaults: Any) -> Study:
     if race and table.racing is None:
         table = table.model_copy(update={"racing": RacingTable()})
         defaults = {**defaults, "racing": True}
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)  # for a user's own agents beside the study
+    if any(":" in entry.algorithm for entry in table.agents):
+        add_guest_folder(path.resolve().parent)
     experiments = _experiments(path, table)
     jobs, skipped = _jobs(path, table, experiments)
     if not jobs:

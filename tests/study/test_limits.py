@@ -16,7 +16,7 @@ from brlbench.protocol.training import train
 from brlbench.results.files import pack_part
 from brlbench.study.failures import failures_in
 from brlbench.study.folder import Folder
-from brlbench.study.plan import read_study
+from brlbench.study.plan import Job, read_study
 from brlbench.study.run import StudyRun
 from brlbench.study.status import read_status
 from brlbench.study.worker import PartFile
@@ -134,8 +134,8 @@ def test_all_parts_of_a_job_count_towards_its_playing(
     """Each part takes 40 s by the clock of its worker, so the third one is too much."""
     read = PartFile.read
 
-    def slow(value: Any, wanted: Part) -> PartFile:
-        return read(value, wanted)._replace(seconds=40.0)
+    def slow(value: Any, wanted: Part, job: Job) -> PartFile:
+        return read(value, wanted, job)._replace(seconds=40.0)
 
     monkeypatch.setattr(PartFile, "read", slow)
     text = STUDY.replace("num_mdps = 2", "num_mdps = 5") + "[limits]\nplaying = '100s'\n"

@@ -291,7 +291,7 @@ class StudyRun:
             for open_job in assignment.open_jobs:
                 self._line_up(open_job)
             return
-        file = PartFile.read(value, assignment.part)
+        file = PartFile.read(value, assignment.part, open_job.job)
         number = file.part.size
         open_job.left -= number
         open_job.left_now -= number

@@ -23,7 +23,7 @@ from ..protocol import machine
 from ..protocol.experiment import Experiment
 from ..protocol.footprint import return_free_memory
 from ..protocol.luck import known_start_values, remember_start_values
-from ..protocol.playing import Part, play_part
+from ..protocol.playing import Part, play_part, warm_up_environment
 from ..protocol.recording import check_part, keeps_decisions, make_part
 from ..protocol.training import TrainedAgent, check_plays, load, save, train, warm_up
 from ..results.adjusted import StartValues
@@ -149,6 +149,7 @@ def play_job(data: list[Any], notify: Notify) -> PartFile:
     agent = trained.agent
     if isinstance(agent, CompiledAgent):
         warm_up(agent)
+    warm_up_environment(agent, experiment)
     made_on = machine.describe()
     return_free_memory()
     notify(None)  # limits count from here

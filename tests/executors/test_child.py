@@ -217,18 +217,19 @@ def test_a_unit_that_reports_for_ever_is_ended_at_its_total(child: Child) -> Non
 def test_the_time_that_a_unit_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    clock = Clock(Limits(seconds=5.0, total=8.0, preparation=100.0))
-    assert clock.left() == (120.0, 120.0)  # to start
+    texts = ("trajectory = 5 s", "playing = 8 s")
+    clock = Clock(Limits(5.0, 8.0, None, 100.0, *texts))
+    assert clock.left() == (120.0, "120 s")  # to start
     now = 10.0
     clock.heard(STARTED)
-    assert clock.left() == (105.0, 105.0)  # for its first message
+    assert clock.left() == (105.0, "105 s")  # for its first message
     now = 60.0
     clock.heard(MESSAGE)
-    assert clock.left() == (5.0, 5.0)  # for its next one
+    assert clock.left() == (5.0, "trajectory = 5 s")  # for its next one
     now = 64.0
     clock.heard(MESSAGE)
-    assert clock.left() == (4.0, 8.0)  # to end
-    assert Clock(Limits(memory=1)).left() == (120.0, 120.0)
+    assert clock.left() == (4.0, "playing = 8 s")  # to end
+    assert Clock(Limits(memory=1)).left() == (120.0, "120 s")
 
 
 def test_a_unit_that_grows_is_ended_at_its_limit(child: Child) -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from brlbench.protocol.training import train
 from brlbench.results.files import pack_part, pack_result
 from brlbench.results.result import Result, join
 from brlbench.study.plan import Job, read_study
+from brlbench.study.status import read_status
 from brlbench.study.worker import PartFile, WrongValue
-from helpers.made_studies import TINY
+from helpers.made_studies import TINY, run, write_study
 
 STUDY = TINY.replace("num_mdps = 2", "num_mdps = 5\ntrajectories_per_mdp = 2")
 
@@ -127,18 +129,39 @@ def test_a_result_must_be_whole(job: Job, played: Result) -> None:
 
 BACKWARDS = """
 import itertools
-import time
+import brlbench.protocol.playing
 from study_agents import Plain
 
 class Backwards(Plain):
     def start(self, state, rng):
         super().start(state, rng)
         ticks = itertools.count(10**9, -1000)
-        clock = lambda: next(ticks)
-        time.perf_counter_ns = time.thread_time_ns = time.monotonic_ns = clock
-        time.perf_counter = time.process_time = lambda: next(ticks) * 1e-9
-        import brlbench.protocol.playing as playing
-        for name, value in vars(playing).items():
-            if name.endswith("_ns"):
-                setattr(playing, name, clock)
+        brlbench.protocol.playing.perf_counter_ns = lambda: next(ticks)
 """
+
+
+@pytest.mark.slow
+def test_an_agent_with_impossible_times_does_not_stop_a_study(tmp_path: Path) -> None:
+    agents = '[[agents]]\nalgorithm = "backwards:Backwards"\n'
+    path = write_study(tmp_path, STUDY + agents + "[execution]\nworkers = 1\npart = '1us'\n")
+    (tmp_path / "backwards.py").write_text(BACKWARDS)
+    for _ in range(2):
+        _, output = run("run", path, "-r", tmp_path / "out")
+        assert "error" not in output
+    status = read_status(tmp_path / "out")
+    [failure] = status.failures
+    assert status.done == 1
+    assert "a wrong file: column nanoseconds has numbers that no" in failure.reason
+
+
+@pytest.mark.slow
+def test_limits_do_not_count_what_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The environment is compiled anew, which takes several seconds."""
+    monkeypatch.setenv("BRLBENCH_CACHE_DIR", str(tmp_path / "cache"))
+    limits = 'limits.trajectory = "1s"\nlimits.decision = "100ms"\n'
+    path = write_study(tmp_path, TINY.replace('"random"', '"study_agents:Plain"') + limits)
+    code, output = run("run", path, "-r", tmp_path / "out", "--workers", "1")
+    assert code == 0, output
+    assert read_status(tmp_path / "out").failures == []

@@ -49,6 +49,8 @@ class Limits:
     total: float | None = None  # seconds from its first message to its end
     memory: int | None = None  # bytes of resident memory (on Linux)
     preparation: float = 0.0
+    seconds_text: str = ""  # the limit as its user knows it
+    total_text: str = ""
 
 
 NO_LIMITS = Limits()

@@ -19,6 +19,7 @@ import numpy as np
 from .. import streams
 from ..agents import describe
 from ..agents.base import Agent, CompiledAgent, FlatDirichlet, Task, is_told
+from ..arguments import format_seconds
 from ..errors import AgentError, InvalidInput, reason, short
 from ..mdps.copying import private_copy
 from ..mdps.mdp import MDP
@@ -126,7 +127,7 @@ def _check_decision_times(
     if limit is not None and longest > limit * 1e9:
         i, step = np.unravel_index(record.nanoseconds.argmax(), record.nanoseconds.shape)
         mdp = (part.first + int(i)) // experiment.trajectories_per_mdp
-        took = f"{longest / 1e9:.3g} s, more than {limit:g} s"
+        took = f"{longest / 1e9:.3g} s, more than limits.decision = {format_seconds(limit)}"
         raise AgentError(f"its decision {step} in MDP {mdp} took {took}")
 
 

@@ -455,7 +455,7 @@ class Peeping(Scripted):
 
     def act(self, state: int) -> int:
         self._look()
-        return super().act(state)
+        return int(super().act(state))
 
     def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
         self._look()
@@ -479,7 +479,7 @@ class Forging(Scripted):
             frame = frame.f_back
         where = frame.f_locals["env" if self.target == "reward" else "record"]
         getattr(where, self.target)[:] = self.value
-        return super().act(state)
+        return int(super().act(state))
 
 
 @pytest.mark.parametrize("target", ["rewards", "reward", "states"])
@@ -518,7 +518,7 @@ def test_clocks_that_an_agent_replaces_time_nobody(monkeypatch: pytest.MonkeyPat
         def act(self, state: int) -> int:
             for name in ("perf_counter", "perf_counter_ns", "thread_time_ns", "process_time_ns"):
                 monkeypatch.setattr(time, name, lambda: -(10**9))
-            return super().act(state)
+            return int(super().act(state))
 
     result = evaluate(Backwards(), build())
     assert (result.nanoseconds > 0).all()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..agents import AGENTS, default_parameters, describe
-from ..agents.base import Agent
+from ..agents.base import Agent, is_told
 from ..mdps.sparse import Floats
 from ..results import result as results
 from ..results.result import Result
@@ -112,6 +112,7 @@ def make_part(
             "histogram": total([each.histogram for each in played.rows]),
         },
         defaults=None if algorithm in AGENTS else default_parameters(agent),
+        is_told=is_told(agent),
         expected=known_start_values(experiment) if has_luck else None,
         columns={
             name: np.concatenate([each.columns[name] for each in played.rows])

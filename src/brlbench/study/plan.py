@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..agents import AGENTS, default_parameters, describe, make_agent
-from ..agents.base import Agent
+from ..agents.base import Agent, is_told
 from ..agents.labels import label_of
 from ..arguments import add_guest_folder, format_seconds
 from ..errors import BrlbenchError, InvalidInput, Pointless, did_you_mean
@@ -22,7 +22,7 @@ from ..problems.frozen import NUM_MDPS
 from ..protocol import needs
 from ..protocol.experiment import Experiment
 from ..protocol.playing import identity
-from ..results.summary import RACE, REFERENCE
+from ..results.summary import RACE
 from ..schemas import place_of
 from ..storage import frozen_set
 from .schema import AgentTable, ExperimentTable, LimitsTable, RacingTable, StudyTable, read_tables
@@ -202,7 +202,6 @@ def _jobs(
     for index, entry in enumerate(table.agents):
         place = f"{path}: {place_of(('agents', index))}"
         names = _experiments_of(entry, experiments, place)
-        races = table.racing is not None and entry.algorithm != REFERENCE
         limits = entry.limits.over(table.limits)
         for values in _combinations(entry.parameters):
             try:
@@ -214,6 +213,7 @@ def _jobs(
             except InvalidInput as error:
                 raise InvalidInput(f"{place}: {error}") from None
             code = None if entry.algorithm in AGENTS else code_of(agent)
+            races = table.racing is not None and not is_told(agent)
             planned = PlannedAgent(entry.algorithm, parameters, agent, limits, code)
             for name in names:
                 until = entry.until or untils[name]

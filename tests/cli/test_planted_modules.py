@@ -39,6 +39,7 @@ COMMANDS = (
     ("agents",),
     ("run", "study.toml", "-r", "out", "--workers", "1"),
     ("status", "out"),
+    ("retime", "out"),
     ("compare", "out"),
     ("report", "out", "--output", "page", "--format", "html", "--format", "latex"),
     ("compact", "out", "--output", "small.parquet"),

@@ -9,6 +9,7 @@ import json
 import math
 import operator
 from collections.abc import Callable, Generator, Iterator
+from functools import lru_cache
 
 # Bound before any agent's code is imported, which could put other clocks in their place.
 from time import perf_counter, perf_counter_ns, process_time_ns, thread_time_ns
@@ -223,11 +224,12 @@ def _check_played(agent: Agent, experiment: Experiment, part: Part, record: "Rec
         )
 
 
-def warm_up_environment(agent: Agent, experiment: Experiment) -> None:
+@lru_cache(maxsize=8)
+def warm_up_environment(experiment: Experiment, for_compiled: bool) -> None:
     """Compile all that plays an experiment besides the agent, so that no limit is used up by it."""
     part = Part(0, 1)
     record = _empty_record(experiment, part)
-    if isinstance(agent, CompiledAgent):
+    if for_compiled:
         _replay(experiment, part, record)
     else:
         _play_python(_Repeat(record.actions[0]), experiment, part, None)

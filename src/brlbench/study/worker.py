@@ -149,7 +149,7 @@ def play_job(data: list[Any], notify: Notify) -> PartFile:
     agent = trained.agent
     if isinstance(agent, CompiledAgent):
         warm_up(agent)
-    warm_up_environment(agent, experiment)
+    warm_up_environment(experiment, isinstance(agent, CompiledAgent))
     made_on = machine.describe()
     return_free_memory()
     notify(None)  # limits count from here

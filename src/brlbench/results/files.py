@@ -50,9 +50,12 @@ def _metadata(result: Result) -> dict[str, Any]:
     return header | {"expected": result.expected_start_values or result.expected}
 
 
-def read_result(path: Path, decisions: bool = True) -> Result:
-    """Read a result, without columns of single decisions if they are not needed."""
-    result = _read(path, "result", decisions)
+def read_result(path: Path, decisions: bool = True, data: bytes | None = None) -> Result:
+    """Read a result, without columns of single decisions if they are not needed.
+
+    `data` is the content of a file that is yet to be written.
+    """
+    result = _read(path, "result", decisions, data)
     with reading(path):
         settings, per_mdp = result.settings, result.settings["trajectories_per_mdp"]
         rows, complete = len(result.columns["mdp"]), settings["num_mdps"] * per_mdp
@@ -65,14 +68,14 @@ def read_result(path: Path, decisions: bool = True) -> Result:
     return result
 
 
-def read_part(path: Path) -> Result:
-    """Read a part of a result."""
-    return _read(path, "part")
+def read_part(path: Path, data: bytes | None = None) -> Result:
+    """Read a part of a result; `data` is the content of a file that is yet to be written."""
+    return _read(path, "part", True, data)
 
 
-def _read(path: Path, kind: str, decisions: bool = True) -> Result:
+def _read(path: Path, kind: str, decisions: bool, data: bytes | None) -> Result:
     wanted = [name for name, each in COLUMNS.items() if decisions or not each.of_decisions]
-    table, metadata = read_table(path, kind, wanted)
+    table, metadata = read_table(path, kind, wanted, data=data)
     with reading(path):
         header = parse_table(Header, metadata)
         if "offline_seconds" not in header.measured:

@@ -98,6 +98,7 @@ class Header:
     measured: MeasuredTable  # numbers of the agent, by the name of their quantity
     defaults: dict[str, Any] | None = None  # of the parameters; None for built-in agents
     stopped: Stopped | None = None  # None if all MDPs were played
+    is_told: bool = False  # whether the agent is told the MDP
     expected: StartValues | None = None  # None: unknown
 
 

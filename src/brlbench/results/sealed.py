@@ -101,12 +101,14 @@ def read_table(
     wanted: Collection[str] | None = None,
     nullable: Collection[str] = (),
     parse: Parse = parse_parquet,
+    data: bytes | None = None,
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Read a table of the given kind, all of it or the wanted columns, and its metadata.
 
-    Empty places are allowed in nullable columns only.
+    Empty places are allowed in nullable columns only. `data` is the content of a file that is yet
+    to be written.
     """
-    data = read_stored(path)
+    data = read_stored(path) if data is None else data
     with reading(path):
         if not is_intact(data):  # Polars can crash on a damaged file
             raise ValueError("its digest is wrong")

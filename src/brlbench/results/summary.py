@@ -19,7 +19,7 @@ ORIGINAL = "BBRL:"
 """Prefix of algorithms whose results were imported from the original library."""
 
 REFERENCE = "optimal"
-"""The algorithm that knows the MDP: a bound to compare with, never a competitor."""
+"""The built-in algorithm that knows the MDP: a bound to compare with, never a competitor."""
 
 RACE = "race"
 """The rule by which agents leave a race."""
@@ -43,6 +43,7 @@ class Summary:
     deadline: float | None = None  # seconds that a decision was allowed to take
     learning: Learning | None = None  # if it was asked for and rewards are known
     stopped: Stopped | None = None  # None if it played all MDPs
+    is_told: bool = False  # whether it is told the MDP
 
     @property
     def full_label(self) -> str:
@@ -58,6 +59,15 @@ class Summary:
     def is_dropped(self) -> bool:
         """Whether it left a race: within its bounds on time, another agent is better."""
         return self.stopped is not None and self.stopped.rule == RACE
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it knows the MDP, and so does not compete."""
+        return self.is_told or REFERENCE in (self.algorithm, self.parameters.get("base"))
+
+    def passes(self, bound: float, errors: float) -> bool:
+        """Whether its score is more standard errors above a bound, which holds for learners."""
+        return not self.is_reference and self.score.mean - bound > errors * self.score.ci95 / 2
 
     @property
     def is_own(self) -> bool:
@@ -126,6 +136,7 @@ def summarise(
         deadline=result.deadline,
         learning=learning_of(result) if learning else None,
         stopped=result.stopped,
+        is_told=result.is_told,
     )
 
 

@@ -266,10 +266,9 @@ def in_common(one: Floats, other: Floats) -> tuple[Floats, Floats]:
 
 def rows_on(experiment: ExperimentData, summaries: Sequence[Summary], mdps: slice) -> list[Row]:
     """Agents of an experiment with their scores on some of its MDPs."""
-    scale = experiment.scale_on(mdps)
     rows = []
     for summary in summaries:
         score = summary.score if mdps == ALL else Score.of(summary.scored_returns[mdps])
         unadjusted = None if summary.adjusted is None else Score.of(summary.returns[mdps])
-        rows.append(Row(summary, score, unadjusted, scale and scale.normalised(score.mean)))
+        rows.append(Row(summary, score, unadjusted, experiment.normalised(score.mean)))
     return rows

@@ -21,11 +21,7 @@ SMALL = {
     "Dense/accurate/v1",
     "RiverSwim/unlabelled/v1",
 }
-CHAINS = {"RiverSwim-20/unlabelled/v1", "LongChain/accurate/v1", "DeepSea-6/unlabelled/v1"}
 PLAYED_IN: dict[str, set[str]] = {
-    # Their bonuses take sweeps over all pairs in each decision.
-    "spread": SMALL | CHAINS | {"Grid-10/accurate/v1"},
-    "sparse-prior": SMALL | CHAINS | {"Grid-10/accurate/v1"},
     # It learns from 500 trajectories of a teacher, which are slow in the other sets.
     "ann": SMALL | {"RiverSwim-20/unlabelled/v1"},
     # They draw or simulate many MDPs in each decision.

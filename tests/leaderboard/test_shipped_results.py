@@ -24,10 +24,7 @@ SMALL = {
 PLAYED_IN: dict[str, set[str]] = {
     # It learns from 500 trajectories of a teacher, which are slow in the other sets.
     "ann": SMALL | {"RiverSwim-20/unlabelled/v1"},
-    # They draw or simulate many MDPs in each decision.
-    "sboss": SMALL,
-    "bamcp": SMALL | {"DeepSea-6/unlabelled/v1", "LongChain/accurate/v1"},
-    "bfs3": SMALL,
+    # They draw many MDPs in each decision.
     "hindsight": SMALL,
     "vpi": SMALL,
 }

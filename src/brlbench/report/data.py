@@ -16,9 +16,6 @@ from ..results.summary import Summary
 from ..storage.entries import Entry
 from .notes import Note, quality_notes
 
-ALL = slice(None)
-"""All MDPs of an experiment."""
-
 
 class Scale(NamedTuple):
     """The scores that are 0 and 1 when normalised."""
@@ -87,12 +84,11 @@ class ExperimentData:
         """All agents but the reference."""
         return [summary for summary in self.summaries if summary.algorithm != REFERENCE]
 
-    def score_of(self, algorithm: str, mdps: slice = ALL) -> float | None:
-        """The best score of an algorithm on some of the MDPs, or None if it was not run on any."""
-        returns = [
-            each.scored_returns[mdps] for each in self.summaries if each.algorithm == algorithm
-        ]
-        return max((float(each.mean()) for each in returns if len(each)), default=None)
+    def score_of(self, algorithm: str, num_choosing: int = 0) -> float | None:
+        """The best score of an algorithm if the first MDPs choose agents; None if it is unknown."""
+        agents = [each for each in self.summaries if each.algorithm == algorithm]
+        returns = [each.scored_returns[each.scored_mdps(num_choosing)] for each in agents]
+        return max((float(each.mean()) for each in returns), default=None)
 
     @cached_property
     def upper_bound(self) -> float | None:
@@ -100,15 +96,15 @@ class ExperimentData:
         bound = known_bound(self.settings, self.bounds)
         return None if bound is None else bound.upper
 
-    def scale_on(self, mdps: slice) -> Scale | None:
-        """The scale of scores on some of the MDPs."""
-        random, optimal = (self.score_of(name, mdps) for name in ("random", REFERENCE))
+    def scale_after(self, num_choosing: int) -> Scale | None:
+        """The scale of scores if the first MDPs choose agents."""
+        random, optimal = (self.score_of(name, num_choosing) for name in ("random", REFERENCE))
         return Scale.between(random, optimal, self.upper_bound)
 
     @cached_property
     def scale(self) -> Scale | None:
         """The scale of scores on all MDPs."""
-        return self.scale_on(ALL)
+        return self.scale_after(0)
 
     @property
     def rising_scale(self) -> Scale | None:

@@ -44,7 +44,7 @@ def problem_page(
     return render(
         "board/problem.html.j2",
         ("board/problem",),
-        page_content(ReportData([contest.data], []), field.algorithms, halves=[False]),
+        page_content(ReportData([contest.data], []), field.algorithms, ways=[True]),
         field=field,
         contest=contest,
         columns=COLUMNS,

@@ -8,7 +8,6 @@ from ...analysis.significance import paired_z_test
 from ...results.display import format_number
 from ...results.score import Score
 from ...results.summary import Summary
-from ..answers import in_common
 from ..quantities import QUANTITIES, column_texts, number_of
 from ..words import format_p
 from .aggregation import Aggregation
@@ -92,7 +91,7 @@ def positions_in(field: Field, aggregation: Aggregation, contest: Contest) -> li
 
 def _behind(contest: Contest, first: int, i: int) -> tuple[Score | None, float]:
     """The difference of an agent to the first, and the p-value of that."""
-    one, other = in_common(*contest.comparison.testing[[first, i]])
+    one, other = contest.comparison.pair(first, i)
     if len(one) < 2:
         return None, math.nan
     return Score.of(one - other), paired_z_test(one, other).p_value

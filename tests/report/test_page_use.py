@@ -43,7 +43,7 @@ def test_keyboard(page: Page) -> None:
     wanted = {
         "problem",
         "level",
-        "honest",
+        "as-in-paper",
         "checkbox",
         "range",
         "map",

@@ -79,7 +79,7 @@ def test_compare_within_bounds(run: Command, results: Path) -> None:
 
 
 def test_compare_for_programs(run: Command, results: Path) -> None:
-    _, out, _ = run("compare", results, "--format", "json", "--honest", "--level", "0.9")
+    _, out, _ = run("compare", results, "--format", "json", "--as-in-paper", "--level", "0.9")
     found = json.loads(out)
     assert [each["name"] for each in found["experiments"]] == ["GC", "Grid"]
     _, out, err = run("compare", results, "--format", "csv", "--experiment", "Grid")

@@ -16,6 +16,7 @@ from ...results.score import Score
 from ...results.summary import REFERENCE, Summary
 from ...storage.entries import Entry
 from ...storage.frozen import why_not_frozen
+from ..answers import rows_on
 from ..data import ExperimentData, ReportData
 
 
@@ -54,12 +55,20 @@ class Contest:
     def normalised_score(self, summary: Summary) -> Score | None:
         """An agent's score and its interval on the scale; None if there is none."""
         scale = self.data.rising_scale
-        return None if scale is None else scale.with_interval(summary.score)
+        return None if scale is None else scale.with_interval(self.score(summary))
+
+    def score(self, summary: Summary) -> Score:
+        """An agent's score on the MDPs that had no part in choosing agents."""
+        return rows_on(self.data, [summary], self.comparison.num_choosing)[0].score
 
     def returns(self, i: int, adjusted: bool = False) -> Floats:
-        """An agent's returns [N], as played or without their luck; normalised if possible."""
+        """An agent's returns [N], as played or without their luck; normalised if possible.
+
+        They are those of the score's MDPs.
+        """
         scaled = self.data.normalised_returns(self.entrants[i], adjusted)
-        return returns_of(self.entrants[i], adjusted) if scaled is None else scaled
+        returns = returns_of(self.entrants[i], adjusted) if scaled is None else scaled
+        return returns[self.entrants[i].scored_mdps(self.comparison.num_choosing)]
 
     def is_complete(self, i: int) -> bool:
         """Whether an agent has played all MDPs."""

@@ -68,7 +68,7 @@ def _contest(field: Field, contest: Contest) -> dict[str, Any]:
         "mdps": contest.data.num_mdps,
         "agents": [field.agent(contest, i).number for i in range(len(summaries))],
         "played": [len(each.returns) for each in summaries],
-        "scores": list(np.array([each.score for each in summaries]).T.copy()),
+        "scores": list(np.array([contest.score(each) for each in summaries]).T.copy()),
         "normalised": list(np.array(scaled).T.copy()) if scaled else None,
         "costs": [numbers_of(each, summaries) for each in QUANTITIES],
         "reference": max(references, key=lambda i: summaries[i].score.mean, default=None),

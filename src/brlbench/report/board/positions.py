@@ -22,7 +22,7 @@ COLUMNS: list[dict[str, Any]] = [
     {"key": "score", "title": "Score ± 95%", "down": True},  # the largest come first
     {"key": "normalised", "title": "Normalised", "down": True},
     {"key": "behind", "title": "Behind", "hint": "Mean paired difference to the best agent"},
-    {"key": "p", "title": "p", "hint": "Of the paired one-sided Z-test", "down": True},
+    {"key": "p", "title": "p", "hint": "Of the paired one-sided test", "down": True},
     *map(column_texts, QUANTITIES),
 ]
 """The columns of the tables of positions."""
@@ -38,7 +38,7 @@ class Position(NamedTuple):
     is_winner: bool  # the best of its algorithm, and not significantly worse than the best of all
     is_best: bool  # of its algorithm
     behind: Score | None  # the difference to the best agent, on the MDPs that both have played
-    p_value: float  # of the paired one-sided Z-test, without correction; NaN if not tested
+    p_value: float  # of the paired one-sided test, without correction; NaN if not tested
 
     @property
     def classes(self) -> str:
@@ -53,7 +53,8 @@ class Position(NamedTuple):
     @property
     def cells(self) -> list[Cell]:
         """Its cells in the tables of positions, one per column."""
-        rank, score, behind, p_value = self.rank, self.summary.score, self.behind, self.p_value
+        rank, behind, p_value = self.rank, self.behind, self.p_value
+        score = self.contest.score(self.summary)
         scaled = self.contest.normalised_score(self.summary)
         numbers = [(each, number_of(each, self.summary)) for each in QUANTITIES]
         return [

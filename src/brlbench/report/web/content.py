@@ -198,7 +198,7 @@ def _tests(comparison: Comparison, agents: Sequence[int]) -> dict[str, Any]:
     limits = {level: student_limits(level, distinct) for level in LEVELS}
     return {
         # Two MDPs have limits up to 318.
-        "tests": steps.astype(np.int16 if np.abs(steps).max(initial=0) <= _FAR else np.int32),
+        "tests": steps.astype(np.int16 if np.abs(steps).max(initial=0) <= _FAR else np.float32),
         "limits": [[min(limit, _FAR) for limit in limits[level].tolist()] for level in LEVELS],
         # Of each pair: the place of its limits. Nearly always, all pairs have the same.
         "limitOf": places.astype(np.int16) if len(distinct) > 1 else None,

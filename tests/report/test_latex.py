@@ -102,9 +102,7 @@ def test_a_report_with_special_names_compiles(
     made = build(ReportData([special, empty, one_mdp], notes), tmp_path, ["latex"])
     assert made.notes[:4] == notes
     few, *gaps = map(str, made.notes[4:])
-    assert few.startswith(
-        "one MDP: only 0 MDPs test agents: intervals and tests are approximations"
-    )
+    assert few.startswith("one MDP: only 0 MDPs test agents: intervals and tests")
     assert ["lacks" in gap for gap in gaps] == [True, True, True]
     pdf = (tmp_path / "report.pdf").read_bytes()
     assert pdf.startswith(b"%PDF")

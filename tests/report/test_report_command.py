@@ -206,7 +206,7 @@ def test_one_agent_in_one_experiment_of_few_mdps(run: Command, tmp_path: Path) -
     code, out, err = run("compare", tmp_path)
     assert code == 0
     assert "there is no other algorithm" in out
-    assert "note: GC: only 3 MDPs" in err
+    assert "note: GC: only 2 MDPs test agents" in err
     assert run("report", tmp_path, "--format", "figures")[0] == 0
 
 

@@ -134,7 +134,8 @@ def normalised_returns(
 def few_mdps_warning(num_mdps: int, differences: Iterable[Floats]) -> str | None:
     """A sentence if MDPs are too few for how skewed paired differences are, else None."""
     if num_mdps < FEW:
-        return f"only {num_mdps} MDPs test agents: intervals and tests are approximations that need {FEW}"
+        need = f"intervals and tests are approximations that need {FEW}"
+        return f"only {num_mdps} MDPs test agents: {need}"
     known = [(abs(skewness(each)), len(each)) for each in differences]
     worst, number = max(known, key=lambda pair: pair[0] / math.sqrt(pair[1]), default=(0.0, 1))
     if worst <= MOST_SKEWED * math.sqrt(number):

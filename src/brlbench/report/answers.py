@@ -273,11 +273,10 @@ def rows_on(
     experiment: ExperimentData, summaries: Sequence[Summary], num_choosing: int = 0
 ) -> list[Row]:
     """Agents of an experiment with their scores, if the first MDPs only choose agents."""
-    scale = experiment.scale_after(num_choosing)
     rows = []
     for summary in summaries:
         mdps = summary.scored_mdps(num_choosing)
         score = Score.of(summary.scored_returns[mdps]) if mdps.start else summary.score
         unadjusted = None if summary.adjusted is None else Score.of(summary.returns[mdps])
-        rows.append(Row(summary, score, unadjusted, scale and scale.normalised(score.mean)))
+        rows.append(Row(summary, score, unadjusted, experiment.normalised(score.mean)))
     return rows

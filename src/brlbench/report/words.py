@@ -112,6 +112,13 @@ def bound_sentence(bound: float | None) -> str:
     return "" if bound is None else f"no agent can pass {format_bound(bound)} (bound)"
 
 
+def selection_words(honest: bool) -> str:
+    """The MDPs that choose the best agent of an algorithm, and those that score it."""
+    if honest:
+        return "chosen on the first quarter of its MDPs and scored on the rest"
+    return "chosen and scored on the same MDPs"
+
+
 def scale_sentence(experiments: Sequence[ExperimentData]) -> str:
     """The meaning of 0 and 1 among normalised scores."""
     known = [each.upper_bound is not None for each in experiments]

@@ -52,19 +52,21 @@ class Contest:
         """The agents that compete."""
         return Comparison(self.data.competitors)
 
-    def normalised_score(self, summary: Summary) -> Score | None:
+    @cached_property
+    def scores(self) -> list[Score]:
+        """The scores of all agents, on the MDPs that test them."""
+        rows = rows_on(self.data, self.entrants, self.comparison.num_choosing)
+        return [row.score for row in rows]
+
+    def normalised_score(self, i: int) -> Score | None:
         """An agent's score and its interval on the scale; None if there is none."""
         scale = self.data.rising_scale
-        return None if scale is None else scale.with_interval(self.score(summary))
-
-    def score(self, summary: Summary) -> Score:
-        """An agent's score on the MDPs that had no part in choosing agents."""
-        return rows_on(self.data, [summary], self.comparison.num_choosing)[0].score
+        return None if scale is None else scale.with_interval(self.scores[i])
 
     def returns(self, i: int, adjusted: bool = False) -> Floats:
-        """An agent's returns [N], as played or without their luck; normalised if possible.
+        """An agent's returns, as played or without luck, on the MDPs that test it.
 
-        They are those of the score's MDPs.
+        They are normalised if possible.
         """
         scaled = self.data.normalised_returns(self.entrants[i], adjusted)
         returns = returns_of(self.entrants[i], adjusted) if scaled is None else scaled

@@ -1,6 +1,6 @@
 """How much choosing the best of many agents flatters its score and its tests on the same MDPs.
 
-python -m reproduction.selection     prints a table of docs/statistics.md; takes some minutes
+python -m reproduction.selection     prints tables of docs/statistics.md; takes some minutes
 
 Every published row is the best of its algorithm's parameter values on one set of MDPs. Resampling
 our own MDPs imitates that: `optimism` chooses the best agent on each resample, and measures how
@@ -8,9 +8,12 @@ much its score there exceeds its score on all MDPs. The result errs on the small
 best agent of our own set wins more often than it should.
 
 `simulate` repeats whole comparisons in which the MDPs that choose agents also test them, or not.
+`false_alarms` repeats tests of equal agents on few MDPs.
 """
 
+import math
 from collections.abc import Sequence
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,12 +21,18 @@ import numpy as np
 
 from brlbench import streams
 from brlbench.analysis.bounds import LEVEL, num_choosing
-from brlbench.analysis.significance import holm, student_p_values, z_against
+from brlbench.analysis.scores import skewness
+from brlbench.analysis.significance import cautious_p_value, holm, student_p_values, z_against
 from brlbench.mdps.sparse import Floats, Integers
+from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
 from brlbench.results.score import Score
+from brlbench.results.summary import Summary
 
 RESAMPLES = 2000
+PAIRS = 100  # of agents per experiment
+NUMBERS = (10, 20, 50, 100, 200)
+SKEWS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.5, 1.0)
 
 
 def optimism(returns: Floats, rng: np.random.Generator) -> float:
@@ -108,11 +117,66 @@ def simulate(
     )
 
 
+class Alarms(NamedTuple):
+    """How often a test at 5% calls the second of two equal agents worse, with N MDPs."""
+
+    skew: float  # of their differences, divided by √N
+    student: float
+    cautious: float
+
+
+def false_alarms(
+    differences: Floats, number: int, rng: np.random.Generator, resamples: int = 200
+) -> Alarms:
+    """Test resampled differences that are 0 on average."""
+    equal = differences - differences.mean()
+    drawn = equal[rng.integers(0, len(equal), (resamples, number))]
+    students = student_p_values(z_against(np.zeros(number), -drawn), number) < 1 - LEVEL
+    cautious = np.array([cautious_p_value(row) for row in drawn]) < 1 - LEVEL
+    return Alarms(
+        skewness(equal) / math.sqrt(number), float(students.mean()), float(cautious.mean())
+    )
+
+
+def pairs_of(experiment: ExperimentData, rng: np.random.Generator) -> list[Floats]:
+    """Differences [N] of some pairs of agents, each the best of its algorithm, in both orders."""
+    best: dict[str, Summary] = {}
+    for agent in sorted(experiment.competitors, key=lambda agent: agent.score.mean):
+        best[agent.algorithm] = agent
+    returns = [agent.scored_returns for agent in best.values()]
+    pairs = [one - other for one, other in combinations(returns, 2) if (one != other).any()]
+    chosen = rng.permutation(len(pairs))[:PAIRS].tolist()
+    return [sign * pairs[i] for i in chosen for sign in (1, -1)]
+
+
+def print_false_alarms(experiments: Sequence[ExperimentData]) -> None:
+    """Print false alarms by number of MDPs, and by skewness."""
+    found = []
+    print(f"| prior | test | {' | '.join(map(str, NUMBERS))} |")
+    print("|---|---|" + "---:|" * len(NUMBERS))
+    for experiment in experiments:
+        rng = streams.generator("false alarms", experiment.hash)
+        pairs = pairs_of(experiment, rng)
+        alarms = [[false_alarms(each, number, rng) for each in pairs] for number in NUMBERS]
+        found += [each for row in alarms for each in row]
+        for test in ("student", "cautious"):
+            shares = [100 * np.mean([getattr(each, test) for each in row]) for row in alarms]
+            cells = " | ".join(f"{share:.1f}" for share in shares)
+            print(f"| {experiment.settings['prior']} | {test} | {cells} |", flush=True)
+    print("| skewness / √N | pairs | student |")
+    print("|---|---:|---:|")
+    for low, high in pairwise(SKEWS):  # the side on which Student's test errs more
+        some = [each.student for each in found if -high < each.skew <= -low]
+        print(f"| {low} to {high} | {len(some)} | {100 * np.mean(some):.1f} |")
+
+
 def main() -> None:
-    """Print a row per experiment and way to choose."""
+    """Print a row per experiment and way to choose, then tables of false alarms."""
+    experiments = load(Path(__file__).parent / "results.parquet").experiments
+    print_false_alarms(experiments)
     print("| prior | chosen on | single | grid | any, Holm | covered | power | regret |")
     print("|---|---|---:|---:|---:|---:|---:|---:|")
-    for experiment in load(Path(__file__).parent / "results.parquet").experiments:
+    for experiment in experiments:
         agents = experiment.competitors
         returns = np.array([each.scored_returns for each in agents])
         algorithms = [each.algorithm for each in agents]

@@ -98,7 +98,7 @@ def _legend(answers: Sequence[Answer], everyone: bool) -> str:
     )
     scale = scale_sentence([answer.experiment for answer in answers])
     return (
-        f"{WINNER} winners: not significantly worse than the best (paired one-sided Z-test, level "
+        f"{WINNER} winners: not significantly worse than the best (paired one-sided test, level "
         f"{100 * question.level:g}%). {own}{way}norm.: {scale}. {tests}"
     )
 

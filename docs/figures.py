@@ -121,7 +121,7 @@ def _num_mdps(algorithm: str) -> int:
 
 @cache
 def _problem(name: str, num_mdps: int) -> tuple[bb.Experiment, Scale]:
-    """An experiment, and the scale from random actions to the bound that no agent can pass."""
+    """An experiment, and the scale from random actions to the bound on agents that learn."""
     experiment = bb.Experiment(name, name.removeprefix("uniform:"), num_mdps=num_mdps)
     scale = ExperimentData(name, experiment.hash, experiment.settings(), []).scale
     assert scale is not None  # both of its ends are shipped

@@ -11,8 +11,10 @@ from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
 from brlbench.results.score import Score
 from brlbench.results.summary import Summary
+from brlbench.results.times import ONLINE
 
 from .conclusions import Ranking, check_claims
+from .differences import Together
 from .exponents import INFLUENCES, exponents
 from .markdown import template
 from .published import PublishedRow, published_rows
@@ -22,8 +24,8 @@ FOLDER = Path(__file__).parent
 RESULTS, MORE, ARITHMETIC, TIMES = (
     FOLDER / f"{name}.parquet" for name in ("results", "more-mdps", "arithmetic", "times")
 )
-ONLINE = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, math.inf)
-OFFLINE = (1e-2, math.inf)
+ONLINE_BOUNDS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, math.inf)
+OFFLINE_BOUNDS = (1e-2, math.inf)
 # Parameters that the paper does not mention.
 _SETTINGS = (
     "ties",
@@ -44,12 +46,14 @@ def make_page() -> str:
     )
     compared = compare_rows(experiments, more, arithmetic)
     without_defect = [each for each in compared if not each.has_defect]
-    filters = (_score, _adjusted, _unadjusted, _z, _seconds, _agent, _number, _gain)
+    played = [summary for each in experiments for summary in each.summaries]
+    filters = (_score, _adjusted, _unadjusted, _z, _seconds, _time, _agent, _number, _gain)
     page = template("page.md.j2", **{each.__name__.lstrip("_"): each for each in filters})
     return page.render(
         experiments=experiments,
-        num_agents=len({e.label for each in experiments for e in each.summaries}),
-        num_results=sum(len(each.summaries) for each in experiments),
+        num_agents=len({summary.label for summary in played}),
+        num_results=len(played),
+        together=Together(without_defect),
         machine=experiments[0].summaries[0].machine,
         tables=_by_experiment(experiments, compared),
         without_defect=without_defect,
@@ -63,18 +67,13 @@ def make_page() -> str:
         soft_max=_beside_constant("soft-max", compared),
         sboss=[_sboss(each) for each in compared if each.row.algorithm == "sboss"],
         rankings=[Ranking(experiment) for experiment in experiments],
-        online=ONLINE,
+        online=ONLINE_BOUNDS,
         more_mdps=more[0].settings["num_mdps"],
-        offline=OFFLINE,
+        offline=OFFLINE_BOUNDS,
         claims=check_claims(experiments),
         influences=[(each, exponents([*times, *experiments], each)) for each in INFLUENCES],
         longest_training=format_seconds(
-            max(
-                summary.seconds["offline"]
-                for experiment in experiments
-                for summary in experiment.summaries
-                if summary.algorithm != "opps-ds"
-            )
+            max(summary.seconds["offline"] for summary in played if summary.algorithm != "opps-ds")
         ),
     )
 
@@ -111,7 +110,9 @@ def _sboss(compared: Compared) -> dict[str, Any]:
             f"moves by less than {_NEVER_AGAIN} deviations, and δ is {row.parameters['delta']:g}"
         )
     else:
-        text = "only half of the counts were remembered at a sampling; the score does not show it"
+        text = "only half of the counts were remembered at a sampling"
+        if compared.is_explained:
+            text += "; the score does not show it"
     return {"compared": compared, "text": text}
 
 
@@ -145,6 +146,11 @@ def _minus(text: str) -> str:
 
 def _seconds(value: float) -> str:
     return "any" if math.isinf(value) else f"≤ {format_seconds(value)}"
+
+
+def _time(of: Summary) -> str:
+    """The processor time per decision."""
+    return format_seconds(of.seconds[ONLINE])
 
 
 def _agent(of: Summary | PublishedRow | Compared) -> str:

@@ -300,7 +300,7 @@ def test_positions_compare_with_the_winner() -> None:
     assert positions[-1].rank is None and positions[-1].behind is None
     third = by_label["beb(beta=1)"]
     returns = [each.summary.scored_returns[CHOOSING:] for each in (first, third)]
-    test = paired_z_test(*returns)
+    test = paired_z_test(returns[0], returns[1])
     assert third.p_value == pytest.approx(test.p_value)
     assert third.behind is not None
     assert third.behind.mean == pytest.approx(first.score.mean - third.score.mean)

@@ -50,7 +50,7 @@ def test_the_best_agent_of_each_algorithm() -> None:
 
 
 def test_the_optimal_agent_is_a_reference_and_never_competes() -> None:
-    found = answer(GC)
+    found = answer(GC, PAPER)
     assert "optimal" not in [row.summary.algorithm for row in found.rows]
     assert "optimal" not in read_map(found) + sentence(found)
     row = {row.summary.algorithm: row.normalised for row in found.rows}

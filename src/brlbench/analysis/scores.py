@@ -21,7 +21,7 @@ ReturnsLike = Result | Summary | ArrayLike
 
 _COMPARED = ("prior", "test", "num_mdps", "discount", "horizon", "trajectories_per_mdp", "seed")
 FEW = 20  # below this number of MDPs, their skewness is not known either
-# Skewness / √N from which on 7% or more of the tests that should err in 5% do (docs/statistics.md).
+# Skewness / √N above which tests that should err in 5% do so in 6% to 8% (docs/statistics.md).
 MOST_SKEWED = 0.25
 
 

@@ -17,9 +17,6 @@ from ..results.summary import Summary
 from ..storage.entries import Entry
 from .notes import Note, quality_notes
 
-ALL = slice(None)
-"""All MDPs of an experiment."""
-
 RANDOM = "random"
 """The algorithm whose score is 0 when normalised."""
 

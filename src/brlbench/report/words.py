@@ -92,9 +92,6 @@ def sentence(answer: Answer) -> str:
         return start + f"no agent is within the bounds; the shortest times are {times}."
     first = answer.rows[0]
     best = f"{first.summary.label} is best with {first.score}"
-    if answer.question.honest:
-        label = first.summary.label
-        best = f"{label} is best on one half of the MDPs, with {first.score} on the other"
     others = [summary.label for summary in answer.winners[1:]]
     if others:
         return start + f"{best}; not significantly worse: {', '.join(others)}."
@@ -143,8 +140,8 @@ def pair_sentence(pair: Pair) -> str:
     chance, (least, most) = pair.probability
     return (
         f"{pair.experiment}: {ahead} {verdict} {behind}, by "
-        f"{abs(test.difference):.2f} (95% interval: {low:.2f} to {high:.2f}; paired Z-test, "
-        f"two-sided: p {_p(test.p_value)}; permutation test: p {_p(test.p_permutation)}). On a "
+        f"{abs(test.difference):.2f} (95% interval: {low:.2f} to {high:.2f}; paired test, "
+        f"two-sided: p {_p(test.p_value)}; cautious test: p {_p(test.p_cautious)}). On a "
         f"drawn MDP, {first} has the higher return with probability {100 * chance:.0f}% (95% "
         f"interval: {100 * least:.0f}% to {100 * most:.0f}%; equal returns count one half)."
     )

@@ -26,6 +26,7 @@ from brlbench.report.board.positions import positions_in
 from brlbench.report.board.sources import known_problem, web_address
 from brlbench.report.data import ReportData
 from brlbench.report.words import selection_words
+from brlbench.results.score import Score
 from brlbench.results.summary import Summary
 from helpers.made_boards import (
     BAD_ENTRY,
@@ -41,6 +42,7 @@ from helpers.made_results import write_study
 from helpers.shell import Shell
 
 DATA = board_data()
+CHOOSING = 10  # the first quarter of the MDPs
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def best(data: ReportData, k: int, algorithm: str, offline: float, online: float) -> Summary | None:
-    """The agent of an algorithm with the highest score within limits, found the plain way."""
+    """The agent of an algorithm that the first MDPs choose within limits, found the plain way."""
     allowed = [
         each
         for each in data.experiments[k].summaries
@@ -57,7 +59,14 @@ def best(data: ReportData, k: int, algorithm: str, offline: float, online: float
         and each.seconds["offline"] <= offline
         and each.seconds["mean"] <= online
     ]
-    return max(allowed, key=lambda each: each.score.mean, default=None)
+    return max(allowed, key=lambda each: each.scored_returns[:CHOOSING].mean(), default=None)
+
+
+def normalised(k: int, agent: Summary, adjusted: bool = False) -> Any:
+    """The returns of an agent on the MDPs that test it."""
+    returns = DATA.experiments[k].normalised_returns(agent, adjusted)
+    assert returns is not None
+    return returns[CHOOSING:]
 
 
 def in_all(
@@ -87,10 +96,7 @@ def test_aggregates_are_those_of_the_analysis(
     complete = in_all(chosen, names, *limits)
     scores = {
         adjusted: {
-            name: [
-                DATA.experiments[k].normalised_returns(each, adjusted)
-                for k, each in zip(chosen, agents, strict=True)
-            ]
+            name: [normalised(k, each, adjusted) for k, each in zip(chosen, agents, strict=True)]
             for name, agents in complete.items()
         }
         for adjusted in (False, True)
@@ -146,7 +152,7 @@ def test_rows_that_lack_an_experiment_are_compared_in_those_they_have(
     del chosen["vdbe"]
     scores: dict[str, Any] = {
         name: [
-            DATA.experiments[k].normalised_returns(agent, adjusted=True)
+            normalised(k, agent, adjusted=True)
             for k, agent in zip((0, 2), agents, strict=True)
             if agent is not None
         ]
@@ -162,7 +168,7 @@ def test_rows_that_lack_an_experiment_are_compared_in_those_they_have(
     assert "profile" not in content["totals"]["best"][rows["psrl"][1]]
     played: Any = {
         name: [
-            DATA.experiments[k].normalised_returns(agent)
+            normalised(k, agent)
             for k, agent in zip((0, 2), chosen[name], strict=True)
             if agent is not None
         ]
@@ -199,8 +205,8 @@ def test_agents_are_chosen_and_scored_as_in_the_comparison(
     content = overview_content(made, best, single)
     assert content["selection"] == selection_words(honest)
     contest = made.contests[2]  # the only one with a wrong prior
-    tested, scale = contest.comparison.tested, contest.data.rising_scale
-    assert (tested != slice(None)) == honest
+    choosing, scale = contest.comparison.num_choosing, contest.data.rising_scale
+    assert choosing == (CHOOSING if honest else 0)
     assert scale is not None
     [place] = [k for k, each in enumerate(content["priors"]) if each["name"] == "wrong"]
     rows = {row[0]: row for row in content["views"][0][0]["best"][place]}
@@ -208,7 +214,7 @@ def test_agents_are_chosen_and_scored_as_in_the_comparison(
     assert chosen is not None
     for i in chosen.best_of_algorithm:
         summary = contest.entrants[i]
-        mean = summary.scored_returns[tested].mean()
+        mean = summary.scored_returns[summary.scored_mdps(choosing)].mean()
         assert content["contests"][2]["scores"][0][i] == pytest.approx(mean)
         if summary.stopped is None:
             row = rows[made.algorithms.index(summary.algorithm)]
@@ -254,14 +260,17 @@ def test_cells_have_normalised_scores_and_ranks(pages: dict[str, str]) -> None:
     labels = [content["agents"][number][0] for number in first["agents"]]
     by_label = {each.label: each for each in experiment.summaries}
     for i, label in enumerate(labels):
-        score = by_label[label].score
+        mdps = by_label[label].scored_mdps(CHOOSING)
+        score = Score.of(by_label[label].scored_returns[mdps])
+        if not mdps.start:  # left the race
+            score = by_label[label].score
         assert [part[i] for part in first["scores"]] == [score.mean, score.ci95]
         mean, ci95 = (part[i] for part in first["normalised"])
         assert mean == pytest.approx(experiment.normalised(score.mean), abs=1e-6)
         assert ci95 == pytest.approx(score.ci95 / (top - random), abs=1e-6)
     complete = [row for row in found["best"] if row[1] is not None]
     assert len(complete) == len(found["best"]) - 1  # vdbe
-    returns = [[by_label[labels[row[0]]].scored_returns] for row in complete]
+    returns = [[by_label[labels[row[0]]].scored_returns[CHOOSING:]] for row in complete]
     ranks = aggregates.rank_intervals(returns, resamples=RESAMPLES)
     assert [row[1:] for row in complete] == [list(rank) for rank in ranks]
     assert complete[0][1] == 1
@@ -275,9 +284,7 @@ def test_single_agents_are_the_same_everywhere(pages: dict[str, str]) -> None:
     agents = [
         next(e for e in each.summaries if e.label == "beb(beta=1)") for each in DATA.experiments
     ]
-    scores: Any = [
-        each.normalised_returns(agent) for each, agent in zip(DATA.experiments, agents, strict=True)
-    ]
+    scores: Any = [normalised(k, agent) for k, agent in enumerate(agents)]
     found = content["totals"]["single"][rows["beb(beta=1)"][1]]
     expected = aggregates.interquartile_mean(scores, resamples=FEW_RESAMPLES)
     assert found["iqm"] == pytest.approx(expected, abs=1e-5)
@@ -292,10 +299,11 @@ def test_positions_compare_with_the_winner() -> None:
     assert positions[-1].summary.label == "optimal"
     assert positions[-1].rank is None and positions[-1].behind is None
     third = by_label["beb(beta=1)"]
-    test = paired_z_test(first.summary, third.summary)
+    returns = [each.summary.scored_returns[CHOOSING:] for each in (first, third)]
+    test = paired_z_test(returns[0], returns[1])
     assert third.p_value == pytest.approx(test.p_value)
     assert third.behind is not None
-    assert third.behind.mean == pytest.approx(first.summary.score.mean - third.summary.score.mean)
+    assert third.behind.mean == pytest.approx(first.score.mean - third.score.mean)
     assert (third.is_best, by_label["beb(beta=2)"].is_best) == (False, True)
     stopped = by_label["vdbe(sigma=1) [20 MDPs]"]
     difference = (first.summary.scored_returns[:20] - stopped.summary.scored_returns).mean()

@@ -55,7 +55,7 @@ class Contest:
     @cached_property
     def scores(self) -> list[Score]:
         """The scores of all agents, on the MDPs that test them."""
-        rows = rows_on(self.data, self.entrants, self.comparison.tested)
+        rows = rows_on(self.data, self.entrants, self.comparison.num_choosing)
         return [row.score for row in rows]
 
     def normalised_score(self, i: int) -> Score | None:
@@ -70,7 +70,7 @@ class Contest:
         """
         scaled = self.data.normalised_returns(self.entrants[i], adjusted)
         returns = returns_of(self.entrants[i], adjusted) if scaled is None else scaled
-        return returns[self.comparison.tested]
+        return returns[self.entrants[i].scored_mdps(self.comparison.num_choosing)]
 
     def is_complete(self, i: int) -> bool:
         """Whether an agent has played all MDPs."""

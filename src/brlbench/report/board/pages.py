@@ -45,7 +45,7 @@ def problem_page(
         "board/problem.html.j2",
         ("board/problem",),
         page_content(
-            ReportData([contest.data], []), field.algorithms, halves=[contest.comparison.honest]
+            ReportData([contest.data], []), field.algorithms, ways=[contest.comparison.honest]
         ),
         field=field,
         contest=contest,

@@ -8,7 +8,6 @@ from ...analysis.significance import paired_z_test
 from ...results.display import format_number
 from ...results.score import Score
 from ...results.summary import Summary
-from ..answers import in_common
 from ..quantities import QUANTITIES, column_texts, number_of
 from ..words import format_p
 from .aggregation import Aggregation
@@ -23,7 +22,7 @@ COLUMNS: list[dict[str, Any]] = [
     {"key": "score", "title": "Score ± 95%", "down": True},  # the largest come first
     {"key": "normalised", "title": "Normalised", "down": True},
     {"key": "behind", "title": "Behind", "hint": "Mean paired difference to the best agent"},
-    {"key": "p", "title": "p", "hint": "Of the paired one-sided Z-test", "down": True},
+    {"key": "p", "title": "p", "hint": "Of the paired one-sided test", "down": True},
     *map(column_texts, QUANTITIES),
 ]
 """The columns of the tables of positions."""
@@ -42,7 +41,7 @@ class Position(NamedTuple):
     is_winner: bool  # the best of its algorithm, and not significantly worse than the best of all
     is_best: bool  # of its algorithm
     behind: Score | None  # the difference to the best agent, on the MDPs that both have played
-    p_value: float  # of the paired one-sided Z-test, without correction; NaN if not tested
+    p_value: float  # of the paired one-sided test, without correction; NaN if not tested
 
     @property
     def classes(self) -> str:
@@ -100,7 +99,7 @@ def _behind(contest: Contest, first: int, i: int) -> tuple[Score | None, float]:
     """The difference of an agent to the first, and the p-value of that."""
     if i == first:
         return None, math.nan
-    one, other = in_common(*contest.comparison.testing[[first, i]])
+    one, other = contest.comparison.pair(first, i)
     if len(one) < 2:
         return None, math.nan
     return Score.of(one - other), paired_z_test(one, other).p_value

@@ -92,9 +92,6 @@ def sentence(answer: Answer) -> str:
         return start + f"no agent is within the bounds; the shortest times are {times}."
     first = answer.rows[0]
     best = f"{first.summary.label} is best with {first.score}"
-    if answer.question.honest:
-        label = first.summary.label
-        best = f"{label} is best on one half of the MDPs, with {first.score} on the other"
     others = [summary.label for summary in answer.winners[1:]]
     if others:
         return start + f"{best}; not significantly worse: {', '.join(others)}."
@@ -113,6 +110,13 @@ def format_bound(bound: float) -> str:
 def bound_sentence(bound: float | None) -> str:
     """The score that no agent can pass, in a few words; empty if it is not known."""
     return "" if bound is None else f"no agent can pass {format_bound(bound)} (bound)"
+
+
+def selection_words(honest: bool) -> str:
+    """The MDPs that choose the best agent of an algorithm, and those that score it."""
+    if honest:
+        return "chosen on the first quarter of its MDPs and scored on the rest"
+    return "chosen and scored on the same MDPs"
 
 
 def scale_sentence(experiments: Sequence[ExperimentData]) -> str:
@@ -136,8 +140,8 @@ def pair_sentence(pair: Pair) -> str:
     chance, (least, most) = pair.probability
     return (
         f"{pair.experiment}: {ahead} {verdict} {behind}, by "
-        f"{abs(test.difference):.2f} (95% interval: {low:.2f} to {high:.2f}; paired Z-test, "
-        f"two-sided: p {_p(test.p_value)}; permutation test: p {_p(test.p_permutation)}). On a "
+        f"{abs(test.difference):.2f} (95% interval: {low:.2f} to {high:.2f}; paired test, "
+        f"two-sided: p {_p(test.p_value)}; cautious test: p {_p(test.p_cautious)}). On a "
         f"drawn MDP, {first} has the higher return with probability {100 * chance:.0f}% (95% "
         f"interval: {100 * least:.0f}% to {100 * most:.0f}%; equal returns count one half)."
     )

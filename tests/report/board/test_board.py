@@ -1,4 +1,4 @@
-"""The leaderboard's files and numbers."""
+"""The leaderboard's files, links and texts."""
 
 import os
 import re
@@ -9,25 +9,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import brlbench as bb
-from brlbench.analysis import aggregates
-from brlbench.analysis.significance import paired_z_test
 from brlbench.errors import InvalidInput, StoreError
-from brlbench.report.board.aggregation import Aggregation
-from brlbench.report.board.field import field_of
-from brlbench.report.board.overview import OFFLINE_LIMITS, ONLINE_LIMITS
-from brlbench.report.board.positions import positions_in
 from brlbench.report.board.sources import known_problem, web_address
 from brlbench.report.data import ReportData
-from brlbench.results.summary import Summary
 from helpers.made_boards import (
     BAD_ENTRY,
-    FEW_RESAMPLES,
     HTML,
-    RESAMPLES,
     board_data,
     content_of,
     contest,
@@ -42,174 +32,6 @@ DATA = board_data()
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return written(tmp_path_factory.mktemp("site"), DATA)
-
-
-def best(data: ReportData, k: int, algorithm: str, offline: float, online: float) -> Summary | None:
-    """The agent of an algorithm with the highest score within limits, found the plain way."""
-    allowed = [
-        each
-        for each in data.experiments[k].summaries
-        if each.algorithm == algorithm
-        and each.seconds["offline"] <= offline
-        and each.seconds["mean"] <= online
-    ]
-    return max(allowed, key=lambda each: each.score.mean, default=None)
-
-
-def in_all(
-    chosen: list[int], names: list[str], offline: float, online: float
-) -> dict[str, list[Summary]]:
-    """The best agents of the algorithms that have played all MDPs of some experiments."""
-    complete = {}
-    for name in names:
-        agents = [best(DATA, k, name, offline, online) for k in chosen]
-        known = [each for each in agents if each and not each.stopped]
-        if len(known) == len(chosen) and name != "optimal":
-            complete[name] = known
-    return complete
-
-
-@pytest.mark.parametrize("prior", ["all", "accurate", "wrong"])
-@pytest.mark.parametrize(("o", "n"), [(0, 0), (1, 1), (2, 3)])
-def test_aggregates_are_those_of_the_analysis(
-    pages: dict[str, str], o: int, n: int, prior: str
-) -> None:
-    content = content_of(pages["index.html"])
-    limits = OFFLINE_LIMITS[o], ONLINE_LIMITS[n]
-    [place] = [k for k, each in enumerate(content["priors"]) if each["name"] == prior]
-    chosen = content["priors"][place]["contests"]
-    assert chosen == {"all": [0, 1, 2], "accurate": [0, 1], "wrong": [2]}[prior]
-    names = [each["name"] for each in content["algorithms"]]
-    complete = in_all(chosen, names, *limits)
-    scores = {
-        adjusted: {
-            name: [
-                DATA.experiments[k].normalised_returns(each, adjusted)
-                for k, each in zip(chosen, agents, strict=True)
-            ]
-            for name, agents in complete.items()
-        }
-        for adjusted in (False, True)
-    }
-    played: dict[str, Any] = scores[False]
-    expected = sorted(complete, key=lambda name: -aggregates.interquartile_mean(played[name]).value)
-    rows = content["views"][o][n]["best"][place]
-    assert [names[row[0]] for row in rows if row[1] is not None] == expected
-    ranks = aggregates.rank_intervals(
-        [scores[True][name] for name in expected], resamples=RESAMPLES
-    )
-    for row, name, rank in zip(rows, expected, ranks, strict=False):
-        found = content["totals"]["best"][row[1]]
-        for key, aggregate in (
-            ("iqm", aggregates.interquartile_mean),
-            ("gap", aggregates.optimality_gap),
-        ):
-            assert found[key] == pytest.approx(
-                aggregate(played[name], resamples=RESAMPLES), abs=1e-5
-            )
-        mean = aggregates.mean_score(scores[True][name], resamples=RESAMPLES)
-        assert found["mean"] == pytest.approx(mean, abs=1e-5)
-        thresholds = content["thresholds"]
-        profile = aggregates.performance_profile(played[name], thresholds, resamples=RESAMPLES)
-        np.testing.assert_allclose(found["profile"], profile, atol=1e-3)
-        assert row[2:4] == [len(chosen), list(rank)]
-        assert row[4] == [
-            max(each.seconds["offline"] for each in complete[name]),
-            max(each.seconds["mean"] for each in complete[name]),
-            max(each.peak_bytes or 0 for each in complete[name]),
-        ]
-        if name == expected[0]:
-            assert row[5] is None
-        else:
-            improved = aggregates.probability_of_improvement(
-                played[name], played[expected[0]], resamples=RESAMPLES
-            )
-            assert row[5] == pytest.approx(improved, abs=1e-5)
-
-
-def test_rows_that_lack_an_experiment_have_no_aggregates(pages: dict[str, str]) -> None:
-    content = content_of(pages["index.html"])
-    names = [each["name"] for each in content["algorithms"]]
-    rows = {names[row[0]]: row for row in content["views"][0][0]["best"][0]}
-    assert "optimal" not in rows
-    assert rows["psrl"][1:4] == [None, 2, None]  # not in Grid
-    assert rows["vdbe"][1:4] == [None, 3, None]  # did not play all MDPs
-    assert list(rows)[-2:] == ["vdbe", "psrl"]
-    # With accurate and wrong priors alike, an agent that takes longer than the limit is out.
-    hasty = {names[row[0]]: row for row in content["views"][2][3]["best"][0]}
-    assert "opps-ds" not in hasty
-    label = content["agents"][content["contests"][0]["agents"][cell(content, 2, 3, "bamcp")[0]]][0]
-    assert label == "bamcp(depth=2)"
-
-
-def cell(content: Any, o: int, n: int, algorithm: str) -> list[Any]:
-    """The cell of an algorithm in the first experiment."""
-    first = content["contests"][0]
-    [found] = [
-        row
-        for row in content["views"][o][n]["contests"][0]["best"]
-        if content["algorithms"][content["agents"][first["agents"][row[0]]][1]]["name"] == algorithm
-    ]
-    return list(found)
-
-
-def test_cells_have_normalised_scores_and_ranks(pages: dict[str, str]) -> None:
-    content = content_of(pages["index.html"])
-    experiment = DATA.experiments[0]
-    assert experiment.scale is not None
-    random, top = experiment.scale
-    first, found = content["contests"][0], content["views"][0][0]["contests"][0]
-    labels = [content["agents"][number][0] for number in first["agents"]]
-    by_label = {each.label: each for each in experiment.summaries}
-    for i, label in enumerate(labels):
-        score = by_label[label].score
-        assert [part[i] for part in first["scores"]] == [score.mean, score.ci95]
-        mean, ci95 = (part[i] for part in first["normalised"])
-        assert mean == pytest.approx(experiment.normalised(score.mean), abs=1e-6)
-        assert ci95 == pytest.approx(score.ci95 / (top - random), abs=1e-6)
-    complete = [row for row in found["best"] if row[1] is not None]
-    assert len(complete) == len(found["best"]) - 1  # vdbe
-    returns = [[by_label[labels[row[0]]].scored_returns] for row in complete]
-    ranks = aggregates.rank_intervals(returns, resamples=RESAMPLES)
-    assert [row[1:] for row in complete] == [list(rank) for rank in ranks]
-    assert complete[0][1] == 1
-    assert found["winners"][0] == found["best"][0][0]
-
-
-def test_single_agents_are_the_same_everywhere(pages: dict[str, str]) -> None:
-    content = content_of(pages["index.html"])
-    rows = {content["agents"][row[0]][0]: row for row in content["views"][0][0]["single"][0]}
-    assert rows["beb(beta=0)"][2] == rows["beb(beta=1)"][2] == 3
-    agents = [
-        next(e for e in each.summaries if e.label == "beb(beta=1)") for each in DATA.experiments
-    ]
-    scores: Any = [
-        each.normalised_returns(agent) for each, agent in zip(DATA.experiments, agents, strict=True)
-    ]
-    found = content["totals"]["single"][rows["beb(beta=1)"][1]]
-    expected = aggregates.interquartile_mean(scores, resamples=FEW_RESAMPLES)
-    assert found["iqm"] == pytest.approx(expected, abs=1e-5)
-
-
-def test_positions_compare_with_the_winner() -> None:
-    field = field_of(DATA)
-    positions = positions_in(field, Aggregation(field.contests, 50), field.contests[0])
-    by_label = {each.summary.marked_label: each for each in positions}
-    first = positions[0]
-    assert (first.summary.label, first.is_winner, first.behind) == ("bamcp(depth=15)", True, None)
-    assert positions[-1].summary.label == "optimal"
-    assert positions[-1].rank is None and positions[-1].behind is None
-    third = by_label["beb(beta=1)"]
-    test = paired_z_test(first.summary, third.summary)
-    assert third.p_value == pytest.approx(test.p_value)
-    assert third.behind is not None
-    assert third.behind.mean == pytest.approx(first.summary.score.mean - third.summary.score.mean)
-    assert (third.is_best, by_label["beb(beta=2)"].is_best) == (False, True)
-    stopped = by_label["vdbe(sigma=1) [20 MDPs]"]
-    difference = (first.summary.scored_returns[:20] - stopped.summary.scored_returns).mean()
-    assert stopped.behind is not None
-    assert stopped.behind.mean == pytest.approx(difference)
-    assert stopped.rank is None
 
 
 def test_the_same_results_give_the_same_bytes(pages: dict[str, str], tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_honest_answers_are_from_the_mdps_that_did_not_choose() -> None:
     random = next(row for row in found.rows if row.summary.algorithm == "random")
     assert random.normalised == 0
     assert "only 20 MDPs" in str(found.warning)
-    assert "opps-ds is best on one half of the MDPs, with 1" in sentence(found)
+    assert "opps-ds is best on one half of the MDPs, with mean return 1" in sentence(found)
 
 
 def test_answers_are_the_same_every_time() -> None:
@@ -98,7 +98,7 @@ def test_answers_are_the_same_every_time() -> None:
 
 
 def test_the_sentence() -> None:
-    assert sentence(answer(GC)).startswith("GC: opps-ds is best with 1")
+    assert sentence(answer(GC)).startswith("GC: opps-ds is best with mean return 1")
     assert sentence(answer(GC)).endswith("; the other algorithms are significantly worse.")
     some = sentence(answer(GC, Question(offline=1.0)))
     assert some.startswith("GC within offline ≤ 1 s: ")

@@ -99,7 +99,7 @@ def named(**changes: Any) -> Result:
 
 def test_a_result_in_one_line() -> None:
     result = named(algorithm="mbie:MBIE", parameters={"beta": 5})
-    said = "Result(mbie:MBIE(beta=5) on GC: 6.50 ± 6.00, 2 MDPs, 708 µs per decision)"
+    said = "Result(mbie:MBIE(beta=5) on GC: mean return 6.50 ± 6.00, 2 MDPs, 708 µs per decision)"
     assert repr(result) == str(result) == said
 
 

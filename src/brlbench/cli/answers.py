@@ -96,10 +96,13 @@ def _legend(answers: Sequence[Answer], everyone: bool) -> str:
         else "p Holm: the test's p-value, corrected for the number of tests. stable: how often the "
         "algorithm wins when the MDPs are resampled."
     )
-    scale = scale_sentence([answer.experiment for answer in answers])
+    experiments = [answer.experiment for answer in answers]
+    scale = scale_sentence(experiments)
+    is_adjusted = any(summary.adjusted is not None for summary in summaries)
+    scores = "score: the mean return with its luck taken out. " if is_adjusted else ""
     return (
         f"{WINNER} winners: not significantly worse than the best (paired one-sided Z-test, level "
-        f"{100 * question.level:g}%). {own}{halves}norm.: {scale}. {tests}"
+        f"{100 * question.level:g}%). {own}{halves}{scores}norm.: {scale}. {tests}"
     )
 
 

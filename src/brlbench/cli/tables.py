@@ -43,10 +43,11 @@ class ScoreTable:
     def add(self, scored: Summary | Row, winner: bool = False, note: str = "", **more: str) -> None:
         """Add an agent with its scores, times and quantities, and more cells by column."""
         summary = scored.summary if isinstance(scored, Row) else scored
-        is_adjusted = isinstance(scored, Row) or scored.adjusted is not None
-        unadjusted = scored.unadjusted if is_adjusted else None
+        score, mean_return = (
+            (scored.score, scored.unadjusted) if isinstance(scored, Row) else scored.scores
+        )
         cells = {
-            _SCORE: f"{scored.score}" + ("" if unadjusted is None else f"\n({unadjusted})"),
+            _SCORE: f"{score}" + ("" if mean_return is None else f"\n({mean_return})"),
             "offline": format_seconds(summary.seconds["offline"]),
             "online": format_seconds(summary.seconds[self.feature]),
             **more,
@@ -86,7 +87,8 @@ class ScoreTable:
         table.add_column(title, no_wrap=True)
         is_adjusted = any("\n" in cells[_SCORE] for _, _, cells in self.rows)
         for column in columns:
-            below = "\n(mean return)" if column == _SCORE and is_adjusted else ""
+            mean_return = "\n(mean return)" if is_adjusted else "\n= mean return"
+            below = mean_return if column == _SCORE else ""
             table.add_column(column + below, justify="right", no_wrap=True)
         first_reference = len(self.rows) - self.references
         for number, (name, (marks, _, cells)) in enumerate(zip(names, self.rows, strict=True)):

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import streams
 from ..analysis.bounds import LEVEL, Comparison
-from ..analysis.scores import bootstrap_interval, few_mdps_warning
+from ..analysis.scores import Interval, bootstrap_interval, few_mdps_warning
 from ..analysis.significance import effect_size, holm, paired_z_test, permutation_test, z_against
 from ..arguments import parse_seconds
 from ..errors import InvalidInput, did_you_mean
@@ -198,7 +198,7 @@ def answer(experiment: ExperimentData, question: Question = ANYTHING) -> Answer:
         return Answer(experiment, question, comparison, [])
     rng = streams.generator("report", experiment.hash)
     chosen = best.best_of_algorithm
-    tests = _tests(comparison, chosen, question.level, rng)
+    tests = _tests(experiment, comparison, chosen, rng)
     stability = comparison.stability(question.offline, question.online, rng, RESAMPLES)
     scored = rows_on(experiment, [summaries[i] for i in chosen], comparison.tested)
     rows = [
@@ -232,7 +232,10 @@ def notes_on(data: ReportData, answers: Sequence[Answer]) -> list[Note]:
 
 
 def _tests(
-    comparison: Comparison, chosen: list[int], level: float, rng: np.random.Generator
+    experiment: ExperimentData,
+    comparison: Comparison,
+    chosen: list[int],
+    rng: np.random.Generator,
 ) -> list[Test | None]:
     """Each of the chosen agents against the first."""
     if comparison.testing.shape[1] < 2:
@@ -241,21 +244,33 @@ def _tests(
     pairs = [in_common(first, other) for other in others]
     if any(len(one) < 2 for one, _ in pairs):
         return [None] * len(chosen)
-    z_tests = [paired_z_test(one, other, level) for one, other in pairs]
+    best, *worse = (comparison.summaries[i] for i in chosen)
+    z_tests = [paired_z_test(one, other) for one, other in pairs]
     corrected = holm([test.p_value for test in z_tests])
     tests = [
         Test(
             float((one - other).mean()),
-            *bootstrap_interval(one, other, rng),
+            *difference_interval(experiment, best, summary, one, other),
             z=test.z,
             p_value=test.p_value,
             p_holm=float(p_value),
             p_permutation=permutation_test(one, other, rng),
             effect_size=effect_size(one, other),
         )
-        for (one, other), test, p_value in zip(pairs, z_tests, corrected, strict=True)
+        for summary, (one, other), test, p_value in zip(
+            worse, pairs, z_tests, corrected, strict=True
+        )
     ]
     return [None, *tests]
+
+
+def difference_interval(
+    experiment: ExperimentData, first: Summary, second: Summary, one: Floats, other: Floats
+) -> Interval:
+    """The 95% interval of the mean of `one - other`; a pair has the same one everywhere."""
+    labels = sorted((first.full_label, second.full_label))
+    rng = streams.generator("difference", experiment.hash, *labels)
+    return bootstrap_interval(one, other, rng)
 
 
 def in_common(one: Floats, other: Floats) -> tuple[Floats, Floats]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import streams
-from ..analysis.scores import bootstrap_interval
 from ..analysis.significance import (
     Probability,
     effect_size,
@@ -16,7 +15,7 @@ from ..analysis.significance import (
 from ..errors import InvalidInput, did_you_mean
 from ..results.result import Result
 from ..results.summary import Summary
-from .answers import Answer, Test
+from .answers import Answer, Test, difference_interval
 from .notes import some
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def make_pair(answer: Answer, first: str | Result, second: str | Result) -> Pair
         level=question.level,
         test=Test(
             float((a - b).mean()),
-            *bootstrap_interval(a, b, rng),
+            *difference_interval(answer.experiment, one, other, a, b),
             z=z,
             p_value=p_value,
             p_holm=p_value,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..arguments import format_seconds
 from ..results.display import html_table
+from ..results.score import named
 from ..results.summary import Summary
 from .answers import Answer, Question
 from .data import REFERENCE, ExperimentData
@@ -91,16 +92,29 @@ def sentence(answer: Answer) -> str:
         times = " and ".join(f"{format_seconds(time)} {name}" for name, time in least.items())
         return start + f"no agent is within the bounds; the shortest times are {times}."
     first = answer.rows[0]
-    best = f"{first.summary.label} is best with {first.score}"
+    label, scores = first.summary.label, named(first.score, first.unadjusted)
+    best = f"{label} is best with {scores}"
     if answer.question.honest:
-        label = first.summary.label
-        best = f"{label} is best on one half of the MDPs, with {first.score} on the other"
+        best = f"{label} is best on one half of the MDPs, with {scores} on the other"
     others = [summary.label for summary in answer.winners[1:]]
     if others:
         return start + f"{best}; not significantly worse: {', '.join(others)}."
     if len(answer.rows) == 1:
         return start + f"{best}; there is no other algorithm."
     return start + f"{best}; the other algorithms are significantly worse."
+
+
+def score_label(experiment: ExperimentData) -> str:
+    """The name of the column of scores, with the mean return in brackets if it stands beside."""
+    is_adjusted = any(each.adjusted is not None for each in experiment.summaries)
+    return "score (mean return)" if is_adjusted else "mean return"
+
+
+def score_axis(experiments: Sequence[ExperimentData]) -> str:
+    """The name of an axis with scores."""
+    adjusted = {each.adjusted is not None for one in experiments for each in one.summaries}
+    kinds = {True: "adjusted mean return", False: "mean return"}
+    return f"score ({' or '.join(kinds[each] for each in sorted(adjusted, reverse=True))})"
 
 
 def format_bound(bound: float) -> str:
@@ -150,12 +164,12 @@ def _p(p_value: float) -> str:
 
 def answer_html(answer: Answer) -> str:
     """The best agents, for notebooks: a sentence, a table and the notes."""
-    head = ("", "agent", "score", "offline", "online", "behind", "p")
+    head = ("", "agent", score_label(answer.experiment), "offline", "online", "behind", "p")
     rows = [
         (
             mark(row.summary, row.winner),
             row.summary.label,
-            row.score,
+            f"{row.score}" + (f" ({row.unadjusted})" if row.unadjusted else ""),
             format_seconds(row.summary.seconds["offline"]),
             format_seconds(row.summary.seconds[answer.question.feature]),
             f"{row.test.difference:.2f}" if row.test else "",

@@ -22,7 +22,7 @@ from ..values import Count, Discount, Index, NotNegative, Positive, Text
 from .adjusted import LEAST_MDPS, Adjusted, StartValues, adjust
 from .display import result_html, result_line
 from .schema import COLUMNS, MEASURED, SUMMARISED, TIMES
-from .score import Score
+from .score import Score, ci95
 from .times import ONLINE, TimeHistogram, decision_features, processor_times
 
 if TYPE_CHECKING:
@@ -240,22 +240,25 @@ class Result(Header):
 
     @property
     def score(self) -> Score:
-        """The mean return and its 95% interval."""
-        return Score.of(self.returns)
+        """The adjusted mean if there can be one, else the mean return, with its 95% interval.
+
+        Its expected start values are estimated now if necessary.
+        """
+        return self.adjusted.score if self.can_be_adjusted else Score(self.mean, self.ci95)
 
     @property
     def mean(self) -> float:
-        """The score: the mean return."""
-        return self.score.mean
+        """The mean return, with its luck."""
+        return float(self.returns.mean())
 
     @property
     def ci95(self) -> float:
-        """The half-width of the score's 95% interval."""
-        return self.score.ci95
+        """The half-width of the mean return's 95% interval."""
+        return ci95(self.returns)
 
     @cached_property
     def adjusted(self) -> Adjusted:
-        """The score with the luck taken out, and the adjusted return of each MDP.
+        """The mean with the luck taken out, and the adjusted return of each MDP.
 
         An InvalidInput if there is none; `can_be_adjusted` tells.
         """

@@ -214,9 +214,9 @@ function tellAbout() {
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
   find("best-note").textContent = "Z is the paired test of the best agent against each: below "
     + `${content.limits[state.level].toFixed(2)}, the agent is not significantly worse.`
-    + (measured.meanReturns ? " In brackets: mean returns, with their luck." : "")
+    + (measured.meanReturns ? " Scores are adjusted; in brackets: mean returns, with their luck." : " Scores are mean returns.")
     + (state.honest ? ` Scores and Z are of ${measured.numMdps} MDPs, which had no part in choosing the agents.` : "");
-  find("differences-note").textContent = "Mean returns minus those of the best agent, on the same "
+  find("differences-note").textContent = `${measured.meanReturns ? "Adjusted means" : "Mean returns"} minus that of the best agent, on the same `
     + `${measured.numMdps} MDPs. An interval that leaves out 0 is a difference that the MDPs show.`;
   tellChoice();
   find("reference-note").hidden = !references.length;

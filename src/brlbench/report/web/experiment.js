@@ -93,7 +93,7 @@ function viewOf(experiment, { feature, honest, level, hidden }) {
     onlineLabel: `online time: ${title}`,
     lines: scoreLines(experiment, references.map((i) => measured.scores[i])),
     score: scoreFormat(measured.scores),
-    scoreLabel: "mean discounted return" + (honest ? ` (${measured.numMdps} MDPs)` : ""),
+    scoreLabel: `score (${measured.meanReturns ? "adjusted " : ""}mean return)` + (honest ? ` (${measured.numMdps} MDPs)` : ""),
     comparison: new Comparison(experiment, feature, honest, content.limits[level], competes),
   };
 }
@@ -110,7 +110,7 @@ function classesWithin({ experiment, online, references }, { best, winners }, lo
 
 const scoreText = ({ measured, score }, i) => `${score(measured.scores[i])} ± ${score(measured.ci95[i])}`;
 
-// The score before luck was taken out of it.
+// The mean return, with its luck, of an agent whose score is adjusted.
 const meanReturn = ({ measured: { meanReturns, meanReturnsCi95 }, score }, i) =>
   `${score(meanReturns[i])} ± ${score(meanReturnsCi95[i])}`;
 

@@ -112,7 +112,7 @@ def score_table(
     bound: float | None = None,
     most: int | None = None,
 ) -> ScoreTable:
-    """The agents of one experiment, best first, at most `most`; and what none of them can pass."""
+    """The agents of one experiment, best first, at most `most`, and the bound on their scores."""
     title = f"{experiment}, {max(len(each.returns) for each in summaries)} MDPs"
     table = ScoreTable(title, "agent", caption=bound_sentence(bound))
     for summary in sorted(summaries, key=lambda each: -each.score.mean)[:most]:

@@ -104,8 +104,8 @@ def _excess(claim: Claim) -> str:
     score = claim.summary.score
     if bound is not None and score.mean - bound.upper > _ERRORS * score.ci95 / 2:
         return (
-            f"{claim}: its score {score} is more than chance above {bound.upper:.2f}, the bound "
-            "that no agent can pass"
+            f"{claim}: its score {score} is more than chance above {bound.upper:.2f}, which no "
+            "agent that has to learn can pass (one-sided 95% limit)"
         )
     return ""
 

@@ -38,7 +38,7 @@ _SMALL: Any = {"markersize": 2.5, "elinewidth": 0.5, "linestyle": "", "alpha": 0
 _MIDDLE: Any = {"markersize": 6, "linewidth": 1, "capsize": 2}
 _LARGE: Any = {"markersize": 7, "linewidth": 1.2, "capsize": 2.5, "zorder": 4}
 _PALE: Any = {"linewidth": 5, "alpha": 0.25}
-BOUND = "no agent can pass (bound)"  # the name of its line
+BOUND = "no agent that has to learn\ncan pass (one-sided 95% limit)"  # the name of its line
 WIDTH = 6.5  # inches, the width of a page's text
 
 

@@ -84,7 +84,7 @@ def plot_learning(results: Sources) -> Figure:
     """Learning curves: the discounted reward so far, and the regret, with 95% bands.
 
     The regret is how much less an agent has than `optimal` on the same MDPs. It is shown if a
-    result of `optimal` is given. Where a bound is known, it is the line that no agent can pass.
+    result of `optimal` is given. Where a bound is known, it is a line.
 
     Args:
         results: results or their files, all of one experiment, with every decision; and files with

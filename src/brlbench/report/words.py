@@ -124,15 +124,22 @@ def format_bound(bound: float) -> str:
     return f"{math.ceil(bound * 10**decimals) / 10**decimals:.{decimals}f}"
 
 
+PAST = "no agent that has to learn can pass"
+"""The words before the bound on scores."""
+
+LIMIT = "bound: a one-sided 95% limit"
+"""The words after it."""
+
+
 def bound_sentence(bound: float | None) -> str:
-    """The score that no agent can pass, in a few words; empty if it is not known."""
-    return "" if bound is None else f"no agent can pass {format_bound(bound)} (bound)"
+    """The bound on scores in a few words; empty if it is not known."""
+    return "" if bound is None else f"{PAST} {format_bound(bound)} ({LIMIT})"
 
 
 def scale_sentence(experiments: Sequence[ExperimentData]) -> str:
     """The meaning of 0 and 1 among normalised scores."""
     known = [each.upper_bound is not None for each in experiments]
-    bound, reference = "the bound that no agent can pass", f"{REFERENCE}, which knows the MDP"
+    bound, reference = f"the bound that {PAST}", f"{REFERENCE}, which knows the MDP"
     if all(known):
         return f"0 is random, 1 is {bound}"
     if not any(known):

@@ -47,6 +47,8 @@ def _environment() -> Environment:
     environment.filters.update(breakable=breakable, plain=plain)
     environment.globals.update(
         REFERENCE=REFERENCE,
+        PAST=words.PAST,
+        LIMIT=words.LIMIT,
         bound=lambda bound: _minus(words.format_bound(bound)),
         feature=lambda name: words.feature_texts(name).sentence,
         quantities=shown_in(Place.LATEX),

@@ -132,7 +132,7 @@ function drawBest({ best, winners }) {
     { title: "Online", show: (i) => formatSeconds(online[i]) },
   ], best, (i) => (winners.includes(i) ? "winner" : ""));
   const limit = experiment.bound === null ? [] : [element("tr", { class: "out" },
-    element("td", {}, "no agent can pass (bound)"), element("td", { class: "number" }, experiment.boundText),
+    element("td", {}, PAST, small("bound: a one-sided 95% limit")), element("td", { class: "number" }, experiment.boundText),
     element("td", { colspan: 4 }))];
   find("best").tFoot.replaceChildren(...limit);
 }
@@ -182,7 +182,7 @@ function drawLearning({ best, winners }) {
   const reference = referenceCurve();
   if (!reference) return;
   const regrets = lines.map(({ points, ...line }) => ({ ...line, points: regretOf(points, reference) }));
-  const least = { at: reference.at(-1).mean - bound, name: "no agent ends below", className: "limit" };
+  const least = { at: reference.at(-1).mean - bound, name: "no agent that has to learn ends below", className: "limit" };
   regretPlot.draw(learningAreas[1], regrets, bound === null ? [] : [least], score);
 }
 
@@ -209,7 +209,7 @@ function tellAbout() {
   if (state.honest) about.push(`scores of ${measured.numMdps} of them`);
   if (discount != null) about.push(`discount ${discount}`);
   if (horizon != null) about.push(`${horizon} decisions`);
-  if (experiment.bound !== null) about.push(`no agent can pass ${experiment.boundText}`);
+  if (experiment.bound !== null) about.push(`${PAST} ${experiment.boundText} (one-sided 95% limit)`);
   find("about").textContent = about.join(" · ");
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
   find("best-note").textContent = "Z is the paired test of the best agent against each: below "

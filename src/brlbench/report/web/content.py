@@ -75,7 +75,7 @@ def algorithms_content(algorithms: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def bound_content(bound: float | None) -> dict[str, Any]:
-    """The score that no agent can pass, as a number and as text; both None if it is not known."""
+    """The bound on scores, as a number and as text; both None if it is not known."""
     return {"bound": bound, "boundText": None if bound is None else format_bound(bound)}
 
 

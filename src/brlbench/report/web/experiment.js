@@ -131,9 +131,9 @@ function describe(view, i) {
   return [element("strong", {}, view.algorithmOf(i).name), element("dl", {}, ...terms)];
 }
 
-// The lines to compare scores with: what no agent can pass, and the score of the reference.
+// The lines to compare scores with: the bound, and the score of the reference.
 function scoreLines({ bound, boundText }, references) {
-  const limit = { at: bound, text: boundText, name: "no agent can pass", className: "limit" };
+  const limit = { at: bound, text: `${boundText} (95% limit)`, name: PAST, className: "limit" };
   const lines = bound === null ? [] : [limit];
   if (references.length) lines.push({ at: Math.max(...references), name: "optimal" });
   return lines;

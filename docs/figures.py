@@ -121,7 +121,7 @@ def _num_mdps(algorithm: str) -> int:
 
 @cache
 def _problem(name: str, num_mdps: int) -> tuple[bb.Experiment, tuple[float, float]]:
-    """An experiment, the score of the random agent in it, and the bound on scores."""
+    """An experiment, the score of the random agent in it, and the bound on agents that learn."""
     experiment = bb.Experiment(name, name.removeprefix("uniform:"), num_mdps=num_mdps)
     bound = known_bound(experiment.settings())
     assert bound is not None

@@ -240,7 +240,7 @@ def bounds() -> str:
             f"{bound.clairvoyant:.4g}",
         )
         rows.append((f"`{experiment.test.name}`", *numbers, f"{bound.beliefs:,}", str(bound.depth)))
-    numbers = ("discount", "no agent above", "standard error", "knows the MDP")
+    numbers = ("discount", "one-sided 95% limit", "standard error", "knows the MDP")
     return table(("MDPs from", *numbers, "beliefs", "depth"), rows)
 
 

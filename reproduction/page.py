@@ -13,10 +13,12 @@ from brlbench.results.score import Score
 from brlbench.results.summary import Summary
 
 from .conclusions import Ranking, check_claims
+from .differences import Together
 from .exponents import INFLUENCES, exponents
 from .markdown import template
 from .published import PublishedRow, published_rows
 from .verdicts import CLOSE, Compared, compare_rows, constant_policies
+from .waiting import BUSY, HALF, number_waiting, waited, who_waited
 
 FOLDER = Path(__file__).parent
 RESULTS, MORE, ARITHMETIC, TIMES = (
@@ -44,12 +46,22 @@ def make_page() -> str:
     )
     compared = compare_rows(experiments, more, arithmetic)
     without_defect = [each for each in compared if not each.has_defect]
-    filters = (_score, _adjusted, _unadjusted, _z, _seconds, _agent, _number, _gain)
+    played = [summary for each in experiments for summary in each.summaries]
+    timed = [summary for each in times for summary in each.summaries]
+    filters = (_score, _adjusted, _unadjusted, _z, _seconds, _time, _agent, _number, _gain)
     page = template("page.md.j2", **{each.__name__.lstrip("_"): each for each in filters})
     return page.render(
         experiments=experiments,
-        num_agents=len({e.label for each in experiments for e in each.summaries}),
-        num_results=sum(len(each.summaries) for each in experiments),
+        num_agents=len({summary.label for summary in played}),
+        num_results=len(played),
+        busy=BUSY,
+        half=HALF,
+        waiting=number_waiting(played),
+        waiting_half=number_waiting(played, HALF),
+        who_waited=who_waited(played),
+        waiting_timed=number_waiting(timed),
+        num_timed=len(timed),
+        together=Together(without_defect),
         machine=experiments[0].summaries[0].machine,
         tables=_by_experiment(experiments, compared),
         without_defect=without_defect,
@@ -69,12 +81,7 @@ def make_page() -> str:
         claims=check_claims(experiments),
         influences=[(each, exponents([*times, *experiments], each)) for each in INFLUENCES],
         longest_training=format_seconds(
-            max(
-                summary.seconds["offline"]
-                for experiment in experiments
-                for summary in experiment.summaries
-                if summary.algorithm != "opps-ds"
-            )
+            max(summary.seconds["offline"] for summary in played if summary.algorithm != "opps-ds")
         ),
     )
 
@@ -111,7 +118,9 @@ def _sboss(compared: Compared) -> dict[str, Any]:
             f"moves by less than {_NEVER_AGAIN} deviations, and δ is {row.parameters['delta']:g}"
         )
     else:
-        text = "only half of the counts were remembered at a sampling; the score does not show it"
+        text = "only half of the counts were remembered at a sampling"
+        if compared.is_explained:
+            text += "; the score does not show it"
     return {"compared": compared, "text": text}
 
 
@@ -145,6 +154,12 @@ def _minus(text: str) -> str:
 
 def _seconds(value: float) -> str:
     return "any" if math.isinf(value) else f"≤ {format_seconds(value)}"
+
+
+def _time(of: Summary) -> str:
+    """The mean time of a decision, marked if it includes much waiting."""
+    mark = " (busy)" if waited(of) else ""
+    return format_seconds(of.seconds["mean"]) + mark
 
 
 def _agent(of: Summary | PublishedRow | Compared) -> str:

@@ -52,8 +52,18 @@ class Compared:
         return apart(Score(mean + (self.selection or 0.0), ci95), self.row.score)
 
     @property
+    def z_without_luck(self) -> float:
+        """As `z`, with the luck of our MDPs taken out where it can be."""
+        return apart(self.ours.score, self.row.score)
+
+    @property
+    def z_of_choice(self) -> float:
+        """The part of `z_explained` that comes from the choice of the best."""
+        return self.z_explained - apart(self.evidence.score, self.row.score)
+
+    @property
     def evidence(self) -> Summary:
-        """What the row is judged with, unless it is close already; luck is taken out of it."""
+        """What the row is judged with; luck is taken out of it."""
         return self.original or self.more or self.ours
 
     @property
@@ -80,11 +90,6 @@ class Compared:
         return abs(self.z_explained) <= CLOSE
 
     @property
-    def is_reproduced(self) -> bool:
-        """Whether they agree directly, or once known causes of differences are counted."""
-        return self.is_close or self.is_explained
-
-    @property
     def best(self) -> Summary:
         """Our best agent of the algorithm."""
         return max(self.grid, key=lambda summary: summary.score.mean)
@@ -93,23 +98,30 @@ class Compared:
     def verdict(self) -> str:
         """The verdict in a few words."""
         if self.row.algorithm == "soft-max":
-            better = "better: " if self.z > CLOSE else ""
+            better = "better: " if min(self.z, self.z_explained) > CLOSE else ""
             return f"{better}the published agent always takes the first action"
         return self._agreement + ("; published with defects" if self.has_defect else "")
 
     @property
     def _agreement(self) -> str:
-        if self.is_close:
-            return "reproduced"
-        if self.is_reproduced:
-            gain = self.gain
-            matters = gain is not None and abs(gain.mean) > gain.ci95
-            causes = ["the original's arithmetic"] * matters
-            has_more = self.original is not None or self.more is not None
-            causes += ["more MDPs" if has_more else "its luck taken out"]
-            causes += ["the choice of the best"] * (self.selection is not None)
-            return f"reproduced with {listed(causes)}"
-        return "not reproduced"
+        """Evidence counts in both directions: a row that agrees by luck is not reproduced."""
+        if self.is_explained:
+            return "reproduced" if self.is_close else f"reproduced with {self._causes}"
+        because = f": agrees as played, but not with {self._causes}" if self.is_close else ""
+        return f"not reproduced{because}"
+
+    @property
+    def _causes(self) -> str:
+        """Everything in `z_explained` that is not in `z`."""
+        gain = self.gain
+        matters = gain is not None and abs(gain.mean) > gain.ci95
+        causes = ["the original's arithmetic"] * matters
+        if self.original is not None or self.more is not None:
+            causes += ["more MDPs"]
+        elif self.ours.can_be_adjusted:
+            causes += ["its luck taken out"]
+        causes += ["the choice of the best"] * (self.selection is not None)
+        return listed(causes)
 
 
 def compare_rows(

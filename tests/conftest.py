@@ -89,15 +89,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def _add_marks(item: pytest.Item) -> None:
     """A test that uses the fixture `browser` or `slurm` has that mark; both and Dask are slow.
 
-    So are the tests of the demo and of most agents, whose code is compiled first.
+    So are the tests of the demo, of a finished study and of most agents, whose code is compiled
+    first.
     """
     fixtures = getattr(item, "fixturenames", ())
     for name in ("browser", "slurm"):
         if name in fixtures:
             item.add_marker(name)
-    if "demo" in fixtures or any(
-        item.get_closest_marker(name) for name in ("browser", "dask", "slurm")
-    ):
+    compiling = {"demo", "finished_small"} & set(fixtures)
+    if compiling or any(item.get_closest_marker(name) for name in ("browser", "dask", "slurm")):
         item.add_marker("slow")
     if item.nodeid.startswith("tests/agents/") and item.path.stem not in QUICK_MODULES:
         item.add_marker("slow")
@@ -135,15 +135,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Chrome]":
 @pytest.fixture
 def page(browser: "Chrome", tmp_path: Path) -> "Iterator[Page]":
     """A report's page in the browser, which must load nothing and log no error."""
-    from helpers.page_browser import Page
+    from helpers.page_browser import Page, checked
 
-    page = Page(browser, tmp_path)
-    page.resize(1300)
-    page.prefer("light")
-    page.errors()  # forgets those of other tests' pages
-    yield page
-    assert page.errors() == []
-    assert page.run("return performance.getEntriesByType('resource').length") == 0
+    with checked(Page(browser, tmp_path), 1300) as page:
+        yield page
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from benchmarks import compare, load, measure, plain, racing, scaling, startup
+from benchmarks import compare, deadlines, load, measure, plain, racing, scaling, startup
 from benchmarks.__main__ import main
 from benchmarks.agents import agent_case
 from benchmarks.measure import Case, Figure
@@ -171,6 +172,33 @@ def test_quick_and_full_runs_are_not_compared(
     with pytest.raises(SystemExit):
         compare.main([str(old), str(new)])
     assert "measure different things" in capsys.readouterr().err
+
+
+def test_decisions_that_only_waited_did_not_compute_for_too_long() -> None:
+    wall = np.array([[40_000, 60_000, 60_000, 60_000]])
+    processor = np.array([[51_000, 49_000, 51_000, 58_000]])
+    times = deadlines.Times(wall, processor, waited=0.5)
+    assert deadlines.late(times, 50e-6) == (0.75, 0.5, 0.25)
+
+
+def test_decisions_are_timed_by_both_clocks() -> None:
+    experiment, agent = bb.Experiment("GC", num_mdps=5, horizon=200), bb.AGENTS["psrl"]()
+    agent.train(experiment.prior, experiment.task, np.random.default_rng(0))
+    with deadlines.busy_loops(1):
+        times = deadlines.measure(agent, experiment)
+    assert times.wall.shape == times.processor.shape == (5, 200)
+    assert times.wall.min() > 0
+    assert 0 < np.median(times.processor) < 2 * np.median(times.wall) + 1000
+    assert 0 <= times.waited <= 1
+
+
+@pytest.mark.slow
+def test_deadlines_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    deadlines.main(["--mdps", "1", "--loops", "0,1", "--deadlines", "200us"])
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert [row.split(" | ")[:3] for row in rows] == [
+        [f"| {agent}", "200 µs", loops] for agent in ("bamcp", "bfs3") for loops in ("0", "1")
+    ]
 
 
 @pytest.mark.slow

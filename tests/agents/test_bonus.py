@@ -13,7 +13,7 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.streams import generator
-from helpers.optimism import CASES, GAMBLE, STAY, gamble, value_iteration
+from helpers.optimism import CASES, assert_gambles_below, value_iteration
 from helpers.reference import best, walk
 
 
@@ -75,14 +75,7 @@ def test_the_best_action_with_the_bonus_is_taken(
     ],
 )
 def test_a_gamble(name: str, q_gamble: float, q_stay: float) -> None:
-    """Staying for ever pays 20 times its stake at a discount of 0.95."""
-    break_even = (q_gamble - q_stay) / 20
-    for stake, expected in ((break_even - 1e-6, GAMBLE), (break_even + 1e-6, STAY)):
-        agent: Any = make_agent(name, beta=2.0)
-        agent.train(gamble(stake), Task(0.95, 10), generator("train"))
-        agent.start(0, generator("start"))
-        assert agent.arrays.model.q[GAMBLE] == pytest.approx(q_gamble)
-        assert agent.act(0) == expected
+    assert_gambles_below(q_gamble, lambda: make_agent(name, beta=2.0), q_stay)
 
 
 def test_beb_is_a_member() -> None:

@@ -8,7 +8,7 @@ from brlbench.agents.eubrl import Eubrl
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.streams import generator
-from helpers.optimism import CASES, GAMBLE, STAY, gamble, value_iteration
+from helpers.optimism import CASES, assert_gambles_below, value_iteration
 from helpers.reference import best, walk
 
 
@@ -50,13 +50,7 @@ def test_the_largest_uncertainty_grows_and_goes_back_to_the_prior_s() -> None:
 
 def test_a_gamble() -> None:
     """Only the gamble is unknown, with a summed variance of 1/9, and certainly so."""
-    q_gamble = 6 / 3 + 19 / 3
-    for stake, expected in ((q_gamble / 20 - 1e-6, GAMBLE), (q_gamble / 20 + 1e-6, STAY)):
-        agent = Eubrl(eta=6.0)
-        agent.train(gamble(stake), Task(0.95, 10), generator("train"))
-        agent.start(0, generator("start"))
-        assert agent.arrays.model.q[GAMBLE] == pytest.approx(q_gamble)
-        assert agent.act(0) == expected
+    assert_gambles_below(6 / 3 + 19 / 3, lambda: Eubrl(eta=6.0))
 
 
 def test_nothing_is_unknown() -> None:

@@ -14,13 +14,7 @@ from brlbench.errors import InvalidInput
 from brlbench.mdps.sparse import Floats
 from brlbench.results.score import ci95
 from brlbench.streams import generator
-
-
-def pair(number: int = 200, better: float = 0.0, *names: object) -> tuple[Floats, Floats]:
-    """Returns of two agents on the same MDPs, which differ more than the agents do."""
-    rng = generator("test statistics", number, *names)
-    mdps = rng.normal(50, 20, number)
-    return mdps + rng.normal(better, 1, number), mdps + rng.normal(0, 1, number)
+from helpers.pairs import pair
 
 
 def pairs(rng: np.random.Generator, number: int, size: int, difference: float = 0.0) -> Floats:

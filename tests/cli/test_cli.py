@@ -143,6 +143,7 @@ def test_accuracy_instead_of_a_horizon(shell: Shell, tmp_path: Path) -> None:
     assert storage.read_experiment(tmp_path / "gdl.parquet").horizon == 162
 
 
+@pytest.mark.slow  # starts processes
 @pytest.mark.parametrize(("agent", "name"), [("Trying", "own:Trying"), ("Named", "trying")])
 def test_the_steps_with_a_user_s_own_agent(
     shell: Shell, tmp_path: Path, agent: str, name: str

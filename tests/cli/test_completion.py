@@ -30,7 +30,7 @@ def in_bash(shell: Shell, *words: str) -> list[str]:
         ("experiment --prior uniform : GC --test De", ["DeepSea", "Dense"]),
         ("run study.toml --executor s", ["slurm"]),
         ("compare results --format j", ["json"]),
-        ("compare results --feature p", ["p95"]),
+        ("compare results --feature p", ["processor", "p95"]),
         ("report results --format h", ["html"]),
         ("compare nowhere --experiment G", [""]),
         ("distr", ["distribution"]),

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 PROGRAM = """
@@ -61,6 +63,7 @@ def changed_modules() -> dict[str, str]:
     return sources
 
 
+@pytest.mark.slow  # starts processes
 def test_a_new_quantity_is_in_files_exports_and_the_page(tmp_path: Path) -> None:
     for name, source in changed_modules().items():
         (tmp_path / f"{name}.py").write_text(source)

@@ -31,6 +31,8 @@ from helpers.processes import (
     when,
 )
 
+pytestmark = pytest.mark.slow  # starts processes
+
 
 @pytest.fixture
 def child() -> Iterator[Child]:

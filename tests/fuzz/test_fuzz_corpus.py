@@ -9,9 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from helpers import corpus
 
 
+@pytest.mark.slow  # starts processes
 def test_every_file_ends_as_expected_in_little_memory(tmp_path: Path) -> None:
     files = tmp_path / "files"
     shutil.copytree(corpus.CORPUS, files)

@@ -198,8 +198,15 @@ def open_gate(folder: Path) -> None:
 @contextmanager
 def command(*arguments: str | Path, **options: Any) -> Iterator["subprocess.Popen[str]"]:
     """Start brlbench in a process of its own, which is killed if it still runs at the end."""
+    with python("-m", "brlbench", *arguments, **options) as process:
+        yield process
+
+
+@contextmanager
+def python(*arguments: str | Path, **options: Any) -> Iterator["subprocess.Popen[str]"]:
+    """Start Python, which is killed if it still runs at the end."""
     with subprocess.Popen(
-        [sys.executable, "-m", "brlbench", *map(str, arguments)],
+        [sys.executable, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -1,12 +1,16 @@
 """Priors for agents that are optimistic, and plain solutions of what they are defined by."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pytest
 
+from brlbench.agents.base import Task
 from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
+from brlbench.streams import generator
 
 GOOD, BAD = 1, 2  # states of `gamble`
 GAMBLE, STAY = 0, 1  # actions in its first state
@@ -36,6 +40,20 @@ def gamble(stake: float) -> FlatDirichlet:
     rewards[0, STAY] = stake
     rewards[GOOD] = 1
     return FlatDirichlet(counts, rewards)
+
+
+def assert_gambles_below(worth: float, make: Callable[[], Any], q_stay: float = 0.0) -> None:
+    """An agent gives the gamble this Q-value, and takes it up to the stake that is worth as much.
+
+    Staying for ever pays 20 times its stake at a discount of 0.95, and `q_stay` more.
+    """
+    break_even = (worth - q_stay) / 20
+    for stake, expected in ((break_even - 1e-6, GAMBLE), (break_even + 1e-6, STAY)):
+        agent = make()
+        agent.train(gamble(stake), Task(0.95, 10), generator("train"))
+        agent.start(0, generator("start"))
+        assert agent.arrays.model.q[GAMBLE] == pytest.approx(worth)
+        assert agent.act(0) == expected
 
 
 def value_iteration(rewards: Floats, discount: float, operator: Operator) -> Floats:

@@ -2,9 +2,11 @@
 
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from selenium.webdriver import ActionChains, Chrome, ChromeOptions
@@ -162,6 +164,20 @@ class Page:
     def errors(self) -> list[str]:
         """What was written to the console since the last call."""
         return [summary["message"] for summary in self.browser.get_log("browser")]  # type: ignore[no-untyped-call]
+
+
+P = TypeVar("P", bound="Page")
+
+
+@contextmanager
+def checked(page: P, width: int) -> Iterator[P]:
+    """A page in light colours, which must load nothing and log no error."""
+    page.resize(width)
+    page.prefer("light")
+    page.errors()  # forgets those of other tests' pages
+    yield page
+    assert page.errors() == []
+    assert page.run("return performance.getEntriesByType('resource').length") == 0
 
 
 def seconds(text: str) -> float:

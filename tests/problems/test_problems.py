@@ -48,6 +48,7 @@ def returns(prior: FlatDirichlet, policy: str) -> Floats:
     )
 
 
+@pytest.mark.slow  # statistical
 @pytest.mark.parametrize(("name", "policy"), REFERENCE)
 def test_expected_returns(name: str, policy: str) -> None:
     measured = returns(distribution(name), policy)

@@ -223,6 +223,7 @@ def test_an_agent_that_fails_to_save_or_load() -> None:
         evaluate(BadLoading(), build(), workers=2)
 
 
+@pytest.mark.slow  # starts processes
 def test_an_agent_that_ends_its_process() -> None:
     with pytest.raises(AgentError, match=r"^dying: its process ended with exit code 3$"):
         evaluate(Dying(name="dying"), build(), workers=2)
@@ -245,6 +246,7 @@ def main():
 """
 
 
+@pytest.mark.slow  # starts processes
 @pytest.mark.parametrize("guard", ['if __name__ == "__main__":\n    main()', "main()"])
 def test_an_agent_that_a_script_defines(tmp_path: Path, guard: str) -> None:
     (tmp_path / "script.py").write_text(f"{SCRIPT}\n{guard}\n")

@@ -44,6 +44,7 @@ def assert_near(peak: int | None, megabytes: float, tolerance: float = 4) -> Non
     assert abs(peak / MEGABYTE - megabytes) < tolerance
 
 
+@pytest.mark.slow  # starts processes
 @needs_linux
 @pytest.mark.parametrize("kind", thinned(KINDS, ("pieces", "cycle")))
 def test_known_amounts_are_measured_in_any_order(kind: str) -> None:
@@ -99,6 +100,7 @@ def test_what_is_recorded_does_not_count() -> None:
     assert_near(meter.peak_bytes, 0)
 
 
+@pytest.mark.slow  # starts processes
 @needs_linux
 def test_processes_know_it_and_threads_do_not() -> None:
     assert_near(peak_of(Hungry(kept=40, playing=20), workers=2), 60)

@@ -52,6 +52,7 @@ def test_beb_is_iterated_to_its_own_accuracy() -> None:
     assert agent.arrays.models.q.item() == 4 - 4 / 2**16
 
 
+@pytest.mark.slow  # compiles
 def test_bfs3_keeps_the_widest_bound_where_it_has_not_searched() -> None:
     """The first action pays 1 and stays; the second leads to a state where nothing pays."""
     counts = np.zeros((2, 2, 2))
@@ -96,6 +97,7 @@ def test_bonuses_are_those_of_brlbench(problem: str) -> None:
     assert plain.arrays.models.q.ravel() == pytest.approx(exact.arrays.model.q)
 
 
+@pytest.mark.slow  # compiles; statistical
 def test_bfs3_with_ties_decides_like_brlbenchs() -> None:
     """Both choose an action of GC as often as the other."""
     settings = {"simulations": 20, "branching": 5, "depth": 4}

@@ -1,11 +1,15 @@
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from reproduction.page import ARITHMETIC, MORE, RESULTS
 from reproduction.published import PublishedRow, published_rows
 from reproduction.verdicts import Compared, compare_rows
 
 from brlbench.report.data import ExperimentData
+from brlbench.report.loading import load
+from brlbench.results.adjusted import Adjusted
 from brlbench.results.score import Score
 from brlbench.results.summary import Summary
 
@@ -17,8 +21,8 @@ def summary(mean: float, mdps: int = 100, label: str = "beb", **parameters: Any)
     return Summary("beb", parameters, label, returns, {"processor": 1e-6}, {})
 
 
-def compared(**evidence: Summary) -> Compared:
-    ours = summary(2.0)
+def compared(mean: float = 2.0, **evidence: Summary) -> Compared:
+    ours = summary(mean)
     missing: dict[str, Any] = dict.fromkeys(("more", "original", "with_ties"))
     return Compared(row=ROW, ours=ours, grid=[ours], **(missing | evidence))
 
@@ -31,6 +35,27 @@ def test_a_row_is_judged_by_the_best_evidence() -> None:
     assert with_original.verdict == "reproduced with the original's arithmetic and more MDPs"
     assert compared(more=close, original=far).verdict == "not reproduced"
     assert compared(more=close, original=close).verdict == "reproduced with more MDPs"
+
+
+def test_evidence_counts_in_both_directions() -> None:
+    far, close = summary(2.2), summary(2.95)
+    assert compared(2.95).verdict == "reproduced"
+    assert compared(2.95, more=close).verdict == "reproduced"
+    by_luck = "not reproduced: agrees as played, but not with"
+    assert compared(2.95, more=far).verdict == f"{by_luck} more MDPs"
+    with_original = compared(2.95, more=close, original=far)
+    assert with_original.verdict == f"{by_luck} the original's arithmetic and more MDPs"
+    adjusted = replace(close, adjusted=Adjusted(far.returns, far.score.ci95))
+    lucky = replace(compared(), ours=adjusted)
+    assert lucky.verdict == f"{by_luck} its luck taken out"
+    assert not any(each.is_explained for each in (compared(2.95, more=far), with_original, lucky))
+
+
+def test_beb_on_gdl_agrees_by_luck() -> None:
+    data = (load(path).experiments for path in (RESULTS, MORE, ARITHMETIC))
+    [beb] = [c for c in compare_rows(*data) if (c.row.algorithm, c.row.prior) == ("beb", "GDL")]
+    assert beb.is_close
+    assert beb.verdict.startswith("not reproduced")
 
 
 def test_the_gain_is_measured_on_the_mdps_in_common() -> None:

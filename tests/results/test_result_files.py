@@ -47,7 +47,7 @@ def without_paths(result: Result) -> Result:
 def test_results_come_back_bit_for_bit(
     tmp_path: Path, changes: dict[str, Any], keep_paths: bool
 ) -> None:
-    result = evaluate(make_agent("vdbe"), experiment(**changes))
+    result = evaluate(make_agent("epsilon-greedy"), experiment(**changes))
     path = tmp_path / "result.parquet"
     storage.write_result(path, result, keep_paths)
     if not keep_paths:

@@ -12,6 +12,7 @@ from brlbench.executors.local import Local
 from brlbench.study.start import make_executor, prepare
 from brlbench.study.status import read_status
 from helpers.made_studies import (
+    GATED,
     TINY,
     assert_complete,
     open_gate,
@@ -23,29 +24,13 @@ from helpers.shell import Shell, assert_error
 from helpers.slurm_cluster import SETTINGS, jobs
 from helpers.slurm_cluster import run as command_of_slurm
 
-STUDY = """
-[defaults]
-num_mdps = 4
-horizon = 5
-
-[[experiments]]
-test = "GC"
-
-[[agents]]
-algorithm = "study_agents:Gated"
-parameters.gate = "GATE"
-
-[[agents]]
+RANDOM = '[[agents]]\nalgorithm = "random"\n'
+TROUBLED = """[[agents]]
 algorithm = "study_agents:Troubled"
 parameters.trouble = ["none", "raise"]
 
-[[agents]]
-algorithm = "random"
-
-[execution]
-part = "1us"
-workers = 2
 """
+STUDY = GATED.replace("num_mdps = 8", "num_mdps = 4").replace(RANDOM, TROUBLED + RANDOM)
 STUDY += SETTINGS
 END = "3 of 4 jobs done, 1 failed"
 

@@ -3,11 +3,7 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,7 +21,7 @@ from brlbench.study import one_job
 from brlbench.study.folder import Folder, part_of
 from brlbench.study.one_job import OneJob
 from helpers.inline import Inline
-from helpers.made_studies import open_gate, wait_at_gate, write_study
+from helpers.made_studies import open_gate, python, wait_at_gate, write_study
 from helpers.processes import wait_for
 from helpers.shell import Shell, assert_error
 
@@ -62,21 +58,6 @@ def gated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@contextmanager
-def playing(folder: Path, *options: str) -> Iterator["subprocess.Popen[str]"]:
-    with subprocess.Popen(
-        [sys.executable, "-c", PLAY, *options],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
 def parts_in(folder: Path) -> list[Path]:
     return list((folder / "result.parquet.unfinished").glob("parts/*/*.parquet"))
 
@@ -105,7 +86,7 @@ class Watched(Inline):
 def test_a_play_that_is_killed_is_resumed(
     gated: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with playing(gated, "--workers", "1") as process:
+    with python("-c", PLAY, "--workers", "1", cwd=gated) as process:
         wait_at_gate(gated)
         wait_for(lambda: len(parts_in(gated)) == 1)
         with pytest.raises(StoreError, match=f"unfinished is in use by process {process.pid} "):
@@ -123,7 +104,7 @@ def test_a_play_that_is_killed_is_resumed(
 
 
 def test_a_play_that_is_interrupted_is_resumed(gated: Path) -> None:
-    with playing(gated, "--workers", "1") as process:
+    with python("-c", PLAY, "--workers", "1", cwd=gated) as process:
         wait_at_gate(gated)
         process.send_signal(signal.SIGINT)
         open_gate(gated)

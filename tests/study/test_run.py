@@ -85,6 +85,7 @@ def test_results_of_another_version_of_an_agent_are_not_used(small: Path, shell:
     assert len(list((small / "out/results").rglob("*.outdated"))) == 4
 
 
+@pytest.mark.slow  # compiles
 @pytest.mark.usefixtures("in_process")
 def test_overruns_of_a_deadline_are_told(tmp_path: Path, shell: Shell) -> None:
     """Nobody decides within a nanosecond."""
@@ -113,6 +114,7 @@ algorithm = "study_agents:Plain"
     assert "within 1 ns: 100.0% of its decisions missed the deadline" in done.err
 
 
+@pytest.mark.slow  # starts processes
 @pytest.mark.parametrize("workers", sizes(2, 1))
 def test_parts_make_the_same_results(workers: int, tmp_path: Path, shell: Shell) -> None:
     """Also with states and actions, and whatever the number of workers."""
@@ -204,6 +206,7 @@ def test_failures_are_results(
     assert "2 of 3 jobs done, 1 failed" in done.out
 
 
+@pytest.mark.slow  # starts processes
 def test_a_run_in_the_background(tmp_path: Path) -> None:
     code, output = run("run", write_study(tmp_path, TINY), "-r", tmp_path / "out", "--detach")
     assert code == 0
@@ -237,6 +240,7 @@ def test_folder_errors_are_sentences(tmp_path: Path, shell: Shell) -> None:
 TWELVE = TINY.replace("num_mdps = 2", "num_mdps = 12")
 
 
+@pytest.mark.slow  # starts processes
 def test_the_score_so_far_is_that_of_the_mdps_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

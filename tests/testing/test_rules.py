@@ -78,7 +78,10 @@ def test_chance_and_memory_are_told_apart_by_new_processes() -> None:
         (agents.Unseeded, True, "repeats", "two agents with one seed play", "only from the"),
         (agents.TrainsOnAndOn, False, "repeats", "a second time in one process", "let train"),
         (agents.Remembers, False, "independent", "alone than after others", "in the object"),
-        (agents.KnowsItsProcess, False, "workers", "two workers play differently", "hash()"),
+        pytest.param(
+            *(agents.KnowsItsProcess, False, "workers", "two workers play differently", "hash()"),
+            marks=pytest.mark.slow,  # starts processes
+        ),
     ],
 )
 def test_memory_chance_and_processes_are_told_apart(

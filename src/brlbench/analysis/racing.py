@@ -113,15 +113,9 @@ class Race:
         ]
         return drops
 
-    @cached_property
-    def _includes(self) -> list[list[bool]]:
-        """Whether the class of each agent has each agent."""
-        within = np.all(self.classes <= self.classes[:, None], axis=2)
-        return [list(map(bool, row)) for row in within]
-
     def _class_of(self, agent: int, agents: list[int]) -> list[int]:
         """The given agents that are within the bounds of an agent's class."""
-        return [i for i in agents if self._includes[agent][i]]
+        return [i for i in agents if (self.classes[i] <= self.classes[agent]).all()]
 
     def _rival(self, agent: int, at: int, scores: Sequence[Floats], agents: list[int]) -> int:
         """The agent of its class that has been most clearly better, or -1 if it is alone."""

@@ -44,7 +44,7 @@ def options(
 
 _PANELS: dict[str, tuple[Callable[..., None], ...]] = {  # in the order of `brlbench --help`
     "First steps": (studies.demo, listings.problems, listings.agents),
-    "Studies": (studies.run, studies.status),
+    "Studies": (studies.run, studies.status, studies.retime),
     "Reports": (reports.compare, reports.report, reports.compact, reports.leaderboard),
     "Your own agent": (checking.check,),
     "Step by step": (

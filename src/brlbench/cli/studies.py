@@ -1,4 +1,4 @@
-"""Commands for studies: demo, run, status."""
+"""Commands for studies: demo, run, status, retime."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,8 @@ import typer
 from typer import Argument, Option
 
 from .completion import executor_names
-from .options import Seed, Workers
+from .options import Results, Seed, Workers
+from .output import say
 
 
 def demo(
@@ -101,3 +102,29 @@ def status(
     from .running import print_status
 
     print_status(read_status(results))
+
+
+def retime(
+    results: Results,
+    agent: Annotated[
+        list[str] | None,
+        Option(help="A class of yours, module:Class, whose agents may be run; repeatable."),
+    ] = None,
+) -> None:
+    """Measure the times of results anew: together, on this machine, with this version.
+
+    Agents are trained again and play a few of their MDPs, in turn over all. Where the returns are
+    those that are stored, the files get the new times; all else in them stays as it is. Nothing
+    else should run meanwhile.
+
+    Examples: [bold]brlbench retime results[/bold], [bold]brlbench retime small.parquet[/bold]
+    """
+    from ..progress import Bar
+    from ..study.retime import retime as measure
+
+    with Bar("timing", None, "steps", delay=0) as bar:
+        files = measure(results, agent or (), lambda name, *of: bar.show(of[0], None, of[1], name))
+    for path, number, omissions in files:
+        say(f"{path}: new times of {number - len(omissions)} of {number} results")
+        for name, reason in omissions.items():
+            say(f"  {name}: {reason}")

@@ -143,23 +143,19 @@ class FlatDirichlet:
         seen = SparseTable.from_entries(*shape, states, actions, following, times, "transitions")
         possible = self.counts.union(seen)
         counts = possible.replace(self.counts.at(possible) + seen.at(possible))
-        return FlatDirichlet(
-            counts, self.rewards, self.start, name=self.name, description=self.description
-        )
+        return self.with_counts(counts, self.name, self.description)
 
     def uniform(self) -> "FlatDirichlet":
         """A prior with one count for every transition, and the same rewards and start."""
         check_dense(self.num_states, self.num_actions)
-        name = f"uniform:{self.name}"
-        return FlatDirichlet(np.ones(self.counts.shape), self.rewards, self.start, name=name)
+        return self.with_counts(np.ones(self.counts.shape), f"uniform:{self.name}")
 
     def around(self, total: float) -> "FlatDirichlet":
         """A distribution around the mean MDP: the counts of each pair sum to `total`."""
         check(total, "around: the sum of each pair's counts", POSITIVE)
         mean = self.mean().transitions
         counts = SparseTable.from_places(*mean.shape[:2], mean.place, total * mean.values)
-        name = f"around:{total:g}:{self.name}"
-        return FlatDirichlet(counts, self.rewards, self.start, name=name)
+        return self.with_counts(counts, f"around:{total:g}:{self.name}")
 
     def mixed(self, share: float) -> "FlatDirichlet":
         """A prior between this one (share 0) and the uniform one (share 1).
@@ -170,16 +166,20 @@ class FlatDirichlet:
         counts = self.counts
         if share > 0:
             counts = SparseTable.from_dense((1 - share) * counts.to_dense() + share, "counts")
-        name = f"mixed:{share:g}:{self.name}"
-        return FlatDirichlet(counts, self.rewards, self.start, name=name)
+        return self.with_counts(counts, f"mixed:{share:g}:{self.name}")
 
     def scaled(self, factor: float) -> "FlatDirichlet":
         """A prior with the same mean and all counts times a factor: more certain, or less."""
         check(factor, "scaled: the factor of all counts", POSITIVE)
         with np.errstate(over="ignore", under="ignore"):  # the counts are checked
             counts = self.counts.replace(factor * self.counts.values)
-        name = f"scaled:{factor:g}:{self.name}"
-        return FlatDirichlet(counts, self.rewards, self.start, name=name)
+        return self.with_counts(counts, f"scaled:{factor:g}:{self.name}")
+
+    def with_counts(
+        self, counts: ArrayLike | SparseTable, name: str, description: str = ""
+    ) -> "FlatDirichlet":
+        """A distribution with other counts, and the same rewards and start."""
+        return FlatDirichlet(counts, self.rewards, self.start, name=name, description=description)
 
     def as_prior(self) -> "FlatDirichlet":
         """The prior that agents are told: here, the distribution itself."""

@@ -27,5 +27,4 @@ def shuffled(problem: FlatDirichlet, seen: float) -> FlatDirichlet:
             rows = probability[entries].reshape(prior.num_actions, -1)
             probability[entries] = rows[order].ravel()
     counts = table.replace(table.values + seen * probability)
-    name = f"shuffled:{seen:g}:{problem.name}"
-    return FlatDirichlet(counts, prior.rewards, prior.start, name=name)
+    return prior.with_counts(counts, f"shuffled:{seen:g}:{problem.name}")

@@ -50,9 +50,7 @@ class SingleMDP(FlatDirichlet):
 
     def as_prior(self) -> FlatDirichlet:
         """The prior that agents are told: the counts, not the probabilities."""
-        return FlatDirichlet(
-            self.counts, self.rewards, self.start, name=self.name, description=self.description
-        )
+        return self.with_counts(self.counts, self.name, self.description)
 
 
 def unlabelled(

@@ -131,6 +131,10 @@ class Result(Header):
     def by_mdp(self, name: str) -> NDArray[Any]:
         """A column as an array [N, K, ...]; an InvalidInput if the table lacks it."""
         if name not in self.columns:
+            if "timed" in self.machine:
+                raise InvalidInput(
+                    f"this result has no {name}: its times were measured anew, by brlbench retime"
+                )
             if "cpu_nanoseconds" not in self.columns:
                 raise InvalidInput(
                     f"this result has no {name}: it was imported from the original library, "

@@ -18,6 +18,7 @@ from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from helpers.bamcp_searches import COLUMNS, plainly_searched, searched
+from helpers.extremes import assert_plays
 from helpers.laws import assert_same_frequencies, assert_same_law
 from helpers.made_planners import show, started
 from helpers.planner_cases import OBSERVED, PRIORS, UNIFORM
@@ -203,12 +204,8 @@ def test_actions_of_negative_value_can_be_the_best() -> None:
 def test_extremes(
     states: int, actions: int, simulations: int, depth: int, reuse_tree: bool
 ) -> None:
-    shape = (states, actions, states)
-    prior = FlatDirichlet(np.ones(shape), np.random.default_rng(0).normal(size=shape))
     agent = Bamcp(simulations=simulations, depth=depth, reuse_tree=reuse_tree)
-    result = evaluate(agent, Experiment(prior, prior, num_mdps=3, horizon=30))
-    assert result.actions is not None
-    assert set(np.unique(result.actions)) <= set(range(actions))
+    assert_plays(agent, states, actions)
 
 
 @pytest.mark.parametrize(

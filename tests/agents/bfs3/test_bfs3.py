@@ -17,6 +17,7 @@ from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
+from helpers.extremes import assert_plays
 from helpers.laws import assert_same_frequencies, assert_same_law
 from helpers.made_bfs3 import LONG, trained
 from helpers.made_planners import show
@@ -196,12 +197,8 @@ def test_one_step_of_search() -> None:
     [(1, 1, 1, 1, 1), (1, 3, 9, 4, 3), (3, 1, 9, 2, 3), (2, 2, 1, 1, 9), (2, 2, 500, 70, 1)],
 )
 def test_extremes(states: int, actions: int, simulations: int, branching: int, depth: int) -> None:
-    shape = (states, actions, states)
-    prior = FlatDirichlet(np.ones(shape), np.random.default_rng(0).normal(size=shape))
     agent = Bfs3(simulations=simulations, branching=branching, depth=depth)
-    result = evaluate(agent, Experiment(prior, prior, num_mdps=3, horizon=30))
-    assert result.actions is not None
-    assert set(np.unique(result.actions)) <= set(range(actions))
+    assert_plays(agent, states, actions)
 
 
 @pytest.mark.parametrize("parameter", ["simulations", "branching", "depth"])

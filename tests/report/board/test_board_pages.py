@@ -10,6 +10,7 @@ from selenium.webdriver.common.keys import Keys
 from brlbench.problems.frozen import HASHES
 from brlbench.report.loading import load
 from helpers.made_boards import Site, board_data, content_of, contest, written
+from helpers.page_browser import checked
 from helpers.processes import wait_for
 from helpers.shared import made_once
 
@@ -35,13 +36,8 @@ def made_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def site(browser: Chrome, made_site: Path) -> Iterator[Site]:
     """The leaderboard in the browser, which must load nothing and log no error."""
-    site = Site(browser, made_site)
-    site.resize(1400)
-    site.prefer("light")
-    site.errors()  # forgets those of other tests' pages
-    yield site
-    assert site.errors() == []
-    assert site.run("return performance.getEntriesByType('resource').length") == 0
+    with checked(Site(browser, made_site), 1400) as site:
+        yield site
 
 
 def test_the_overview_shows_what_python_found(site: Site) -> None:

@@ -14,8 +14,9 @@ early if every box has been split down to the greatest depth.
 
 Deviation from the paper, as in the benchmark's original library: the middle third has the centre of
 its parent and takes over its evaluations, and likewise the middle one of any odd number of parts.
-Deviations from that library: it rounds k and the depth down, and splits a box along a random
-dimension.
+Deviations from that library: it rounds k and the depth down, splits a box along a random dimension,
+and loses the best leaf of a depth whenever a leaf split higher up in the pass has a larger bound:
+it pops that leaf and does not push it back.
 """
 
 import heapq

@@ -81,12 +81,12 @@ def solve_all(
         start_value[i] = 0.0
         chance = probabilities[i]
         for x in range(states):
-            value[x] = 0.0
-        _improve(problem, chance, value, policy, True)
-        while True:
+            value[x], policy[x] = 0.0, 0
+        better = True
+        _improve(problem, chance, value, policy)
+        while better:
             _evaluate(problem, chance, policy, matrix, value)
-            if not _improve(problem, chance, value, policy, False):
-                break
+            better = _improve(problem, chance, value, policy)
         for x in range(states):
             start_value[i] += start[x] * value[x]
         if problem.regret.shape[1] > 0:
@@ -107,24 +107,21 @@ def _q_value(problem: Problem, chance: Floats, value: Floats, pair: int) -> floa
 
 
 @cold
-def _improve(
-    problem: Problem, chance: Floats, value: Floats, policy: Integers, is_first: bool
-) -> bool:
+def _improve(problem: Problem, chance: Floats, value: Floats, policy: Integers) -> bool:
     """Switch to better actions; return whether there are any."""
     actions, changed, scale = problem.num_actions, False, 0.0
     for x in range(len(policy)):
         scale = max(scale, abs(value[x]))
     for x in range(len(policy)):
-        best = 0 if is_first else policy[x]
-        highest = _q_value(problem, chance, value, x * actions + best)
-        highest += 0.0 if is_first else 1e-12 * scale  # or rounding could cycle
+        best = policy[x]
+        # Or rounding could cycle.
+        highest = _q_value(problem, chance, value, x * actions + best) + 1e-12 * scale
         for u in range(actions):
             q = _q_value(problem, chance, value, x * actions + u)
             if q > highest:
                 highest, best = q, u
-        if is_first or best != policy[x]:
-            policy[x] = best
-            changed = True
+        changed |= best != policy[x]
+        policy[x] = best
     return changed
 
 

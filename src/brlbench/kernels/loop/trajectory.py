@@ -12,7 +12,7 @@ import numpy as np
 from numba.extending import overload
 
 from ..arrays import copy_vector
-from ..jit import HELPER, kernel
+from ..jit import HELPER, Function, kernel
 from ..types import Floats, Integers, Words
 from . import environment
 from .clock import cpu_time, wall_time
@@ -54,11 +54,23 @@ def _hook(agent: Any, name: str) -> Any:
     return getattr(_HOOKS.get(getattr(agent, "instance_class", type(agent))), name, None)
 
 
+def _compiled_as_hook(function: Function) -> Function:
+    """Compile calls of a function as calls of the agent's hook of the same name."""
+
+    def hook(agent: Any, *arguments: Any) -> Any:
+        return _hook(agent, function.__name__)
+
+    overload(function, strict=False, jit_options=_INLINED)(hook)
+    return function
+
+
+@_compiled_as_hook
 def reset(agent: Any, x: int) -> None:
     """Back to the prior: a new, unknown MDP begins in x."""
     _hook(agent, "reset")(agent, x)
 
 
+@_compiled_as_hook
 def reset_known(agent: Any, env: Environment, x: int) -> None:
     """Back to the prior: a new MDP begins in x. Agents that ask for it are shown the MDP."""
     _hook(agent, "reset_known")(agent, env, x)
@@ -68,34 +80,16 @@ def _reset_unknown(agent: Any, env: Environment, x: int) -> None:
     reset(agent, x)
 
 
+@_compiled_as_hook
 def act(agent: Any, x: int) -> int:
     """Choose an action in x."""
     return int(_hook(agent, "act")(agent, x))
 
 
+@_compiled_as_hook
 def observe(agent: Any, x: int, u: int, y: int, r: float) -> None:
     """Learn from a transition."""
     _hook(agent, "observe")(agent, x, u, y, r)
-
-
-@overload(reset, strict=False, jit_options=_INLINED)
-def _compiled_reset(agent: Any, x: Any) -> Any:
-    return _hook(agent, "reset")
-
-
-@overload(reset_known, strict=False, jit_options=_INLINED)
-def _compiled_reset_known(agent: Any, env: Any, x: Any) -> Any:
-    return _hook(agent, "reset_known")
-
-
-@overload(act, strict=False, jit_options=_INLINED)
-def _compiled_act(agent: Any, x: Any) -> Any:
-    return _hook(agent, "act")
-
-
-@overload(observe, strict=False, jit_options=_INLINED)
-def _compiled_observe(agent: Any, x: Any, u: Any, y: Any, r: Any) -> Any:
-    return _hook(agent, "observe")
 
 
 class Record(NamedTuple):
@@ -123,8 +117,10 @@ class Record(NamedTuple):
         )
 
 
-# Phases of a decision that `play` can play.
-ALL, RESET, ACT, OBSERVE = 0, 1, 2, 3
+# Phases that `play` can play, as bits. LLVM optimises the loop better for bits than for a number
+# that is ALL or one phase: it does not see that all conditions hold at once, and copies nothing.
+RESET, ACT, STEP, OBSERVE = 1, 2, 4, 8
+ALL = RESET | ACT | STEP | OBSERVE
 
 
 @kernel
@@ -135,7 +131,7 @@ def play(
     mdps: Integers,  # [n]; which of the M to play
     seeds: Words,  # [n, 4]; for the agent
     noise: Words,  # [n]; keys of the environment's noise
-    phase: int,  # ALL, RESET, ACT or OBSERVE
+    phases: int,  # ALL or one
     record: Record,
 ) -> None:
     """Play trajectories. The environment's own step is not timed.
@@ -144,21 +140,20 @@ def play(
     state, action, next state and reward are read from the record. One loop for both is compiled
     once.
     """
-    whole = phase == ALL
     for i in range(len(mdps)):
-        if whole:
+        if phases & STEP:
             copy_vector(env.probability, probabilities[mdps[i]])
             copy_vector(agent.rng, seeds[i])
             record.states[i, 0] = environment.first_state(env, noise[i])
         x = record.states[i, 0]
         processor = cpu_time()
         before = wall_time()
-        if whole or phase == RESET:
+        if phases & RESET:
             reset_known(agent, env, x)
         for t in range(record.actions.shape[1]):
-            u = act(agent, x) if whole or phase == ACT else record.actions[i, t]
+            u = act(agent, x) if phases & ACT else record.actions[i, t]
             chosen = wall_time()
-            if whole:
+            if phases & STEP:
                 y, r = environment.step(env, noise[i], x, u)
             else:
                 y, r = record.states[i, t + 1], record.rewards[i, t]
@@ -166,7 +161,7 @@ def play(
             record.rewards[i, t] = r
             record.states[i, t + 1] = y
             stepped = wall_time()
-            if whole or phase == OBSERVE:
+            if phases & OBSERVE:
                 observe(agent, x, u, y, r)
             after = wall_time()
             record.nanoseconds[i, t] = (chosen - before) + (after - stepped)

@@ -50,18 +50,7 @@ class Model(NamedTuple):
 @inlined
 def with_counts(model: Model, counts: Counts) -> Model:
     """The same model with other counts."""
-    return Model(
-        counts=counts,
-        discount=model.discount,
-        bonus=model.bonus,
-        policy=model.policy,
-        pending=model.pending,
-        inverse=model.inverse,
-        row=model.row,
-        value=model.value,
-        q=model.q,
-        norms=model.norms,
-    )
+    return Model(counts, *model[1:])  # `counts` is the first field
 
 
 @inlined

@@ -1,6 +1,6 @@
 """Results for people: in one line, and as a table in notebooks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +12,27 @@ from .times import ONLINE
 if TYPE_CHECKING:
     from .result import Result
 
+OVERLOADED = 0.1
+"""Share of the time spent waiting for a core above which a machine is overloaded."""
+
 
 def result_line(result: "Result") -> str:
     """A result in one line; parts have no time per decision yet."""
     time = f", {format_seconds(_online(result))} per decision" if result.online_seconds else ""
+    load = f", machine overloaded: {_waiting(result)}" if is_overloaded(result.machine) else ""
     return (
         f"Result({result.label} on {result.settings['name']}: {named(*_scores(result))}, "
-        f"{len(result.returns)} MDPs{time})"
+        f"{len(result.returns)} MDPs{time}{load})"
     )
+
+
+def is_overloaded(machine: Mapping[str, Any]) -> bool:
+    """Whether a machine was so busy that wall times are too long."""
+    return bool(machine.get("waiting_share", 0.0) > OVERLOADED)
+
+
+def _waiting(result: "Result") -> str:
+    return f"{100 * result.machine['waiting_share']:.0f}% waiting"
 
 
 def _scores(result: "Result") -> tuple[Score, Score | None]:
@@ -46,6 +59,8 @@ def result_html(result: "Result") -> str:
         ("offline time", format_seconds(result.offline_seconds)),
         ("online time", f"{format_seconds(_online(result))} per decision"),
     ]
+    if is_overloaded(result.machine):
+        rows.append(("machine", f"overloaded: {_waiting(result)}"))
     numbers = result.summarised()
     for quantity in shown_in(Place.NOTEBOOK):
         if (number := numbers[quantity.name]) is not None:

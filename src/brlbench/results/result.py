@@ -4,7 +4,7 @@ The table has one row per trajectory and the columns of `schema`. A part of a re
 rows, and the same header. `join` makes a result of parts.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -328,7 +328,7 @@ def join(parts: Sequence[Result], stopped: Stopped | None = None) -> Result:
         start,
         columns=columns,
         measured={name: number for name, number in measured.items() if number is not None},
-        machine=_join_machines(part.machine for part in parts),
+        machine=_join_machines(parts),
         stopped=stopped,
     )
 
@@ -357,10 +357,13 @@ def _online_times(
     }
 
 
-def _join_machines(machines: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The machine that parts were played on, with the largest waiting share; lists several."""
-    descriptions = list(machines)
-    waited = [machine["waiting_share"] for machine in descriptions if "waiting_share" in machine]
+def _join_machines(parts: Sequence[Result]) -> dict[str, Any]:
+    """The machine that parts were played on, with their mean waiting share; lists several."""
+    descriptions = [part.machine for part in parts]
     kinds = {machine.get("processor"): machine for machine in descriptions}
-    one = descriptions[0] | ({"waiting_share": max(waited)} if waited else {})
+    one = descriptions[0]
+    if all("waiting_share" in machine for machine in descriptions):
+        shares = [machine["waiting_share"] for machine in descriptions]
+        seconds = [max(1e-9, part.measured.get("playing_seconds", 0.0)) for part in parts]
+        one = one | {"waiting_share": round(float(np.average(shares, weights=seconds)), 4)}
     return {**one, "machines": list(kinds.values())} if len(kinds) > 1 else one

@@ -40,7 +40,9 @@ class ScoreTable:
     rows: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)  # marks, name, cells
     references: int = 0  # how many of the rows, at the end, are no competitors
 
-    def add(self, scored: Summary | Row, winner: bool = False, note: str = "", **more: str) -> None:
+    def add(
+        self, scored: Summary | Row, marks: tuple[bool, ...] = (), note: str = "", **more: str
+    ) -> None:
         """Add an agent with its scores, times and quantities, and more cells by column."""
         summary = scored.summary if isinstance(scored, Row) else scored
         score, mean_return = (
@@ -54,7 +56,7 @@ class ScoreTable:
         }
         for each in shown_in(Place.TERMINAL):
             cells[each.title] = format_number(each, summary.quantities.get(each.name))
-        self.rows.append((mark(summary, winner), summary.marked_label + note, cells))
+        self.rows.append((mark(summary, *marks), summary.marked_label + note, cells))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the table as wide as its content, at most as wide as the terminal."""
@@ -174,7 +176,8 @@ def _answer_table(
     for row, cells in rows:
         if row.normalised is not None:
             cells["norm."] = f"{row.normalised:.2f}"
-        table.add(row, row.summary.label in winners, **cells)
+        marks = row.summary.label in winners, answer.question.straddles(row.summary)
+        table.add(row, marks, **cells)
     for summary in answer.experiment.summaries:
         if summary.algorithm == REFERENCE:
             table.add(summary, note=" (reference)")

@@ -15,7 +15,7 @@ from .. import streams
 from ..analysis.bounds import LEVEL, Comparison
 from ..analysis.scores import Interval, bootstrap_interval, few_mdps_warning
 from ..analysis.significance import effect_size, holm, paired_z_test, permutation_test, z_against
-from ..arguments import parse_seconds
+from ..arguments import format_seconds, parse_seconds
 from ..errors import InvalidInput, did_you_mean
 from ..mdps.sparse import Floats
 from ..results.score import Score
@@ -54,6 +54,11 @@ class Question:
         """A question from bounds like "1m", "5ms" or seconds; None means no bound."""
         bounds = (_parse_bound(offline, "offline"), _parse_bound(online, "online"))
         return cls(*bounds, feature, level, honest)
+
+    def straddles(self, summary: Summary) -> bool:
+        """Whether the interval of an agent's time contains the online bound."""
+        interval = summary.processor_interval if self.feature == ONLINE else None
+        return interval is not None and interval[0] <= self.online <= interval[1]
 
 
 def _parse_bound(bound: Bound, name: str) -> float:
@@ -168,6 +173,15 @@ class Answer:
         return make_pair(self, first, second)
 
     @property
+    def straddling(self) -> list[Summary]:
+        """The agents that may be on the wrong side of the online bound."""
+        return [
+            each
+            for each in self.comparison.summaries
+            if each.seconds["offline"] <= self.question.offline and self.question.straddles(each)
+        ]
+
+    @property
     def num_tested(self) -> int:
         """The number of MDPs that tests use."""
         return int(self.comparison.testing.shape[1])
@@ -228,7 +242,21 @@ def answer_all(
 def notes_on(data: ReportData, answers: Sequence[Answer]) -> list[Note]:
     """Notes on the results that are shown and on the answers from them."""
     warnings = [Note(each.warning) for each in answers if each.warning]
+    warnings += [_straddling_note(each) for each in answers if each.straddling]
     return data.notes_on([each.experiment for each in answers], warnings)
+
+
+def _straddling_note(answer: Answer) -> Note:
+    """A note on the agents of an answer that straddle the online bound."""
+    bound, agents = answer.question.online, answer.straddling
+    sides = ("within" if each.seconds[ONLINE] <= bound else "beyond" for each in agents)
+    return Note(
+        f"the online bound of {format_seconds(bound)} lies in the 95% intervals of the processor "
+        f"times of {len(agents)} of {len(answer.comparison.summaries)} agents on "
+        f"{answer.experiment.name}, which may be on its other side",
+        [f"{each.label} ({side})" for each, side in zip(agents, sides, strict=True)],
+        answer.experiment.name,
+    )
 
 
 def _tests(

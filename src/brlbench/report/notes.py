@@ -99,7 +99,7 @@ def _machine_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
 
 
 _TIMES_OFF: dict[str, Callable[[Summary], bool]] = {
-    "the machine was overloaded during {} results, so their times are too long (use fewer "
+    "the machine was overloaded during {} results, so their wall times are too long (use fewer "
     "workers)": lambda summary: is_overloaded(summary.machine),
     "{} results were imported from the original library: their online times are wall time of a "
     "whole run, environment included, divided by its decisions, and too short if it ran in several "

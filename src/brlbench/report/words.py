@@ -13,7 +13,7 @@ from .answers import Answer, Question
 from .data import REFERENCE, ExperimentData
 from .pairs import Pair
 
-WINNER, OWN = "★", "◆"
+WINNER, OWN, STRADDLES = "★", "◆", "≈"
 
 
 class FeatureTexts(NamedTuple):
@@ -59,9 +59,10 @@ def feature_texts(name: str) -> FeatureTexts:
     return _FEATURES.get(name) or FeatureTexts(name, f"online ({name})", f"time feature {name}")
 
 
-def mark(summary: Summary, winner: bool = False) -> str:
-    """The marks of an agent: of a winner, and of one that a user wrote."""
-    return (WINNER if winner else "") + (OWN if summary.is_own else "")
+def mark(summary: Summary, winner: bool = False, straddles: bool = False) -> str:
+    """The marks of an agent: a winner, of a user, on both sides of the online bound."""
+    marks = {WINNER: winner, OWN: summary.is_own, STRADDLES: straddles}
+    return "".join(sign for sign, is_shown in marks.items() if is_shown)
 
 
 def format_p(p_value: float) -> str:
@@ -174,7 +175,7 @@ def answer_html(answer: Answer) -> str:
     head = ("", "agent", score_label(answer.experiment), "offline", "online", "behind", "p")
     rows = [
         (
-            mark(row.summary, row.winner),
+            mark(row.summary, row.winner, answer.question.straddles(row.summary)),
             row.summary.label,
             f"{row.score}" + (f" ({row.unadjusted})" if row.unadjusted else ""),
             format_seconds(row.summary.seconds["offline"]),

@@ -80,6 +80,12 @@ class Summary:
         return self.quantities.get("peak_bytes")
 
     @property
+    def processor_interval(self) -> tuple[float, float] | None:
+        """The 95% interval of the processor time per decision; None if it is unknown."""
+        low, high = (self.quantities.get(f"processor_{end}_seconds") for end in ("low", "high"))
+        return None if low is None or high is None else (low, high)
+
+    @property
     def score(self) -> Score:
         """The adjusted mean if there is one, else the mean return, with its 95% interval."""
         return self.unadjusted if self.adjusted is None else self.adjusted.score

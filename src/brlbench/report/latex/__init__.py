@@ -80,6 +80,7 @@ def render_report(data: ReportData, answers: Sequence[Answer], slugs: Sequence[s
         question=question,
         level=f"{100 * question.level:g}%",
         scale=words.scale_sentence([answer.experiment for answer in answers]),
+        straddling=any(answer.straddling for answer in answers),
         has_bound=any(answer.experiment.upper_bound is not None for answer in answers),
     )
 

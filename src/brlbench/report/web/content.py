@@ -5,6 +5,7 @@ and always preferred: it can't be the best of its algorithm within any bounds. L
 those of the agents that are tested, where results keep single decisions.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import NormalDist
@@ -136,7 +137,11 @@ def _experiment(
         "algorithms": [algorithms.index(summary.algorithm) for summary in summaries],
         "offline": quantities[0][1],
         "features": [
-            {"key": name, "values": np.array([summary.seconds[name] for summary in summaries])}
+            {
+                "key": name,
+                "values": np.array([summary.seconds[name] for summary in summaries]),
+                "intervals": _intervals(summaries) if name == ONLINE else None,
+            }
             for name in features
         ],
         "quantities": [
@@ -156,6 +161,12 @@ def _experiment(
             for comparison, agents in zip(comparisons, ranked, strict=True)
         ],
     }
+
+
+def _intervals(summaries: Sequence[Summary]) -> list[Floats] | None:
+    """The ends of the intervals of all processor times; None if none is known."""
+    known = [each.processor_interval or (math.nan, math.nan) for each in summaries]
+    return None if np.isnan(known).all() else list(np.array(known).T.copy())
 
 
 def _scores(experiment: ExperimentData, mdps: slice) -> dict[str, Any]:

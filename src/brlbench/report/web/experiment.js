@@ -72,7 +72,20 @@ class Comparison {
   }
 }
 
-const timesOf = (experiment, feature) => experiment.features.find(({ key }) => key === feature).values;
+const featureOf = (experiment, feature) => experiment.features.find(({ key }) => key === feature);
+const timesOf = (experiment, feature) => featureOf(experiment, feature).values;
+
+// The 95% interval of the online time of each agent; NaN if it is unknown.
+function intervalsOf(experiment, feature) {
+  const { intervals } = featureOf(experiment, feature);
+  return (i) => (intervals ? intervals.map((ends) => ends[i]) : [NaN, NaN]);
+}
+
+// Whether an agent may be on the other side of a bound.
+function straddles({ interval }, i, bound) {
+  const [low, high] = interval(i);
+  return low <= bound && bound <= high;
+}
 
 // The view of an experiment that plots and tables show. `hidden` has the numbers of algorithms.
 function viewOf(experiment, { feature, honest, level, hidden }) {
@@ -90,6 +103,7 @@ function viewOf(experiment, { feature, honest, level, hidden }) {
     listed: agents.filter((i) => competes(i) || isReference(i)),
     algorithmOf: (i) => algorithms[experiment.algorithms[i]],
     online: timesOf(experiment, feature),
+    interval: intervalsOf(experiment, feature),
     onlineLabel: `online time: ${title}`,
     lines: scoreLines(experiment, references.map((i) => measured.scores[i])),
     score: scoreFormat(measured.scores),

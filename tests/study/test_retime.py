@@ -87,7 +87,13 @@ def test_what_cannot_be_timed_is_told(tmp_path: Path) -> None:
     entry.touch()
     with pytest.raises(InvalidInput, match="is an entry"):
         retime([entry])
-    late = made(deadline=1.0)
-    write(tmp_path / "late.parquet", late)
-    [outcome] = retime([tmp_path / "late.parquet"])
-    assert "the clock decided" in "".join(outcome.omissions.values())
+    entry.unlink()
+    other = made()
+    for name, result in {
+        "late": made(deadline=1.0),
+        "other": replace(other, settings={**other.settings, "prior": "GC-appendix"}),
+    }.items():
+        write(tmp_path / f"{name}.parquet", result)
+    late, renamed = ("".join(each.omissions.values()) for each in retime([tmp_path]))
+    assert "the clock decided" in late
+    assert renamed == "GC is another problem now"

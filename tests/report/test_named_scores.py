@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -112,18 +113,14 @@ def test_a_result_shows_its_score_if_that_is_known(monkeypatch: pytest.MonkeyPat
     for row in (f"<td>score</td><td>{shipped.score}<", f"<td>mean return</td><td>{mean_return}<"):
         assert row in shipped._repr_html_()
 
-    estimated: list[None] = []
-    find = luck.find_start_values
-    monkeypatch.setattr(
-        "brlbench.protocol.recording.find_start_values",
-        lambda experiment: (estimated.append(None), find(experiment))[1],
-    )
+    find = Mock(wraps=luck.find_start_values)
+    monkeypatch.setattr("brlbench.protocol.recording.find_start_values", find)
     other = bb.evaluate(bb.make_agent("random"), bb.Experiment("GC", num_mdps=20, horizon=3))
     assert "on GC: mean return " in repr(other)
     assert "<td>score</td>" not in other._repr_html_()
-    assert not estimated
+    assert not find.called
     assert other.score == other.adjusted.score
-    assert estimated
+    assert find.called
     assert f"on GC: score {other.score} (mean return " in repr(other)
     few = bb.evaluate(bb.make_agent("random"), bb.Experiment("GC", num_mdps=5))
     assert few.score == (few.mean, few.ci95)

@@ -33,7 +33,7 @@ def draw() -> bytes:
             axes.set_xlabel(bound_sentence(experiment.upper_bound), loc="right", fontsize=7)
             axes.tick_params(axis="x", labelsize=7)
             axes.grid(alpha=0.25)
-        figure.supxlabel("mean time of a decision (log scale)", fontsize=9)
+        figure.supxlabel("processor time per decision (log scale)", fontsize=9)
         figure.supylabel("mean discounted return", fontsize=9)
         figure.legend(handles=_legend(styles), loc="outside right upper", alignment="left")
     return render(figure, ".png")

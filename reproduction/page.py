@@ -11,6 +11,7 @@ from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
 from brlbench.results.score import Score
 from brlbench.results.summary import Summary
+from brlbench.results.times import ONLINE
 
 from .conclusions import Ranking, check_claims
 from .differences import Together
@@ -18,14 +19,13 @@ from .exponents import INFLUENCES, exponents
 from .markdown import template
 from .published import PublishedRow, published_rows
 from .verdicts import CLOSE, Compared, compare_rows, constant_policies
-from .waiting import BUSY, HALF, number_waiting, waited, who_waited
 
 FOLDER = Path(__file__).parent
 RESULTS, MORE, ARITHMETIC, TIMES = (
     FOLDER / f"{name}.parquet" for name in ("results", "more-mdps", "arithmetic", "times")
 )
-ONLINE = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, math.inf)
-OFFLINE = (1e-2, math.inf)
+ONLINE_BOUNDS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, math.inf)
+OFFLINE_BOUNDS = (1e-2, math.inf)
 # Parameters that the paper does not mention.
 _SETTINGS = (
     "ties",
@@ -47,20 +47,12 @@ def make_page() -> str:
     compared = compare_rows(experiments, more, arithmetic)
     without_defect = [each for each in compared if not each.has_defect]
     played = [summary for each in experiments for summary in each.summaries]
-    timed = [summary for each in times for summary in each.summaries]
     filters = (_score, _adjusted, _unadjusted, _z, _seconds, _time, _agent, _number, _gain)
     page = template("page.md.j2", **{each.__name__.lstrip("_"): each for each in filters})
     return page.render(
         experiments=experiments,
         num_agents=len({summary.label for summary in played}),
         num_results=len(played),
-        busy=BUSY,
-        half=HALF,
-        waiting=number_waiting(played),
-        waiting_half=number_waiting(played, HALF),
-        who_waited=who_waited(played),
-        waiting_timed=number_waiting(timed),
-        num_timed=len(timed),
         together=Together(without_defect),
         machine=experiments[0].summaries[0].machine,
         tables=_by_experiment(experiments, compared),
@@ -75,9 +67,9 @@ def make_page() -> str:
         soft_max=_beside_constant("soft-max", compared),
         sboss=[_sboss(each) for each in compared if each.row.algorithm == "sboss"],
         rankings=[Ranking(experiment) for experiment in experiments],
-        online=ONLINE,
+        online=ONLINE_BOUNDS,
         more_mdps=more[0].settings["num_mdps"],
-        offline=OFFLINE,
+        offline=OFFLINE_BOUNDS,
         claims=check_claims(experiments),
         influences=[(each, exponents([*times, *experiments], each)) for each in INFLUENCES],
         longest_training=format_seconds(
@@ -157,9 +149,8 @@ def _seconds(value: float) -> str:
 
 
 def _time(of: Summary) -> str:
-    """The mean time of a decision, marked if it includes much waiting."""
-    mark = " (busy)" if waited(of) else ""
-    return format_seconds(of.seconds["mean"]) + mark
+    """The processor time per decision."""
+    return format_seconds(of.seconds[ONLINE])
 
 
 def _agent(of: Summary | PublishedRow | Compared) -> str:

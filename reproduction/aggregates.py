@@ -15,6 +15,7 @@ from brlbench import streams
 from brlbench.analysis import aggregates
 from brlbench.analysis.scores import normalised_returns
 from brlbench.mdps.sparse import Floats
+from brlbench.report.data import ExperimentData
 
 from .coverage import AGENTS, PROBLEMS, SEED
 
@@ -83,13 +84,12 @@ def played() -> dict[str, list[Floats]]:
     returns: dict[str, list[Floats]] = {name: [] for name in AGENTS}
     for problem in PROBLEMS:
         experiment = bb.Experiment(problem, num_mdps=NUM_MDPS, seed=SEED)
-        results = {
-            name: bb.evaluate(bb.make_agent(name, **parameters), experiment, workers=None)
-            for name, parameters in {**AGENTS, "optimal": {}}.items()
-        }
-        scale = results["random"].mean, results["optimal"].mean
-        for name in AGENTS:
-            returns[name].append(normalised_returns(results[name], *scale))
+        scale = ExperimentData(problem, experiment.hash, experiment.settings(), []).scale
+        assert scale is not None  # both of its ends are shipped
+        for name, parameters in AGENTS.items():
+            agent = bb.make_agent(name, **parameters)
+            result = bb.evaluate(agent, experiment, workers=None)
+            returns[name].append(normalised_returns(result, *scale))
     return returns
 
 

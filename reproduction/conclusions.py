@@ -27,9 +27,9 @@ IN_PAPER = (
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The algorithms of one experiment, each represented by its best agent on half of the MDPs.
+    """The algorithms of one experiment, each represented by its best agent on some MDPs.
 
-    The other half tests them. The top within bounds are the best algorithm and those that are not
+    The other MDPs test them. The top within bounds are the best algorithm and those that are not
     significantly worse after Holm's correction.
     """
 
@@ -48,7 +48,7 @@ class Ranking:
 
     @cached_property
     def _comparison(self) -> Comparison:
-        return Comparison(self.summaries, LEVEL, honest=True)
+        return Comparison(self.summaries, LEVEL)
 
     def _best(self, offline: float, online: float) -> list[int]:
         found = self._comparison.within(offline, online)
@@ -60,8 +60,8 @@ class Ranking:
 
     def top(self, offline: float = math.inf, online: float = math.inf) -> list[Summary]:
         """The best agent within bounds, and those not significantly worse."""
-        best, tested = self._best(offline, online), self._comparison.testing
-        adjusted = holm([paired_z_test(tested[best[0]], tested[i]).p_value for i in best[1:]])
+        best, pair = self._best(offline, online), self._comparison.pair
+        adjusted = holm([paired_z_test(*pair(best[0], i)).p_value for i in best[1:]])
         others = [i for i, p in zip(best[1:], adjusted, strict=True) if p >= 1 - LEVEL]
         return [self.summaries[i] for i in [*best[:1], *others]]
 

@@ -1,4 +1,4 @@
-"""Check adjusted scores: how much narrower intervals become, and how often they hold the truth.
+"""Check scores and their intervals, plain and adjusted: how often they hold the truth.
 
 python -m reproduction.coverage     prints the tables of docs/statistics.md; takes some minutes
 
@@ -6,6 +6,7 @@ Each agent plays many MDPs, which then stand for all MDPs there are: simulated e
 them with replacement, and the mean of all returns is the true score.
 """
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +17,12 @@ from brlbench.mdps.sparse import Floats
 from brlbench.results.adjusted import Adjusted, StartValues, adjust
 from brlbench.results.score import Score
 
-NUM_MDPS, SEED = 200_000, 77
-EXPERIMENTS = {50: 4000, 500: 2000}  # simulated, by their number of MDPs
+NUM_MDPS, SEED = 50_000, 77
+EXPERIMENTS = {20: 4000, 50: 4000, 100: 4000, 200: 2000, 500: 2000}  # by their number of MDPs
 PROBLEMS = ("GC", "GDL", "Grid")
+PRIORS = {prefix + problem: problem for prefix in ("", "uniform:") for problem in PROBLEMS}
+"""The six experiments of the paper: the test distribution, by the prior."""
+
 AGENTS: dict[str, dict[str, float]] = {
     "random": {},
     "epsilon-greedy": {"epsilon": 0.1},
@@ -78,20 +82,24 @@ def check(population: Population, number: int, experiments: int) -> Checked:
 
 
 def main() -> None:
-    """Print a row per problem, agent and number of MDPs."""
-    print("| problem | agent | MDPs | covered | mean return | bias | narrower by |")
-    print("|---|---|---:|---:|---:|---:|---:|")
-    for problem in PROBLEMS:
-        experiment = bb.Experiment(problem, num_mdps=NUM_MDPS, seed=SEED)
+    """Print a table of coverage: a row per experiment, agent and kind of score."""
+    print(f"| prior | agent | score | {' | '.join(map(str, EXPERIMENTS))} | narrower at 500 |")
+    print("|---|---|---|" + "---:|" * (len(EXPERIMENTS) + 1))
+    for prior, problem in PRIORS.items():
+        experiment = bb.Experiment(prior, problem, num_mdps=NUM_MDPS, seed=SEED)
         for algorithm, parameters in AGENTS.items():
-            agent = bb.make_agent(algorithm, **parameters)
-            population = Population.of(bb.evaluate(agent, experiment, workers=None))
-            for number, experiments in EXPERIMENTS.items():
-                found = check(population, number, experiments)
-                print(
-                    f"| {problem} | {algorithm} | {number} | {100 * found.coverage:.1f} "
-                    f"| {100 * found.plain_coverage:.1f} | {found.bias:+.2f} | {found.gain:.1f} |"
-                )
+            population = Population.of(
+                bb.evaluate(bb.make_agent(algorithm, **parameters), experiment)
+            )
+            found = [check(population, *each) for each in EXPERIMENTS.items()]
+            for kind, shares, gain in (
+                ("mean return", [each.plain_coverage for each in found], ""),
+                ("adjusted", [each.coverage for each in found], f"{found[-1].gain:.1f}"),
+            ):
+                cells = " | ".join(f"{100 * share:.1f}" for share in shares)
+                print(f"| {prior} | {algorithm} | {kind} | {cells} | {gain} |", flush=True)
+            largest = max((each.bias for each in found), key=abs)
+            print(f"bias of {algorithm}: {largest:+.3f} errors", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,12 @@ def main(names: Sequence[str] = tuple(HASHES)) -> None:
         experiment = frozen_set(name)
         is_large = experiment.discount > 0.95 or len(experiment.test.counts.values) > 200
         values = estimate_start_values(experiment, FEWER_MDPS if is_large else NUM_MDPS)
-        estimated[start_values_key(experiment)] = {"set": name, **vars(values)}
+        settings = experiment.settings()
+        estimated[start_values_key(experiment)] = {
+            "set": name,
+            **{key: settings[key] for key in ("test_digest", "discount", "horizon")},
+            **vars(values),
+        }
         print(f"{name}: {values.mean}", flush=True)
         atomic_write(SHIPPED, json.dumps(estimated, indent=1).encode() + b"\n", overwrite=True)
 

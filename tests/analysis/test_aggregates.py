@@ -38,7 +38,7 @@ def values(scores: Sequence[Floats]) -> list[float]:
 
 
 def test_values_computed_by_hand() -> None:
-    assert aggregates.interquartile_mean(EIGHT).value == pytest.approx((2 + 3 + 4 + 5) / 4)
+    assert aggregates.interquartile_mean(EIGHT).value == pytest.approx(((1 + 4) + (3 + 5)) / 4)
     assert aggregates.mean_score(EIGHT).value == pytest.approx(28 / 8)
     assert aggregates.optimality_gap(EIGHT, target=4).value == pytest.approx((4 + 3 + 2 + 1) / 8)
     assert aggregates.optimality_gap(EIGHT).value == pytest.approx(1 / 8)
@@ -47,9 +47,9 @@ def test_values_computed_by_hand() -> None:
 
 
 def test_values_of_experiments_with_different_numbers_computed_by_hand() -> None:
-    # A quarter of the weight is cut: 0 (1/6), half of the 1 (1/12), and half of the 10 (1/4).
-    middle = (1 / 12 * 1 + 1 / 6 * 2 + 1 / 4 * 10) / (1 / 2)
-    assert aggregates.interquartile_mean(UNEQUAL).value == pytest.approx(middle)
+    assert aggregates.interquartile_mean(UNEQUAL).value == pytest.approx((10 + 1) / 2)
+    more = [UNEQUAL[0], np.array([2.0, 0, 1, 9, -3])]  # -3 and 9 are cut
+    assert aggregates.interquartile_mean(more).value == pytest.approx((10 + 1) / 2)
     assert aggregates.mean_score(UNEQUAL).value == pytest.approx((10 + 1) / 2)
     assert aggregates.optimality_gap(UNEQUAL, target=2).value == pytest.approx((2 + 1) / 6)
     profile, _, _ = aggregates.performance_profile(UNEQUAL, [0, 1, 5, 10])
@@ -58,13 +58,22 @@ def test_values_of_experiments_with_different_numbers_computed_by_hand() -> None
 
 @pytest.mark.parametrize("number", range(1, 14))
 @pytest.mark.parametrize("experiments", [1, 2, 3, 4])
-def test_the_interquartile_mean_is_the_trimmed_mean(number: int, experiments: int) -> None:
+def test_the_interquartile_mean_is_of_trimmed_means(number: int, experiments: int) -> None:
     """Also where the number of returns is no multiple of four."""
     scores = generator("test trimmed", number, experiments).lognormal(size=(experiments, number))
-    expected = scipy.stats.trim_mean(scores, 0.25, axis=None)
+    expected = scipy.stats.trim_mean(scores, 0.25, axis=1).mean()
     assert aggregates.interquartile_mean(list(scores), resamples=1).value == pytest.approx(
         expected, 1e-12
     )
+
+
+def test_an_experiment_with_a_wide_spread_counts_like_any_other() -> None:
+    """In a pool, most of its returns would be at the ends, and be cut."""
+    narrow, wide = generator("test spread").exponential(size=(2, 40))
+    for factor in (1, 1000):
+        parts = [aggregates.interquartile_mean([each]).value for each in (narrow, factor * wide)]
+        both = aggregates.interquartile_mean([narrow, factor * wide]).value
+        assert both == pytest.approx(sum(parts) / 2)
 
 
 def test_a_return_far_away_is_cut() -> None:
@@ -138,7 +147,7 @@ def profile_at_two(scores: Sequence[Floats]) -> float:
     [
         (
             aggregates.interquartile_mean,
-            lambda scores: scipy.stats.trim_mean(np.concatenate(scores), 0.25),
+            lambda scores: np.mean([scipy.stats.trim_mean(each, 0.25) for each in scores]),
         ),
         (
             lambda scores, **how: aggregates.Estimate(
@@ -151,7 +160,7 @@ def profile_at_two(scores: Sequence[Floats]) -> float:
 def test_intervals_are_those_of_all_resamples(
     aggregate: Callable[..., aggregates.Estimate], plain: Callable[..., float]
 ) -> None:
-    scores = [np.array([0.0, 1.0, 5.0]), np.array([2.0, 4.5, 3.0])]
+    scores = [np.array([0.0, 1.0, 5.0, 2.5]), np.array([2.0, 4.5, 3.0])]
     exact = np.sort([plain(drawn) for drawn in all_resamples(scores)])
     found = aggregate(scores, resamples=40_000, level=0.9)
     for quantile, end in ((0.05, found.low), (0.95, found.high)):

@@ -1,17 +1,20 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from statistics import NormalDist, stdev
+from statistics import stdev
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t as student
 
 from brlbench.analysis.bounds import Best, Comparison
+from brlbench.analysis.racing import run_race
 from brlbench.errors import InvalidInput
 from brlbench.mdps.sparse import Floats
-from brlbench.results.summary import Summary
+from brlbench.results.result import Stopped
+from brlbench.results.summary import RACE, Summary
 from helpers.strategies import reproducible
 
 TIMES = (0.0, 0.5, 1.0, 2.0, 10.0)
@@ -41,8 +44,10 @@ def by_brute_force(
     agents: list[Summary], offline: float, online: float, level: float, honest: bool
 ) -> Best | None:
     """The definition, word by word."""
-    choosing = [list(agent.returns)[:: 2 if honest else 1] for agent in agents]
-    testing = [list(agent.returns)[1 if honest else 0 :: 2 if honest else 1] for agent in agents]
+    number = len(agents[0].returns)
+    quarter = max(1, number // 4)
+    choosing = [list(agent.returns)[: quarter if honest else number] for agent in agents]
+    testing = [list(agent.returns)[quarter if honest else 0 :] for agent in agents]
     times = [agent.seconds for agent in agents]
     allowed = [
         i for i, t in enumerate(times) if t["offline"] <= offline and t["processor"] <= online
@@ -54,7 +59,6 @@ def by_brute_force(
     kept.sort(key=lambda i: (-sum(choosing[i]), i))
     if not kept:
         return None
-    limit = NormalDist().inv_cdf(level)
     winners = []
     for i in kept:
         differences = [x - y for x, y in zip(testing[kept[0]], testing[i], strict=True)]
@@ -62,6 +66,7 @@ def by_brute_force(
             winners.append(i)  # not worse at all, or nothing to test with
         elif stdev(differences) > 0:
             error = stdev(differences) / math.sqrt(len(differences))
+            limit = student.ppf(level, len(differences) - 1)
             if sum(differences) / len(differences) / error < limit:
                 winners.append(i)
     return Best(kept, winners)
@@ -95,7 +100,7 @@ def test_regions_of_many_agents() -> None:
     for offline, online in rng.exponential(size=(200, 2)).tolist():
         assert regions.at(offline, online) == comparison.within(offline, online)
         assert comparison.within(offline, online) == by_brute_force(
-            agents, offline, online, 0.95, False
+            agents, offline, online, 0.95, True
         )
 
 
@@ -135,12 +140,94 @@ def test_equal_agents_all_win_and_the_first_comes_first() -> None:
 
 def test_an_honest_choice_is_tested_on_other_mdps() -> None:
     lucky = np.zeros(40)
-    lucky[::2] = 5  # good only where agents are chosen
+    lucky[:10] = 5  # good only where agents are chosen
     steady = np.full(40, 3.0)
     agents = [summary("a", 1, 1, lucky), summary("b", 1, 1, steady)]
-    assert Comparison(agents, honest=True).within() == Best([0, 1], [0, 1])
-    assert Comparison(agents, honest=True).testing[0].max() == 0
-    assert Comparison(agents).within() == Best([1, 0], [1, 0])
+    assert Comparison(agents).within() == Best([0, 1], [0, 1])  # by default
+    assert Comparison(agents).pair(0, 1)[0].tolist() == [0.0] * 30
+    assert Comparison(agents, honest=False).within() == Best([1, 0], [1])
+    assert len(Comparison(agents, honest=False).pair(0, 1)[0]) == 40
+
+
+@pytest.mark.parametrize(
+    ("num_mdps", "choosing"), [(1, 1), (2, 1), (3, 1), (7, 1), (8, 2), (30, 7), (500, 125)]
+)
+def test_a_quarter_of_the_mdps_chooses(num_mdps: int, choosing: int) -> None:
+    comparison = Comparison(
+        [agent_of("a", np.arange(float(num_mdps))), agent_of("b", np.zeros(num_mdps))]
+    )
+    assert (comparison.num_choosing, comparison.num_tested) == (choosing, num_mdps - choosing)
+    best = comparison.within()
+    assert best is not None
+    assert len(best.best_of_algorithm) == 2  # an answer, however few there are
+    assert len(comparison.pair(0, 1)[0]) == num_mdps - choosing
+
+
+def agent_of(algorithm: str, returns: Floats, rule: str | None = None) -> Summary:
+    stopped = None if rule is None else Stopped(rule, "stopped")
+    return replace(summary(algorithm, 1, 1, np.asarray(returns, np.float64)), stopped=stopped)
+
+
+def test_agents_that_a_race_dropped_are_tested_on_all_mdps_that_they_played() -> None:
+    """Also if it dropped them before the MDPs that test others: the race is a test of its own."""
+    rng = np.random.default_rng(0)
+    shared = 10 * rng.standard_normal(400)
+    best, close = (mean + shared + rng.standard_normal(400) for mean in (0.1, 0))
+    worse, alike = ((shared - gap + rng.standard_normal(400))[:25] for gap in (5, 0))
+    agents = [
+        agent_of("best", best),
+        agent_of("close", close),
+        agent_of("worse", worse, RACE),
+        agent_of("alike", alike, RACE),
+    ]
+    comparison = Comparison(agents)
+    assert comparison.num_choosing == 100
+    for first in (0, 1):
+        z, numbers = comparison.z_against(first, [1 - first, 2, 3])
+        assert numbers.tolist() == [300, 25, 25]
+        assert len(comparison.pair(first, 2)[0]) == 25
+        assert z[1] > 10
+    assert comparison.z_against(2, [3])[1].tolist() == [25]
+    found = comparison.within()
+    assert found is not None
+    assert sorted(found.winners) == [0, 1, 3]
+    assert comparison.stability(9, 9, rng, resamples=50)["worse"] == 0
+
+
+def test_a_quarter_of_the_mdps_that_all_played_chooses() -> None:
+    """An agent that stopped with a narrow interval leaves MDPs to test it on."""
+    rng = np.random.default_rng(1)
+    agents = [
+        agent_of("a", rng.standard_normal(400)),
+        agent_of("b", rng.standard_normal(60), "until-0.5"),
+        agent_of("c", rng.standard_normal(10), RACE),
+    ]
+    comparison = Comparison(agents)
+    assert (comparison.num_choosing, comparison.num_tested) == (15, 385)
+    assert len(comparison.pair(0, 1)[0]) == 45
+
+
+def test_few_agents_that_are_equally_good_are_called_worse() -> None:
+    """Of ten agents of one algorithm and one of another, all alike; also if they race first."""
+    rng = np.random.default_rng(2)
+    alarms = {(way, raced): 0 for way in (True, False) for raced in (True, False)}
+    studies = 400
+    for _ in range(studies):
+        returns = 3 * rng.exponential(size=120) + rng.exponential(size=(11, 120))
+        for way, raced in alarms:
+            single, *grid = returns
+            agents = [agent_of("single", single), *(agent_of("grid", row) for row in grid)]
+            if raced:
+                ends = run_race(returns, np.zeros((11, 2), np.int64))
+                agents = [
+                    agent if end == 120 else agent_of(agent.algorithm, agent.returns[:end], RACE)
+                    for agent, end in zip(agents, ends.tolist(), strict=True)
+                ]
+            best = Comparison(agents, honest=way).within()
+            assert best is not None
+            alarms[way, raced] += 0 not in best.winners
+    assert max(alarms[True, raced] for raced in (True, False)) <= studies * 0.05 + 4 * math.sqrt(19)
+    assert min(alarms[False, raced] for raced in (True, False)) > 0.2 * studies
 
 
 def test_the_sequence_as_the_online_bound_grows() -> None:
@@ -195,7 +282,8 @@ def test_stability_against_the_definition() -> None:
 
     def resampled() -> Iterator[Comparison]:
         for chosen in np.random.default_rng(5).integers(0, 30, size=(200, 30)):
-            yield Comparison([replace(a, returns=a.returns[chosen]) for a in agents])
+            resampled = [replace(a, returns=a.returns[chosen]) for a in agents]
+            yield Comparison(resampled, honest=False)
 
     wins = dict.fromkeys("abc", 0)
     for comparison in resampled():
@@ -203,7 +291,7 @@ def test_stability_against_the_definition() -> None:
         assert best is not None
         for i in best.winners:
             wins["abc"[i]] += 1
-    found = Comparison(agents).stability(9, 9, np.random.default_rng(5), 200)
+    found = Comparison(agents, honest=False).stability(9, 9, np.random.default_rng(5), 200)
     assert found == {name: number / 200 for name, number in wins.items()}
 
 

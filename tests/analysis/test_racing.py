@@ -11,7 +11,6 @@ from brlbench.analysis.racing import (
     Race,
     classes_within,
     looks_before,
-    mean_above_zero,
     run_race,
 )
 from brlbench.mdps.sparse import Floats, Integers
@@ -30,41 +29,6 @@ def test_times_fall_into_classes() -> None:
     # The order of the bounds does not matter; a time at a bound is within it.
     given = classes_within(offline, online, [60.0, 1.0], [1.0])
     assert given.T.tolist() == [[0, 0, 0, 1, 2], [0, 0, 0, 0, 0]]
-
-
-def test_the_test_is_students_with_one_more_number() -> None:
-    numbers = np.append(np.linspace(-1.0, 1.2, 40), np.full(4, 3.0))  # not skewed to the left
-    guarded = np.append(numbers, -3.0)
-    assert stats.skew(guarded) > 0
-    expected = stats.ttest_1samp(guarded, 0.0, alternative="greater")
-    assert mean_above_zero(numbers) == pytest.approx(expected.pvalue, rel=1e-9)
-    assert expected.pvalue > stats.ttest_1samp(numbers, 0.0, alternative="greater").pvalue
-
-
-def test_the_statistic_is_smaller_for_numbers_skewed_to_the_left() -> None:
-    numbers = np.append(np.linspace(0.0, 2.0, 40), np.full(2, -3.0))
-    guarded = np.append(numbers, -3.0)
-    t = stats.ttest_1samp(guarded, 0.0).statistic
-    skew = stats.skew(guarded) / math.sqrt(len(guarded))
-    t += skew * t**2 / 3 + skew**2 * t**3 / 27 + skew / 6  # Hall (1992)
-    assert mean_above_zero(numbers) == pytest.approx(stats.t.sf(t, len(numbers)), rel=1e-9)
-
-
-def test_skewed_numbers_raise_few_false_alarms() -> None:
-    """Rare large losses: the t-test is fooled by samples that have too few of them."""
-    rng = np.random.default_rng(0)
-    samples = math.exp(0.5) - rng.lognormal(0.0, 1.0, (4000, 40))  # of mean 0
-    level = 0.01
-    alarms = np.mean([mean_above_zero(sample) < level for sample in samples])
-    fooled = np.mean(stats.ttest_1samp(samples, 0.0, axis=1, alternative="greater").pvalue < level)
-    error = math.sqrt(level * (1 - level) / len(samples))
-    assert fooled > level + 20 * error
-    assert alarms < level + 5 * error
-
-
-def test_agents_that_do_the_same_are_alike() -> None:
-    assert mean_above_zero(np.zeros(100)) == 1.0
-    assert mean_above_zero(np.ones(1)) > 0.4  # one number proves nothing
 
 
 def one_class(agents: int) -> Integers:

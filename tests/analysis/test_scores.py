@@ -9,6 +9,7 @@ from brlbench.analysis.scores import (
     few_mdps_warning,
     normalised,
     normalised_returns,
+    skewness,
 )
 from brlbench.errors import InvalidInput
 from brlbench.mdps.sparse import Floats
@@ -61,10 +62,18 @@ def test_normalised_scores() -> None:
 
 
 def test_few_mdps() -> None:
-    assert few_mdps_warning(30) is None
-    assert few_mdps_warning(29) == (
-        "only 29 MDPs: intervals and tests are approximations that need 30 or more"
+    even = np.arange(20.0)
+    assert few_mdps_warning(20, [even, np.zeros(20)]) is None
+    assert few_mdps_warning(19, []) == (
+        "only 19 MDPs test agents: intervals and tests are approximations that need 20"
     )
+    skewed = np.append(np.zeros(99), 1.0)  # one in a hundred: skewness 98 / √99
+    assert skewness(skewed) == pytest.approx(98 / math.sqrt(99))
+    assert few_mdps_warning(100, [even, -skewed]) == (
+        "100 MDPs are few for differences as skewed as these (skewness 9.8): the tests are "
+        "approximations that need about 1553"
+    )
+    assert few_mdps_warning(2000, [np.tile(skewed, 20)]) is None
 
 
 def test_coverage_of_bootstrap_intervals() -> None:

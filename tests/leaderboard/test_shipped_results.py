@@ -13,6 +13,7 @@ from brlbench.study.plan import read_study
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "leaderboard" / "results.parquet"
+REPRODUCTION = ROOT / "reproduction" / "results.parquet"
 
 SMALL = {
     "GC-Gaussian/accurate/v1",
@@ -20,11 +21,7 @@ SMALL = {
     "Dense/accurate/v1",
     "RiverSwim/unlabelled/v1",
 }
-CHAINS = {"RiverSwim-20/unlabelled/v1", "LongChain/accurate/v1", "DeepSea-6/unlabelled/v1"}
 PLAYED_IN: dict[str, set[str]] = {
-    # Their bonuses take sweeps over all pairs in each decision.
-    "spread": SMALL | CHAINS | {"Grid-10/accurate/v1"},
-    "sparse-prior": SMALL | CHAINS | {"Grid-10/accurate/v1"},
     # It learns from 500 trajectories of a teacher, which are slow in the other sets.
     "ann": SMALL | {"RiverSwim-20/unlabelled/v1"},
     # They draw or simulate many MDPs in each decision.
@@ -72,6 +69,14 @@ def test_results_are_complete_and_small(shipped: dict[str, ExperimentData]) -> N
             assert each.adjusted is not None
             assert each.learning is not None
             assert each.peak_bytes is not None
+
+
+def test_zero_is_what_random_actions_are_worth(shipped: dict[str, ExperimentData]) -> None:
+    """The expected return is of the right baseline: `random` played about as much."""
+    for experiment in [*shipped.values(), *load(REPRODUCTION).experiments]:
+        [played] = [each.score for each in experiment.summaries if each.algorithm == "random"]
+        assert experiment.random not in (None, played.mean)
+        assert abs((experiment.random or 0) - played.mean) < 2.25 * played.ci95  # 4.5 sigmas
 
 
 def test_scores_are_between_random_and_the_bound(shipped: dict[str, ExperimentData]) -> None:

@@ -59,12 +59,26 @@ def test_scores_are_normalised_by_the_bound() -> None:
         assert data.normalised(15.0) == pytest.approx(4 / (top - 11))
         for honest in (False, True):
             rows = {row.summary.label: row for row in answer(data, Question(honest=honest)).rows}
-            low = data.summaries[1].scored_returns[1::2].mean() if honest else 11.0
-            high = top + (low - 11 if top == 25.0 else 0)  # optimal has the same luck
-            expected = (rows["beb"].score.mean - low) / (high - low)
+            expected = (rows["beb"].score.mean - 11) / (top - 11)  # the same scale for all MDPs
             assert rows["beb"].normalised == pytest.approx(expected)
     assert made([MINE], "random").normalised(15.0) is None
     assert made([], "optimal").normalised(15.0) is None
+
+
+def test_zero_is_what_random_actions_are_worth_where_that_is_shipped() -> None:
+    """Not what `random` got on the drawn MDPs, which is 11."""
+    data = made([])
+    for name, exact in (("GC", 31.640), ("GDL", 2.7532), ("Grid", 0.2031)):
+        digest = {"test_digest": bb.distribution(name).digest}
+        for origin in ("drawn", f"{name}/accurate/v1", f"{name}/inaccurate/v1"):
+            shipped = {**data.settings, **digest, "origin": origin}
+            for played in (data, made([], "random")):
+                scale = replace(played, settings=shipped).scale
+                assert scale is not None and scale.random == pytest.approx(exact, abs=5e-4)
+        for changes in ({"origin": None}, {"horizon": 20}):  # MDPs of a user, another score
+            scale = replace(data, settings={**shipped, **changes}).scale
+            assert scale is not None and scale.random == pytest.approx(11)
+            assert replace(made([], "random"), settings={**shipped, **changes}).scale is None
 
 
 def test_returns_are_normalised_as_scores_are() -> None:

@@ -73,12 +73,12 @@ def test_everything_is_ascii_and_escaped() -> None:
 
 def test_honest_reports_say_so() -> None:
     data = ReportData([SPECIAL], [])
-    honest, usual = (
+    honest, paper = (
         render_report(data, [answer(SPECIAL, Question(honest=value))], ["slug"])
         for value in (True, False)
     )
-    assert "chosen on one half" in honest
-    assert "flatters the best" in usual
+    assert "chosen on the first quarter" in honest
+    assert "flatters the best" in paper
 
 
 @pytest.mark.latex
@@ -102,7 +102,7 @@ def test_a_report_with_special_names_compiles(
     made = build(ReportData([special, empty, one_mdp], notes), tmp_path, ["latex"])
     assert made.notes[:4] == notes
     few, *gaps = map(str, made.notes[4:])
-    assert few.startswith("one MDP: only 1 MDPs: intervals and tests are approximations")
+    assert few.startswith("one MDP: only 0 MDPs test agents: intervals and tests")
     assert ["lacks" in gap for gap in gaps] == [True, True, True]
     pdf = (tmp_path / "report.pdf").read_bytes()
     assert pdf.startswith(b"%PDF")

@@ -9,6 +9,8 @@ import numpy as np
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.keys import Keys
 
+from brlbench.analysis.bounds import Comparison
+from brlbench.report.answers import rows_on
 from brlbench.report.data import ReportData
 from brlbench.report.notes import Note
 from helpers.made_results import SPECIAL_NAMES, experiment, study, summary
@@ -43,7 +45,7 @@ def test_keyboard(page: Page) -> None:
     wanted = {
         "problem",
         "level",
-        "honest",
+        "as-in-paper",
         "checkbox",
         "range",
         "map",
@@ -74,12 +76,13 @@ def test_sorting(page: Page) -> None:
     made = awkward(7)
     page.open(ReportData([made], []))
     page.slide([[500, 500]])
+    rows = rows_on(made, made.summaries, Comparison(made.competitors).num_choosing)
     numbers: dict[str, list[float]] = {
         "offline": [e.seconds["offline"] for e in made.summaries],
         "online": [e.seconds["processor"] for e in made.summaries],
-        "score": [e.score.mean for e in made.summaries],
-        "interval": [e.score.ci95 for e in made.summaries],
-        "normalised": [float(made.normalised(e.score.mean) or 0) for e in made.summaries],
+        "score": [row.score.mean for row in rows],
+        "interval": [row.score.ci95 for row in rows],
+        "normalised": [row.normalised or 0.0 for row in rows],
     }
     by_label = {e.label: i for i, e in enumerate(made.summaries)}
     for key, values in numbers.items():
@@ -148,14 +151,15 @@ def test_csv_is_what_is_shown(page: Page, browser: Chrome) -> None:
     assert [row["agent"] for row in rows] == page.texts("#agents tbody .name")
     assert {row["agent"] for row in rows if row["winner"] == "true"} == set(shown["winners"])
     assert {row["algorithm"] for row in rows} == {*"abdef", "random", "optimal", name}
-    by_label = {e.label: e for e in made.summaries}
+    scored = rows_on(made, made.summaries, Comparison(made.competitors).num_choosing)
+    by_label = {row.summary.label: row for row in scored}
     offline, online = map(seconds, shown["bounds"])
     for row in rows:
-        e = by_label[row["agent"]]
+        e, score = by_label[row["agent"]][:2]
         assert float(row["offline_seconds"]) == e.seconds["offline"]
         assert float(row["online_seconds_p95"]) == e.seconds["p95"]
-        assert (float(row["score"]), float(row["ci95"])) == (e.score.mean, e.score.ci95)
-        assert float(row["normalised"]) == made.normalised(e.score.mean)
+        assert (float(row["score"]), float(row["ci95"])) == score
+        assert float(row["normalised"]) == by_label[row["agent"]].normalised
         within = e.seconds["offline"] <= offline and e.seconds["p95"] <= online
         assert row["within_bounds"] == str(within).lower()
 

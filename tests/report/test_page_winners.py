@@ -24,8 +24,8 @@ REGIONS = """
 const [number, feature, honest, level] = arguments;
 const experiment = content.experiments[number];
 const competes = (i) => experiment.algorithms[i] !== content.reference;
-const limit = content.limits[content.levels.indexOf(level)];
-const comparison = new Comparison(experiment, feature, honest, limit, competes);
+const place = content.levels.indexOf(level);
+const comparison = new Comparison(experiment, feature, !honest, place, competes);
 const { offline, online, cells, sets } = comparison.regions();
 const { best } = comparison.within(Infinity, Infinity);
 return { offline, online, cells, sets, best: best.map((i) => experiment.labels[i]) };

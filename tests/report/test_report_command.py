@@ -79,7 +79,7 @@ def test_compare_within_bounds(run: Command, results: Path) -> None:
 
 
 def test_compare_for_programs(run: Command, results: Path) -> None:
-    _, out, _ = run("compare", results, "--format", "json", "--honest", "--level", "0.9")
+    _, out, _ = run("compare", results, "--format", "json", "--as-in-paper", "--level", "0.9")
     found = json.loads(out)
     assert [each["name"] for each in found["experiments"]] == ["GC", "Grid"]
     _, out, err = run("compare", results, "--format", "csv", "--experiment", "Grid")
@@ -206,7 +206,7 @@ def test_one_agent_in_one_experiment_of_few_mdps(run: Command, tmp_path: Path) -
     code, out, err = run("compare", tmp_path)
     assert code == 0
     assert "there is no other algorithm" in out
-    assert "note: GC: only 3 MDPs" in err
+    assert "note: GC: only 2 MDPs test agents" in err
     assert run("report", tmp_path, "--format", "figures")[0] == 0
 
 

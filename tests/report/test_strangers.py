@@ -15,7 +15,7 @@ READING = [
     ("status", "out"),
     ("compare", "out"),
     ("compare", "out", "--format", "json"),
-    ("compare", "out", "--honest", "--feature", "p95"),
+    ("compare", "out", "--as-in-paper", "--feature", "p95"),
     ("compact", "out", "-o", "small.parquet"),
     ("compare", "small.parquet", "named"),
     ("report", "named", "--format", "html"),

@@ -22,7 +22,7 @@ def made(folder: Path, *agents: str, **settings: Any) -> Path:
     """Real results of some agents."""
     folder.mkdir()
     for name in agents:
-        experiment = bb.Experiment("GC", "GC", num_mdps=40, horizon=5, **settings)
+        experiment = bb.Experiment("GC", "GC", num_mdps=100, horizon=5, **settings)
         result = bb.evaluate(bb.make_agent(name), experiment)
         write_result(folder / f"{name}.parquet", result)
     return folder

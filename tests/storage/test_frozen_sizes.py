@@ -38,23 +38,23 @@ def test_rounding_forgets_last_bits() -> None:
 
 def test_agents_are_compared_on_the_mdps_in_common(tmp_path: Path, shell: Shell) -> None:
     results = {}
-    for agent, number in (("random", 40), ("optimal", 40), ("epsilon-greedy", 60), ("beb", 60)):
+    for agent, number in (("random", 100), ("optimal", 100), ("epsilon-greedy", 120), ("beb", 120)):
         experiment = bb.frozen_set("GC/accurate/v1", number)
         results[agent] = bb.evaluate(bb.make_agent(agent), experiment)
         write_result(tmp_path / f"{agent}.parquet", results[agent])
     small, large = load(tmp_path).experiments
-    assert [small.name, large.name] == ["GC (40 MDPs)", "GC (60 MDPs)"]
+    assert [small.name, large.name] == ["GC (100 MDPs)", "GC (120 MDPs)"]
     found = {summary.algorithm: summary for summary in small.summaries}
     assert found.keys() == results.keys()
     assert {summary.algorithm for summary in large.summaries} == {"epsilon-greedy", "beb"}
     for agent, summary in found.items():
-        np.testing.assert_array_equal(summary.returns, results[agent].returns[:40])
+        np.testing.assert_array_equal(summary.returns, results[agent].returns[:100])
         assert summary.adjusted is not None
         np.testing.assert_array_equal(
-            summary.adjusted.returns, results[agent].adjusted.returns[:40]
+            summary.adjusted.returns, results[agent].adjusted.returns[:100]
         )
         assert 0 < summary.score.ci95 < 20
-    assert "GC (40 MDPs)" in shell("compare", tmp_path).out
+    assert "GC (100 MDPs)" in shell("compare", tmp_path).out
 
 
 def test_other_seeds_and_given_mdps_have_nothing_in_common(tmp_path: Path) -> None:

@@ -12,8 +12,12 @@ corrected for skewness (BCa; Efron, 1987). They say what other MDPs of the same 
 change, not what other experiments would. The same seed draws the same MDPs for every agent and
 every statistic.
 
-Deviation: agents play the same MDPs, so two agents are compared MDP by MDP. The paper compares each
-run of the one with all runs of the other.
+Deviations:
+- The interquartile mean is taken within each experiment, then averaged over experiments. The paper
+  pools all runs and cuts a quarter of the pool at each end: experiments whose returns spread widely
+  lose most of theirs, and hardly count.
+- Agents play the same MDPs, so two agents are compared MDP by MDP. The paper compares each run of
+  the one with all runs of the other.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -72,22 +76,26 @@ def optimality_gap(
 def interquartile_mean(
     scores: Sequence[ArrayLike], seed: int = 0, resamples: int = 2000, level: float = 0.95
 ) -> Estimate:
-    """The mean of the middle half of all normalised returns.
+    """The mean of the experiments' interquartile means, each of the middle half of its returns.
 
-    With N returns in all, ⌊N/4⌋ of them are cut at each end, as in `scipy.stats.trim_mean`. If
-    experiments have different numbers of MDPs, ⌊N/4⌋/N of the weight is cut: a return at the border
-    counts in part.
+    Of the n returns of an experiment, ⌊n/4⌋ are cut at each end, as in `scipy.stats.trim_mean`.
     """
     arrays = _checked(scores)
-    numbers = np.concatenate(arrays)
-    order = np.argsort(numbers)
-    ordered, cut = numbers[order], len(numbers) // 4 / len(numbers)
+    ends = np.cumsum([len(each) for each in arrays])[:-1]
 
     def middle(weights: Floats) -> Floats:
-        left = np.diff(np.clip(_cumulated(weights[:, order]), cut, 1 - cut), axis=1)
-        return _sums(left, ordered[None, :]) / (1 - 2 * cut)
+        parts = zip(np.split(weights, ends, axis=1), arrays, strict=True)
+        means = [_middle(len(arrays) * part, numbers) for part, numbers in parts]
+        return np.asarray(np.mean(means, axis=0)[:, None])
 
     return _estimates(arrays, middle, seed, resamples, level)[0]
+
+
+def _middle(weights: Floats, numbers: Floats) -> Floats:
+    """The interquartile means [rows] of numbers [n] with weights [rows, n] that sum to 1."""
+    order, cut = np.argsort(numbers), len(numbers) // 4 / len(numbers)
+    left = np.diff(np.clip(_cumulated(weights[:, order]), cut, 1 - cut), axis=1)
+    return np.asarray(_sums(left, numbers[order][None, :])[:, 0] / (1 - 2 * cut))
 
 
 def performance_profile(

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -25,10 +24,18 @@ from ..results.summary import Summary
 from ..results.times import ONLINE
 from ..values import BETWEEN_0_AND_1, check
 from .scores import row_blocks, times_drawn
-from .significance import z_against
+from .significance import student_limits, z_against
 
 LEVEL = 0.95
 _FAR_BELOW = 1e200  # any return
+
+
+def num_choosing(num_mdps: int) -> int:
+    """The number of MDPs, the first ones, that choose agents; all others score and test them.
+
+    A quarter is enough to choose, and leaves tests nearly as sharp as on all MDPs.
+    """
+    return max(1, num_mdps // 4)
 
 
 class Best(NamedTuple):
@@ -64,14 +71,17 @@ class Comparison:
     """The agents of one experiment, ready to be compared within any bounds.
 
     Choosing the best of many agents and testing it on the same MDPs flatters it. If `honest`, the
-    even-numbered MDPs choose and the odd-numbered ones test.
+    first MDPs choose and the others score and test; else all do both, as in the paper.
+
+    Agents that a race has dropped are tested on all MDPs that they played: the race drops equal
+    agents as rarely as a test calls them worse.
     """
 
     def __init__(
         self,
         summaries: Sequence[Summary],
         level: float = LEVEL,
-        honest: bool = False,
+        honest: bool = True,
         online: str = ONLINE,
     ) -> None:
         """Rank the agents.
@@ -79,7 +89,7 @@ class Comparison:
         Args:
             summaries: one per agent, all on the same MDPs; those that stopped early on the first.
             level: how sure a test must be to call an agent worse, between 0 and 1.
-            honest: whether one half of the MDPs chooses agents and the other half tests them.
+            honest: whether the MDPs that choose agents have no part in scores and tests.
             online: the time feature that online bounds apply to.
         """
         lengths = {len(each.returns) for each in summaries if each.stopped is None}
@@ -89,28 +99,42 @@ class Comparison:
                 "the same"
             )
         check(level, "level", BETWEEN_0_AND_1)
-        self.summaries = list(summaries)
+        self.summaries, self.level, self.honest = list(summaries), level, honest
         self._offline = np.array([each.seconds["offline"] for each in self.summaries])  # [n]
         self._online = np.array([each.seconds[online] for each in self.summaries])  # [n]
-        most = max((len(each.returns) for each in self.summaries), default=0)
-        returns = np.full((len(self.summaries), most), np.nan)  # [n, N]; NaN: not played
-        for row, summary in zip(returns, self.summaries, strict=True):
+        played = [len(each.returns) for each in self.summaries]
+        self._returns = np.full((len(played), max(played, default=0)), np.nan)  # NaN: not played
+        for row, summary in zip(self._returns, self.summaries, strict=True):
             row[: len(summary.returns)] = summary.scored_returns
-        self.honest = honest
-        self.choosing = returns[:, ::2] if honest else returns  # [n, N']; rank the agents
-        self.testing = returns[:, 1::2] if honest else returns  # [n, N"]; find the winners
+        self._dropped = np.array([each.is_dropped for each in self.summaries], dtype=np.bool_)
+        by_all = min(
+            (n for n, dropped in zip(played, self._dropped, strict=True) if not dropped),
+            default=max(played, default=0),
+        )
+        self.num_choosing = num_choosing(by_all) if honest else 0  # without part in tests
+        self.num_tested = self._returns.shape[1] - self.num_choosing
+        # [n, N']; ranks the agents
+        self.choosing = self._returns[:, : self.num_choosing] if honest else self._returns
         self.means = _means(self.choosing)
-        self._limit = NormalDist().inv_cdf(level)
         # Rank 0 is the lowest mean; of equal means, the agent given first ranks higher. Agents that
         # a race has dropped rank below all others: their fewer MDPs may have been lucky.
-        dropped = [summary.is_dropped for summary in self.summaries]
-        order = sorted(range(len(self.means)), key=lambda i: (not dropped[i], self.means[i], -i))
+        order = sorted(
+            range(len(self.means)), key=lambda i: (not self._dropped[i], self.means[i], -i)
+        )
         self._by_rank = np.array(order, dtype=np.int64)
 
-    @property
-    def tested(self) -> slice:
-        """The MDPs of scores and tests; if honest, the half not used for selection."""
-        return slice(1, None, 2) if self.honest and self.testing.size else slice(None)
+    def pair(self, first: int, second: int) -> tuple[Floats, Floats]:
+        """The returns of two agents on the MDPs that test them."""
+        start = 0 if self._dropped[[first, second]].any() else self.num_choosing
+        one, other = self._returns[[first, second], start:]
+        both = ~np.isnan(one - other)
+        return one[both], other[both]
+
+    def z_against(self, first: int, others: Sequence[int]) -> tuple[Floats, Integers]:
+        """The paired Z statistics [n] of an agent against others, and each one's MDPs [n]."""
+        agents = [first, *others]
+        z, numbers = _tests(self._returns[agents], self._dropped[agents], 0, self.num_choosing)
+        return z[1:], numbers[1:]
 
     def within(self, offline: float = math.inf, online: float = math.inf) -> Best | None:
         """The winners within bounds, or None if the bounds allow no agent."""
@@ -128,10 +152,15 @@ class Comparison:
 
     def _answer(self, best_of_algorithm: list[int]) -> Best:
         """The winners among the best agents of all algorithms, given best first."""
-        won = _not_worse(self.testing[best_of_algorithm], 0, self._limit)
+        won = self._not_worse(self._returns[best_of_algorithm], best_of_algorithm, 0)
         return Best(
             best_of_algorithm, [i for i, wins in zip(best_of_algorithm, won, strict=True) if wins]
         )
+
+    def _not_worse(self, returns: Floats, agents: Sequence[int], best: int) -> NDArray[np.bool_]:
+        """True for rows of returns, each an agent's, not significantly worse than row `best`."""
+        z, numbers = _tests(returns, self._dropped[agents], best, self.num_choosing)
+        return np.asarray(z < student_limits(self.level, numbers))
 
     def regions(self) -> Regions:
         """The winners within all bounds."""
@@ -189,21 +218,31 @@ class Comparison:
             if self._is_within(i, offline, online):
                 groups.setdefault(summary.algorithm, []).append(i)
         wins = np.zeros(len(groups))
-        for rows in row_blocks(resamples if groups else 0, max(1, self.choosing.shape[1])):
+        for rows in row_blocks(resamples if groups else 0, max(1, self._returns.shape[1])):
             wins += self._wins(list(groups.values()), rng, rows)
         return dict(zip(groups, (wins / resamples).tolist(), strict=True))
 
     def _wins(self, groups: list[list[int]], rng: np.random.Generator, resamples: int) -> Floats:
         """In how many resamples of the MDPs each group of agents has a winner."""
-        chosen = _resamples(self.choosing, rng, resamples)
-        tested = _resamples(self.testing, rng, resamples) if self.honest else chosen
-        means = self._resampled_means(times_drawn(chosen))
+        drawn = self._resamples(rng, resamples)
+        means = self._resampled_means(times_drawn(drawn[:, : self.choosing.shape[1]]))
         best = np.stack([np.array(g)[means[:, g].argmax(axis=1)] for g in groups], axis=1)
         wins = np.zeros(len(groups))
         for row in range(resamples):
-            again = self.testing[np.ix_(best[row], tested[row])]
-            wins += _not_worse(again, int(means[row, best[row]].argmax()), self._limit)
+            again = self._returns[np.ix_(best[row], drawn[row])]
+            wins += self._not_worse(again, best[row], int(means[row, best[row]].argmax()))
         return wins
+
+    def _resamples(self, rng: np.random.Generator, resamples: int) -> Integers:
+        """Indices [resamples, N] of MDPs drawn with replacement; those that choose stay apart."""
+        mdps, choosing = self._returns.shape[1], self.num_choosing
+        ends = [0, choosing, mdps] if 0 < choosing < mdps else [0, mdps]
+        return np.hstack(
+            [
+                rng.integers(start, end, size=(resamples, end - start))
+                for start, end in pairwise(ends)
+            ]
+        )
 
     def _resampled_means(self, times_drawn: Floats) -> Floats:
         """Sort keys of agents [resamples, n]; far lower for those that a race has dropped."""
@@ -212,8 +251,7 @@ class Comparison:
         played = ~np.isnan(self.choosing)
         sums = times_drawn @ np.where(played, self.choosing - _typical(self.choosing), 0.0).T
         numbers = np.maximum(times_drawn @ played.T, 1.0)
-        dropped = [summary.is_dropped for summary in self.summaries]
-        return np.asarray(sums / numbers - np.where(dropped, _FAR_BELOW, 0.0))
+        return np.asarray(sums / numbers - np.where(self._dropped, _FAR_BELOW, 0.0))
 
 
 def contenders(
@@ -269,12 +307,21 @@ def _typical(returns: Floats) -> Floats:
     return np.asarray(returns[~np.isnan(returns[:, -1])].mean(axis=0))
 
 
-def _resamples(returns: Floats, rng: np.random.Generator, resamples: int) -> Integers:
-    """Indices [resamples, N] of MDPs drawn with replacement."""
-    mdps = returns.shape[1]
-    return rng.integers(0, max(mdps, 1), size=(resamples, mdps))
+def _tests(
+    returns: Floats, dropped: NDArray[np.bool_], best: int, start: int
+) -> tuple[Floats, Integers]:
+    """The Z statistics of row `best` against all rows, and the numbers of MDPs that they are of.
+
+    They are of the MDPs from `start` on; those of dropped agents, of all.
+    """
+    z, numbers = _tests_from(returns, best, start)
+    if start and dropped.any():
+        anyway = dropped | dropped[best]
+        of_all = _tests_from(returns, best, 0)
+        z, numbers = np.where(anyway, of_all[0], z), np.where(anyway, of_all[1], numbers)
+    return z, numbers
 
 
-def _not_worse(returns: Floats, best: int, limit: float) -> NDArray[np.bool_]:
-    """True for rows that are not significantly worse than row `best`."""
-    return np.asarray(z_against(returns[best], returns) < limit)
+def _tests_from(returns: Floats, best: int, start: int) -> tuple[Floats, Integers]:
+    later = returns[:, start:]
+    return z_against(later[best], later), (~np.isnan(later - later[best])).sum(axis=1)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..mdps.sparse import Floats, Integers
 from ..values import Index, Number
-from .significance import z_against
+from .significance import cautious_p_value, z_against
 
 ERROR = 0.05
 """The chance that a study stops any class's best agent."""
@@ -134,37 +134,10 @@ class Race:
                 rival = known
                 differences.append(scores[rival][first:end] - scores[agent][first:end])
         difference = np.concatenate(differences)
-        p_value = mean_above_zero(difference) if len(difference) else 1.0
+        p_value = cautious_p_value(difference) if len(difference) else 1.0
         if p_value >= self.limit:
             return None
         return Drop(agent, at, rival, float(difference.mean()), p_value)
-
-
-def mean_above_zero(numbers: Floats) -> float:
-    """The p-value of "their mean is above 0", careful with skewed numbers.
-
-    It is that of Student's t-test with two changes. One more number counts, as far below 0 as any
-    is from 0: what has not happened yet may be that large. And where numbers are skewed towards
-    large negative ones, Hall's transformation (1992) makes the statistic smaller.
-    """
-    from scipy.special import stdtr
-
-    extreme = float(np.abs(numbers).max())
-    if extreme == 0:
-        return 1.0
-    guarded = np.append(numbers, -extreme)
-    mean, number = float(guarded.mean()), len(guarded)
-    centred = guarded - mean
-    deviation = math.sqrt(float((centred**2).mean()))
-    t = mean / deviation * math.sqrt(number - 1)
-    skewness = float((centred**3).mean()) / deviation**3
-    return float(stdtr(number - 1, -_corrected(t, min(skewness, 0.0) / math.sqrt(number))))
-
-
-def _corrected(t: float, skew: float) -> float:
-    """Hall's transformation, which increases with t, of a t statistic with skewness / √n."""
-    u = skew * t / 3
-    return t * (1 + u + u**2 / 3) + skew / 6
 
 
 def run_race(returns: Floats, classes: Integers, error: float = ERROR) -> Integers:

@@ -4,7 +4,7 @@ Returns are arrays with one number per MDP; a result or a summary stands for its
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,9 @@ ReturnsLike = Result | Summary | ArrayLike
 """A result, a summary, or returns [N]."""
 
 _COMPARED = ("prior", "test", "num_mdps", "discount", "horizon", "trajectories_per_mdp", "seed")
-FEW = 30  # below this number of MDPs, intervals and Z-tests are unreliable
+FEW = 20  # below this number of MDPs, their skewness is not known either
+# Skewness / √N above which tests that should err in 5% do so in 6% to 8% (docs/statistics.md).
+MOST_SKEWED = 0.25
 
 
 class Interval(NamedTuple):
@@ -129,8 +131,25 @@ def normalised_returns(
     return np.asarray((returns_of(source, adjusted) - random) / (top - random))
 
 
-def few_mdps_warning(num_mdps: int) -> str | None:
-    """A sentence if there are too few MDPs for reliable intervals and tests, else None."""
-    if num_mdps >= FEW:
+def few_mdps_warning(num_mdps: int, differences: Iterable[Floats]) -> str | None:
+    """A sentence if MDPs are too few for how skewed paired differences are, else None."""
+    if num_mdps < FEW:
+        need = f"intervals and tests are approximations that need {FEW}"
+        return f"only {num_mdps} MDPs test agents: {need}"
+    known = [(abs(skewness(each)), len(each)) for each in differences]
+    worst, number = max(known, key=lambda pair: pair[0] / math.sqrt(pair[1]), default=(0.0, 1))
+    if worst <= MOST_SKEWED * math.sqrt(number):
         return None
-    return f"only {num_mdps} MDPs: intervals and tests are approximations that need {FEW} or more"
+    return (
+        f"{number} MDPs are few for differences as skewed as these (skewness {worst:.1f}): the "
+        f"tests are approximations that need about {math.ceil((worst / MOST_SKEWED) ** 2)}"
+    )
+
+
+def skewness(numbers: Floats) -> float:
+    """The third central moment in units of the deviation; 0 for equal numbers."""
+    centred = numbers - numbers.mean()
+    deviation = float(centred.std())
+    if deviation <= 1e-12 * np.abs(numbers).max(initial=0.0):
+        return 0.0
+    return float(((centred / deviation) ** 3).mean())

@@ -55,7 +55,7 @@ def print_answers(data: ReportData, answers: Sequence[Answer], form: str, everyo
             console.print(everyone_table(answer) if everyone else best_table(answer))
             _print_paragraph(sentence(answer))
         if not everyone and all(len(answer.experiment.summaries) == 2 for answer in answers):
-            for answer in answers:
+            for answer in (each for each in answers if each.num_tested > 1):
                 one, other = answer.experiment.summaries
                 _print_paragraph(str(answer.pair(one.label, other.label)))
         console.print(verbatim(_legend(answers, everyone), style="dim"))
@@ -85,10 +85,10 @@ def _legend(answers: Sequence[Answer], everyone: bool) -> str:
     question = answers[0].question
     summaries = [row.summary for answer in answers for row in answer.rows]
     own = f"{OWN} your own agents. " if any(summary.is_own for summary in summaries) else ""
-    halves = (
-        "Agents were chosen on one half of the MDPs; scores and tests are from the other half. "
+    way = (
+        "The first quarter of the MDPs chose the agents; scores and tests are of the others. "
         if question.honest
-        else ""
+        else "As in the paper, the same MDPs chose and tested agents, which flatters the best. "
     )
     tests = (
         "p: the test's p-value, without correction for the number of tests."
@@ -104,8 +104,8 @@ def _legend(answers: Sequence[Answer], everyone: bool) -> str:
     is_adjusted = any(summary.adjusted is not None for summary in summaries)
     scores = "score: the mean return with its luck taken out. " if is_adjusted else ""
     return (
-        f"{WINNER} winners: not significantly worse than the best (paired one-sided Z-test, level "
-        f"{100 * question.level:g}%). {own}{straddling}{halves}{scores}norm.: {scale}. {tests}"
+        f"{WINNER} winners: not significantly worse than the best (paired one-sided test, level "
+        f"{100 * question.level:g}%). {own}{straddling}{way}{scores}norm.: {scale}. {tests}"
     )
 
 

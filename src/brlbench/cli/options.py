@@ -31,8 +31,13 @@ Feature = Annotated[
     ),
 ]
 Level = Annotated[float, Option(help="How sure a test must be, between 0 and 1.")]
-Honest = Annotated[
-    bool, Option("--honest", help="Choose agents on one half of the MDPs, test on the other.")
+AsInPaper = Annotated[
+    bool,
+    Option(
+        "--as-in-paper",
+        help="Choose and test agents on the same MDPs, which flatters the best: single agents that "
+        "are as good are called worse in 34% to 80% of cases, not 5%.",
+    ),
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of a table.")]
 Output = Annotated[Path, Option("--output", "-o", help="The file to write.")]

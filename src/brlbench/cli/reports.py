@@ -6,7 +6,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from .completion import answer_formats, experiment_names, report_formats
-from .options import Feature, Honest, Level, Output, Overwrite, Results
+from .options import AsInPaper, Feature, Level, Output, Overwrite, Results
 from .output import say
 
 
@@ -19,7 +19,7 @@ def compare(
     online: Annotated[str | None, Option(help="A bound on decisions, e.g. 5ms.")] = None,
     feature: Feature = "processor",
     level: Level = 0.95,
-    honest: Honest = False,
+    as_in_paper: AsInPaper = False,
     experiment: Annotated[
         str | None, Option(help="Only this experiment.", autocompletion=experiment_names)
     ] = None,
@@ -52,7 +52,7 @@ def compare(
     from .answers import check_format, divide, print_answers, print_notes, print_pairs
 
     check_format(format)
-    question = Question.parse(offline, online, feature, level, honest)
+    question = Question.parse(offline, online, feature, level, honest=not as_in_paper)
     pair, places = divide(results) if agents is None else (agents, results)
     data = load(*places, feature=feature)
     answers = answer_all(data, question, experiment)
@@ -77,7 +77,7 @@ def report(
     ] = None,
     feature: Feature = "processor",
     level: Level = 0.95,
-    honest: Honest = False,
+    as_in_paper: AsInPaper = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Make figures, tables, a LaTeX report with its PDF, an interactive page and exports.
@@ -93,7 +93,7 @@ def report(
     from .answers import print_built
     from .bars import files_bar
 
-    question = Question.parse(None, None, feature, level, honest)
+    question = Question.parse(None, None, feature, level, honest=not as_in_paper)
     folder, formats = output or default_folder(results[0]), format or ["all"]
     learning = shows_learning(formats)
     with files_bar() as show:

@@ -12,12 +12,12 @@ cached.
 import hashlib
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.luck import Baselines
 
 SHIPPED = Path(frozen.__file__).parent / "start-values.json"
+_RANDOM = 1  # the place of random actions among the baselines of `kernels.luck`
 _CUT = 1e-3  # discount from which on values no longer depend on the decisions left
 _MOST_WORK = 500_000  # transitions times layers, above which values cost too much
 _TIE = 1e-9  # of the largest value: actions this close to the best are best
@@ -127,6 +128,26 @@ def _estimate_key(experiment: Experiment) -> str:
 @cache
 def _shipped() -> dict[str, StartValues]:
     return parse_table(dict[str, StartValues], parse_json(SHIPPED.read_bytes()))
+
+
+def random_score(settings: Mapping[str, Any]) -> float | None:
+    """The expected return of random actions in an experiment; None unless it is shipped.
+
+    It is their start value, so it holds for MDPs of the test distribution, whatever the prior.
+    """
+    if settings.get("origin") not in (DRAWN, *frozen.HASHES):
+        return None
+    names = ("test_digest", "discount", "horizon")
+    return _random_scores().get(tuple(settings.get(name) for name in names))
+
+
+@cache
+def _random_scores() -> dict[tuple[Any, ...], float]:
+    """By digest of the test distribution, discount and horizon."""
+    return {
+        (entry["test_digest"], entry["discount"], entry["horizon"]): entry["mean"][_RANDOM]
+        for entry in parse_json(SHIPPED.read_bytes()).values()
+    }
 
 
 def estimate_start_values(

@@ -12,16 +12,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import streams
-from ..analysis.bounds import LEVEL, Comparison
+from ..analysis.bounds import LEVEL, Best, Comparison
 from ..analysis.scores import Interval, bootstrap_interval, few_mdps_warning
-from ..analysis.significance import effect_size, holm, paired_z_test, permutation_test, z_against
+from ..analysis.significance import (
+    cautious_p_value,
+    effect_size,
+    holm,
+    paired_z_test,
+    student_p_values,
+)
 from ..arguments import format_seconds, parse_seconds
 from ..errors import InvalidInput, did_you_mean
 from ..mdps.sparse import Floats
 from ..results.score import Score
 from ..results.summary import Summary
 from ..results.times import ONLINE
-from .data import ALL, ExperimentData, ReportData
+from .data import ExperimentData, ReportData
 from .notes import Note
 
 if TYPE_CHECKING:
@@ -45,7 +51,7 @@ class Question:
     online: float = math.inf
     feature: str = ONLINE
     level: float = LEVEL
-    honest: bool = False
+    honest: bool = True
 
     @classmethod
     def parse(
@@ -78,7 +84,7 @@ class Test(NamedTuple):
     z: float
     p_value: float
     p_holm: float  # after Holm's correction over all tests that are made
-    p_permutation: float  # of the permutation test
+    p_cautious: float  # of a test that is careful with few or skewed differences
     effect_size: float
 
 
@@ -86,10 +92,10 @@ class Row(NamedTuple):
     """An agent in an answer: its scores and, for the best of its algorithm, how sure they are."""
 
     summary: Summary
-    score: Score  # if honest, on the testing half of the MDPs
+    score: Score  # if honest, on the MDPs that had no part in choosing agents
     unadjusted: Score | None  # on the same MDPs; None if the score is not adjusted
     normalised: float | None
-    p_value: float = math.nan  # among all agents: the Z-test against the best, uncorrected
+    p_value: float = math.nan  # among all agents: the test against the best, uncorrected
     winner: bool = False
     test: Test | None = None  # against the best agent; None with too few MDPs to test
     stability: float = math.nan  # share of resamples of the MDPs in which the algorithm wins
@@ -153,13 +159,11 @@ class Answer:
         """Every agent within the bounds, the best first, with p-values."""
         allowed = self.comparison.allowed(self.question.offline, self.question.online)
         summaries = [self.comparison.summaries[i] for i in allowed]
-        testing = self.comparison.testing[allowed]
-        statistics = z_against(testing[0], testing) if allowed else ()
-        rows = rows_on(self.experiment, summaries, self.comparison.tested)
-        return [
-            row._replace(p_value=math.erfc(z / math.sqrt(2)) / 2)
-            for row, z in zip(rows, statistics, strict=True)
-        ]
+        rows = rows_on(self.experiment, summaries, self.comparison.num_choosing)
+        if not allowed:
+            return []
+        p_values = student_p_values(*self.comparison.z_against(allowed[0], allowed))
+        return [row._replace(p_value=float(p)) for row, p in zip(rows, p_values, strict=True)]
 
     def pair(self, first: "str | Result", second: "str | Result") -> "Pair":
         """Compare two agents: their difference, tests, and how often the first is better.
@@ -184,12 +188,13 @@ class Answer:
     @property
     def num_tested(self) -> int:
         """The number of MDPs that tests use."""
-        return int(self.comparison.testing.shape[1])
+        return self.comparison.num_tested
 
     @property
     def warning(self) -> str | None:
         """A sentence if there are too few MDPs for reliable tests, else None."""
-        few = few_mdps_warning(self.num_tested) if self.comparison.summaries else None
+        best = self.comparison.within(self.question.offline, self.question.online)
+        few = warning_on(self.comparison, best)
         return f"{self.experiment.name}: {few}" if few else None
 
     @cached_property
@@ -214,7 +219,7 @@ def answer(experiment: ExperimentData, question: Question = ANYTHING) -> Answer:
     chosen = best.best_of_algorithm
     tests = _tests(experiment, comparison, chosen, rng)
     stability = comparison.stability(question.offline, question.online, rng, RESAMPLES)
-    scored = rows_on(experiment, [summaries[i] for i in chosen], comparison.tested)
+    scored = rows_on(experiment, [summaries[i] for i in chosen], comparison.num_choosing)
     rows = [
         row._replace(
             winner=i in best.winners, test=test, stability=stability[row.summary.algorithm]
@@ -266,10 +271,7 @@ def _tests(
     rng: np.random.Generator,
 ) -> list[Test | None]:
     """Each of the chosen agents against the first."""
-    if comparison.testing.shape[1] < 2:
-        return [None] * len(chosen)
-    first, *others = (comparison.testing[i] for i in chosen)
-    pairs = [in_common(first, other) for other in others]
+    pairs = [comparison.pair(chosen[0], other) for other in chosen[1:]]
     if any(len(one) < 2 for one, _ in pairs):
         return [None] * len(chosen)
     best, *worse = (comparison.summaries[i] for i in chosen)
@@ -282,7 +284,7 @@ def _tests(
             z=test.z,
             p_value=test.p_value,
             p_holm=float(p_value),
-            p_permutation=permutation_test(one, other, rng),
+            p_cautious=cautious_p_value(one - other),
             effect_size=effect_size(one, other),
         )
         for summary, (one, other), test, p_value in zip(
@@ -301,18 +303,24 @@ def difference_interval(
     return bootstrap_interval(one, other, rng)
 
 
-def in_common(one: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """The returns of two agents in the MDPs that both have played."""
-    both = ~np.isnan(one - other)
-    return one[both], other[both]
+def warning_on(comparison: Comparison, best: Best | None) -> str | None:
+    """A sentence if there are too few MDPs for reliable tests of an answer, else None."""
+    if best is None:
+        return few_mdps_warning(comparison.num_tested, []) if comparison.summaries else None
+    first, *others = best.best_of_algorithm
+    stayed = [i for i in others if not comparison.summaries[i].is_dropped]
+    pairs = (comparison.pair(first, other) for other in stayed)
+    return few_mdps_warning(comparison.num_tested, (one - other for one, other in pairs))
 
 
-def rows_on(experiment: ExperimentData, summaries: Sequence[Summary], mdps: slice) -> list[Row]:
-    """Agents of an experiment with their scores on some of its MDPs."""
-    scale = experiment.scale_on(mdps)
+def rows_on(
+    experiment: ExperimentData, summaries: Sequence[Summary], num_choosing: int = 0
+) -> list[Row]:
+    """Agents of an experiment with their scores, if the first MDPs only choose agents."""
     rows = []
     for summary in summaries:
-        score = summary.score if mdps == ALL else Score.of(summary.scored_returns[mdps])
+        mdps = summary.scored_mdps(num_choosing)
+        score = Score.of(summary.scored_returns[mdps]) if mdps.start else summary.score
         unadjusted = None if summary.adjusted is None else Score.of(summary.returns[mdps])
-        rows.append(Row(summary, score, unadjusted, scale and scale.normalised(score.mean)))
+        rows.append(Row(summary, score, unadjusted, experiment.normalised(score.mean)))
     return rows

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..analysis.bayes_bound.known import KnownBound, known_bound
 from ..analysis.scores import normalised, normalised_returns
 from ..mdps.sparse import Floats
+from ..protocol.luck import random_score
 from ..results.compact import ExperimentHeader
 from ..results.score import Score
 from ..results.summary import REFERENCE as REFERENCE
@@ -16,8 +17,8 @@ from ..results.summary import Summary
 from ..storage.entries import Entry
 from .notes import Note, quality_notes
 
-ALL = slice(None)
-"""All MDPs of an experiment."""
+RANDOM = "random"
+"""The algorithm whose score is 0 when normalised."""
 
 
 class Scale(NamedTuple):
@@ -87,12 +88,16 @@ class ExperimentData:
         """All agents but the reference."""
         return [summary for summary in self.summaries if summary.algorithm != REFERENCE]
 
-    def score_of(self, algorithm: str, mdps: slice = ALL) -> float | None:
-        """The best score of an algorithm on some of the MDPs, or None if it was not run on any."""
-        returns = [
-            each.scored_returns[mdps] for each in self.summaries if each.algorithm == algorithm
-        ]
-        return max((float(each.mean()) for each in returns if len(each)), default=None)
+    def score_of(self, algorithm: str) -> float | None:
+        """The best score of an algorithm, or None if it was not run."""
+        scores = (each.score.mean for each in self.summaries if each.algorithm == algorithm)
+        return max(scores, default=None)
+
+    @cached_property
+    def random(self) -> float | None:
+        """The expected return of random actions; where it is not shipped, the score of `random`."""
+        expected = random_score(self.settings)
+        return self.score_of(RANDOM) if expected is None else expected
 
     @cached_property
     def upper_bound(self) -> float | None:
@@ -103,15 +108,10 @@ class ExperimentData:
         bound = known_bound(self.settings, self.bounds)
         return None if bound is None else bound.upper
 
-    def scale_on(self, mdps: slice) -> Scale | None:
-        """The scale of scores on some of the MDPs."""
-        random, optimal = (self.score_of(name, mdps) for name in ("random", REFERENCE))
-        return Scale.between(random, optimal, self.upper_bound)
-
     @cached_property
     def scale(self) -> Scale | None:
-        """The scale of scores on all MDPs."""
-        return self.scale_on(ALL)
+        """The scale of scores, the same whichever MDPs they are of."""
+        return Scale.between(self.random, self.score_of(REFERENCE), self.upper_bound)
 
     @property
     def rising_scale(self) -> Scale | None:

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from ..errors import InvalidInput
 from ..results.score import Score
 from ..results.summary import Summary
-from .data import REFERENCE, ExperimentData, Scale
+from .data import RANDOM, REFERENCE, ExperimentData, Scale
 from .figures import (
     PLAIN,
     WIDTH,
@@ -33,7 +33,7 @@ from .styles import PointStyles, line_styles
 from .words import score_axis
 
 _BY_PRIOR = ("name", "prior", "prior_digest", "deadline")  # settings that MDPs do not depend on
-BLIND = ("random", REFERENCE)  # algorithms that don't look at the prior
+BLIND = (RANDOM, REFERENCE)  # algorithms that don't look at the prior
 _PANEL = 2.6  # inches
 
 
@@ -86,8 +86,8 @@ class Family:
         ends = {
             name: score
             for each in (*self.experiments.values(), self.reference)
-            for name in BLIND
-            if (score := each.score_of(name)) is not None
+            for name, score in zip(BLIND, (each.random, each.score_of(REFERENCE)), strict=True)
+            if score is not None
         }
         random, optimal = map(ends.get, BLIND)
         scale = Scale.between(random, optimal, self.reference.upper_bound)

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .. import streams
 from ..analysis.significance import (
     Probability,
+    cautious_p_value,
     effect_size,
     paired_z_test,
-    permutation_test,
     probability_better,
 )
 from ..errors import InvalidInput, did_you_mean
@@ -57,13 +56,12 @@ def make_pair(answer: Answer, first: str | Result, second: str | Result) -> Pair
     one, other = find_agent(answer, first), find_agent(answer, second)
     if one is other:
         raise InvalidInput(f"both agents are {one.label}: name two different ones")
-    question, mdps = answer.question, answer.comparison.tested
+    question, num_choosing = answer.question, answer.comparison.num_choosing
     common = min(len(one.returns), len(other.returns))  # one may have stopped early
     one_common, other_common = one.first(common), other.first(common)
+    mdps = slice(min(each.scored_mdps(num_choosing).start for each in (one, other)), None)
     a, b = one_common.scored_returns[mdps], other_common.scored_returns[mdps]
-    rng = streams.generator("pair", answer.experiment.hash, one.full_label, other.full_label)
     z, one_sided, _ = paired_z_test(a, b, question.level)
-    upwards = permutation_test(*((a, b) if z >= 0 else (b, a)), rng)
     p_value = 2 * min(one_sided, 1 - one_sided)
     return Pair(
         experiment=answer.experiment.name,
@@ -77,7 +75,7 @@ def make_pair(answer: Answer, first: str | Result, second: str | Result) -> Pair
             z=z,
             p_value=p_value,
             p_holm=p_value,
-            p_permutation=min(1.0, 2 * upwards),
+            p_cautious=min(1.0, 2 * cautious_p_value(a - b if z >= 0 else b - a)),
             effect_size=effect_size(a, b),
         ),
         probability=probability_better(one_common.returns[mdps], other_common.returns[mdps]),

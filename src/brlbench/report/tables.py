@@ -13,7 +13,6 @@ import polars as pl
 from ..results.schema import Place, shown_in
 from ..results.score import Score
 from .answers import Answer, Row, Test, rows_on
-from .data import ALL
 from .pairs import Pair
 
 _QUANTITIES = {each.name: each.summary_kind for each in shown_in(Place.EXPORT)}
@@ -35,7 +34,7 @@ def agents_table(answers: Iterable[Answer]) -> pl.DataFrame:
     rows = [
         _agent_cells(answer, row)
         for answer in answers
-        for row in rows_on(answer.experiment, answer.experiment.summaries, ALL)
+        for row in rows_on(answer.experiment, answer.experiment.summaries)
     ]
     # The schema is also needed where no agent has a quantity.
     kinds = {name: _KINDS[name] for name in _QUANTITIES} if rows else None

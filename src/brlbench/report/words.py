@@ -93,10 +93,7 @@ def sentence(answer: Answer) -> str:
         times = " and ".join(f"{format_seconds(time)} {name}" for name, time in least.items())
         return start + f"no agent is within the bounds; the shortest times are {times}."
     first = answer.rows[0]
-    label, scores = first.summary.label, named(first.score, first.unadjusted)
-    best = f"{label} is best with {scores}"
-    if answer.question.honest:
-        best = f"{label} is best on one half of the MDPs, with {scores} on the other"
+    best = f"{first.summary.label} is best with {named(first.score, first.unadjusted)}"
     others = [summary.label for summary in answer.winners[1:]]
     if others:
         return start + f"{best}; not significantly worse: {', '.join(others)}."
@@ -137,6 +134,13 @@ def bound_sentence(bound: float | None) -> str:
     return "" if bound is None else f"{PAST} {format_bound(bound)} ({LIMIT})"
 
 
+def selection_words(honest: bool) -> str:
+    """The MDPs that choose the best agent of an algorithm, and those that score it."""
+    if honest:
+        return "chosen on the first quarter of its MDPs and scored on the rest"
+    return "chosen and scored on the same MDPs"
+
+
 def scale_sentence(experiments: Sequence[ExperimentData]) -> str:
     """The meaning of 0 and 1 among normalised scores."""
     known = [each.upper_bound is not None for each in experiments]
@@ -158,8 +162,8 @@ def pair_sentence(pair: Pair) -> str:
     chance, (least, most) = pair.probability
     return (
         f"{pair.experiment}: {ahead} {verdict} {behind}, by "
-        f"{abs(test.difference):.2f} (95% interval: {low:.2f} to {high:.2f}; paired Z-test, "
-        f"two-sided: p {_p(test.p_value)}; permutation test: p {_p(test.p_permutation)}). On a "
+        f"{abs(test.difference):.2f} (95% interval: {low:.2f} to {high:.2f}; paired test, "
+        f"two-sided: p {_p(test.p_value)}; cautious test: p {_p(test.p_cautious)}). On a "
         f"drawn MDP, {first} has the higher return with probability {100 * chance:.0f}% (95% "
         f"interval: {100 * least:.0f}% to {100 * most:.0f}%; equal returns count one half)."
     )

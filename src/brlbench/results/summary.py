@@ -59,6 +59,14 @@ class Summary:
         """Whether it left a race: within its bounds on time, another agent is better."""
         return self.stopped is not None and self.stopped.rule == RACE
 
+    def scored_mdps(self, num_choosing: int) -> slice:
+        """The MDPs of its score if the first ones choose agents: the others, if there are any.
+
+        Those that left a race are scored on all MDPs that they played.
+        """
+        all_of_them = self.is_dropped or len(self.returns) <= num_choosing
+        return slice(0 if all_of_them else num_choosing, None)
+
     @property
     def is_own(self) -> bool:
         """Whether a user wrote the agent."""

@@ -30,7 +30,7 @@ def test_agents_with_equal_scores_share_a_rank(tmp_path: Path) -> None:
     pages = written(tmp_path, ReportData([replace(contest(1, "Loop"), summaries=agents)], []))
     content = content_of(pages["index.html"])
     ranks = [row[3] for row in content["views"][0][0]["best"][0]]
-    assert ranks == [[1.5] * 3, [1.5] * 3, [3] * 3]
+    assert ranks == [[1.5] * 3 + [3], [1.5] * 3 + [3], [3] * 4]
     assert "7 (7\N{EN DASH}7)" in pages["agents/psrl.html"]  # among 13 single agents
     assert content["thresholds"][0] < content["thresholds"][-1]
 

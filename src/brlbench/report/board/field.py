@@ -16,6 +16,7 @@ from ...results.score import Score
 from ...results.summary import REFERENCE, Summary
 from ...storage.entries import Entry
 from ...storage.frozen import why_not_frozen
+from ..answers import rows_on
 from ..data import ExperimentData, ReportData
 
 
@@ -51,15 +52,25 @@ class Contest:
         """The agents that compete."""
         return Comparison(self.data.competitors)
 
-    def normalised_score(self, summary: Summary) -> Score | None:
+    @cached_property
+    def scores(self) -> list[Score]:
+        """The scores of all agents, on the MDPs that test them."""
+        rows = rows_on(self.data, self.entrants, self.comparison.num_choosing)
+        return [row.score for row in rows]
+
+    def normalised_score(self, i: int) -> Score | None:
         """An agent's score and its interval on the scale; None if there is none."""
         scale = self.data.rising_scale
-        return None if scale is None else scale.with_interval(summary.score)
+        return None if scale is None else scale.with_interval(self.scores[i])
 
     def returns(self, i: int, adjusted: bool = False) -> Floats:
-        """An agent's returns [N], as played or without their luck; normalised if possible."""
+        """An agent's returns, as played or without luck, on the MDPs that test it.
+
+        They are normalised if possible.
+        """
         scaled = self.data.normalised_returns(self.entrants[i], adjusted)
-        return returns_of(self.entrants[i], adjusted) if scaled is None else scaled
+        returns = returns_of(self.entrants[i], adjusted) if scaled is None else scaled
+        return returns[self.entrants[i].scored_mdps(self.comparison.num_choosing)]
 
     def is_complete(self, i: int) -> bool:
         """Whether an agent has played all MDPs."""

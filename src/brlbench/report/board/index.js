@@ -6,6 +6,7 @@ const score = known((value) => minus(value.toFixed(3)));
 const between = (low, high) => `${score(low)} – ${score(high)}`;
 const limitText = (seconds) => (seconds === null ? "no limit" : formatSeconds(seconds));
 const rankText = ([rank, low, high]) => (low === high ? `${rank}` : `${rank} (${low}–${high})`);
+const represented = `its best agent in each experiment, ${content.selection}`;
 
 const CONTROLS = {
   offline: content.offline.map((seconds) => [seconds, limitText(seconds)]),
@@ -17,7 +18,7 @@ const CONTROLS = {
 const state = {}; // by control: the place of what is chosen
 const chosenValue = (name) => CONTROLS[name][state[name]][0];
 const tables = {
-  totals: new Table(find("totals"), { key: "iqm", down: true }),
+  totals: new Table(find("totals"), { key: "rank", down: false }),
   matrix: new Table(find("matrix")),
   improvement: new Table(find("improvement")),
 };
@@ -27,16 +28,14 @@ function choose() {
   const rows = chosenValue("rows"), problem = chosenValue("problem");
   const view = content.views[state.offline][state.online];
   const prior = priors[state.prior], totals = content.totals[rows];
-  const read = ([row, total, count, rank, costs, improvement]) =>
-    ({ row, total, count, rank, costs, improvement, ...totals[total] });
+  const read = (source) => ([row, total, count, rank, costs, improvement]) =>
+    ({ row, count, isComplete: count === prior.counted, rank, costs, improvement, ...source[total] });
   return {
     prior,
     view,
     isSingle: rows === "single",
-    rows: view[rows][state.prior].map(read),
-    // The best agents that have aggregates, the first one first.
-    complete: view.best[state.prior].filter(([, total]) => total !== null)
-      .map((each) => ({ ...read(each), ...content.totals.best[each[1]] })),
+    rows: view[rows][state.prior].map(read(totals)),
+    best: view.best[state.prior].map(read(content.totals.best)),
     columns: prior.contests.filter((k) => !problem || contests[k].problem === problem),
   };
 }
@@ -53,37 +52,45 @@ function nameOf(row, isSingle) {
 }
 
 const nameColumn = (isSingle, show) => ({ key: "name", title: isSingle ? "Agent" : "Algorithm", kind: "name", show });
-const withInterval = (estimate) =>
-  (estimate ? [score(estimate[0]), small(between(estimate[1], estimate[2]))] : NONE);
+// Says over how many experiments a number is, unless over all.
+const overText = ({ isComplete, count }) => (isComplete ? "" : ` over ${count}`);
+const withInterval = (estimate, row) =>
+  (estimate ? [score(estimate[0]), small(between(estimate[1], estimate[2]) + overText(row))] : NONE);
+
+// Rows that lack experiments sort below the others: their numbers are of other experiments.
+const comparable = (value) => (row) => (row.isComplete ? value(row) : undefined);
 
 function drawTotals({ rows, prior, isSingle }) {
-  const known = rows.filter(({ iqm }) => iqm).map(({ iqm }) => iqm.slice(1));
+  const complete = rows.filter(({ isComplete }) => isComplete);
+  const known = complete.map(({ mean }) => mean.slice(1));
   const scale = intervalScale(known, innerWidth > 520 ? 200 : 100);
   const estimate = (key, title, hint, more = {}) =>
-    ({ key, title, hint, ...more, value: (row) => row[key]?.[0], show: (row) => withInterval(row[key]) });
+    ({ key, title, hint, ...more, value: comparable((row) => row[key][0]), show: (row) => withInterval(row[key], row) });
   const down = { down: true };
   tables.totals.draw([
     nameColumn(isSingle, ({ row }) => nameOf(row, isSingle)),
-    estimate("iqm", "IQM", "Interquartile mean of normalised returns, with its 95% interval", down),
-    {
-      kind: "picture", title: scale.axis(find("totals")),
-      show: ({ row, iqm }) => (iqm ? scale.draw(algorithmOf(row, isSingle), iqm[0], iqm.slice(1)) : []),
-    },
-    estimate("mean", "Mean", "Mean normalised score, with its 95% interval", down),
-    estimate("gap", "Optimality gap", "How far normalised returns are below 1, on average"),
     {
       key: "rank", title: "Rank", hint: "Place by mean score, with its 95% interval",
-      value: ({ rank }) => rank?.[0], show: ({ rank }) => (rank ? rankText(rank) : NONE),
+      value: comparable(({ rank }) => rank[0]),
+      show: ({ rank, isComplete }) => (rank ? rankText(rank) + (isComplete ? "" : ` of ${rank[3]}`) : NONE),
     },
+    estimate("mean", "Mean", "Mean normalised score, with its 95% interval", down),
+    {
+      kind: "picture", title: scale.axis(find("totals")),
+      show: ({ row, isComplete, mean }) => (isComplete ? scale.draw(algorithmOf(row, isSingle), mean[0], mean.slice(1)) : []),
+    },
+    estimate("iqm", "IQM", "Mean of the experiments' interquartile means, with its 95% interval", down),
+    estimate("gap", "Optimality gap", "How far normalised returns are below 1, on average"),
     { key: "count", title: "Experiments", ...down, value: ({ count }) => count, format: (count) => `${count} of ${prior.counted}` },
     ...quantities.map(({ key, title, unit, hint }, k) =>
       ({ key, title, hint: `${hint}, in the experiment where it is largest`, value: ({ costs }) => costs[k], format: formatOf(unit) })),
-  ], rows, ({ iqm }) => (iqm ? "" : "out"));
+  ], rows, ({ isComplete }) => (isComplete ? "" : "out"));
   const without = prior.contests.length - prior.counted;
   find("totals-note").textContent = `Normalised: 0 is random, 1 is the best possible. ${prior.counted} `
     + `${plural("experiment", prior.counted)} count${prior.counted === 1 ? "s" : ""} the same.`
-    + (without ? ` ${without} without a scale (no score of random, or no bound) ${without === 1 ? "is" : "are"} left out.` : "")
-    + (isSingle ? "" : " Every algorithm is represented by its best agent within the bounds on time, in each experiment anew.")
+    + (without ? ` ${without} without a scale (random actions, or a bound, have no known score) ${without === 1 ? "is" : "are"} left out.` : "")
+    + (complete.length < rows.length ? ` Rows that lack experiments stand below: they are compared in those they have, with all that played these.` : "")
+    + (isSingle ? "" : ` An algorithm is represented by ${represented}.`)
     + " Times and memory are the largest of the experiments.";
 }
 
@@ -156,55 +163,58 @@ function showCell({ contest, i, rank, isWinner }) {
 }
 
 // The lines of the profile to choose from, and which of them are shown.
-function offerLines({ complete }) {
-  const numbers = complete.map(({ row }) => row), names = readList("line");
+function offerLines({ best: rows }) {
+  const numbers = rows.filter(({ profile }) => profile).map(({ row }) => row), names = readList("line");
   offerAlgorithms(numbers, (k) => (names ? names.includes(algorithms[k].name) : numbers.indexOf(k) < MOST_LINES));
 }
 
-function drawProfile({ complete }) {
+function drawProfile({ best: rows }) {
   const svg = find("profile"), area = areaOf(svg);
   const x = linearScale(thresholds[0], thresholds.at(-1), area.left, area.right);
   const y = linearScale(0, 1, area.bottom, area.top);
   frame(svg, area, x, y, "threshold of the normalised return", "share of MDPs above it");
   const ticked = tickedAlgorithms();
-  drawCurves(svg, complete.filter(({ row }) => ticked.includes(row)).map(({ row, profile: [value, low, high] }) => ({
+  drawCurves(svg, rows.filter(({ row, profile }) => profile && ticked.includes(row)).map(({ row, profile: [value, low, high] }) => ({
     algorithm: algorithms[row],
     points: thresholds.map((at, k) => ({ x: x.at(at), y: y.at(value[k]), low: y.at(low[k]), high: y.at(high[k]) })),
   })));
 }
 
-function drawImprovement({ complete: [first, ...others] }) {
-  const table = find("improvement");
+function drawImprovement({ best: [first, ...rest], prior }) {
+  const table = find("improvement"), others = rest.filter(({ improvement }) => improvement);
   const width = Math.min(340, Math.max(90, table.parentElement.clientWidth - 250));
   const scale = intervalScale(others.map(({ improvement }) => improvement.slice(1)), width, 0.5);
   tables.improvement.draw([
     { title: "Algorithm", kind: "name", show: ({ row }) => nameOf(row, false) },
-    { title: "Probability", show: ({ improvement }) => withInterval(improvement) },
+    { title: "Probability", show: (row) => withInterval(row.improvement, row) },
     {
       kind: "picture", title: scale.axis(table),
       show: ({ row, improvement }) => scale.draw(algorithms[row], improvement[0], improvement.slice(1)),
     },
-  ], others);
-  find("improvement-note").textContent = first
-    ? `How often an algorithm has a higher return than ${algorithms[first.row].name}, the first by IQM, on the same MDP; equal returns count half. Below 0.5, the first is ahead.`
-    : "No algorithm is in all experiments within these bounds on time.";
+  ], others, ({ isComplete }) => (isComplete ? "" : "out"));
+  find("improvement-note").textContent = first?.isComplete
+    ? `How often an algorithm has a higher return than ${algorithms[first.row].name}, the first by mean score, on the same MDP of the experiments that it played; equal returns count half. Below 0.5, the first is ahead.`
+    : `No algorithm is in all ${prior.counted} experiments within these bounds on time.`;
 }
 
+// What is ranked: of how many, over which experiments, chosen how.
 function tellAnswer({ rows, prior, isSingle }) {
   const limits = [];
   if (chosenValue("offline") !== null) limits.push(`${limitText(chosenValue("offline"))} offline`);
   if (chosenValue("online") !== null) limits.push(`${limitText(chosenValue("online"))} per decision`);
   const where = limits.length ? `Within ${limits.join(" and ")}, ` : "Without bounds on time, ";
-  const first = rows.find(({ iqm }) => iqm);
-  const over = `${prior.counted} ${plural("experiment", prior.counted)}`;
+  const over = `all ${prior.counted} ${plural("experiment", prior.counted)}`
+    + (prior.name === "all" ? "" : ` with ${prior.name} priors`);
+  const complete = rows.filter(({ isComplete }) => isComplete), [first] = complete;
   if (!first) {
-    return find("answer").replaceChildren(`${where}no ${isSingle ? "agent" : "algorithm"} is in all ${over}.`);
+    return find("answer").replaceChildren(`${where}no ${isSingle ? "agent" : "algorithm"} is in ${over}.`);
   }
-  const [value, low, high] = first.iqm;
   const name = isSingle ? agents[first.row][0] : algorithms[first.row].name;
+  const ranked = isSingle
+    ? `${complete.length} of ${rows.length} agents that are in ${over}.`
+    : `${complete.length} of ${content.competing} algorithms that are in ${over}, each by ${represented}.`;
   find("answer").replaceChildren(where, element("strong", {}, name),
-    ` leads with an interquartile mean of ${score(value)} (${between(low, high)}) over ${over}`
-    + (prior.name === "all" ? "." : ` with ${prior.name} priors.`));
+    ` has the highest mean score, ${score(first.mean[0])} (${between(first.mean[1], first.mean[2])}), of the ${ranked}`);
 }
 
 function draw() {

@@ -5,14 +5,16 @@ page offers, so that there is one implementation of it.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...analysis.aggregates import Estimate
+from ...results.summary import REFERENCE
 from ..quantities import QUANTITIES, column_texts, numbers_of
 from ..web.content import algorithms_content
+from ..words import selection_words
 from .aggregation import Aggregation, Choice, rounded
 from .field import Contest, Field
 
@@ -38,6 +40,7 @@ def overview_content(field: Field, best: Aggregation, single: Aggregation) -> di
     ]
     return {
         "algorithms": algorithms_content(field.algorithms),
+        "competing": sum(name != REFERENCE for name in field.algorithms),
         "agents": [
             [each.label, field.algorithms.index(each.algorithm), each.page] for each in field.agents
         ],
@@ -49,6 +52,7 @@ def overview_content(field: Field, best: Aggregation, single: Aggregation) -> di
         ],
         "offline": [None, *OFFLINE_LIMITS[1:]],  # JSON has no infinity
         "online": [None, *ONLINE_LIMITS[1:]],
+        "selection": selection_words(all(each.comparison.honest for each in field.contests)),
         "thresholds": rounded(best.thresholds.tolist()),
         "totals": {"best": best.totals, "single": single.totals},
         "views": views,
@@ -58,7 +62,8 @@ def overview_content(field: Field, best: Aggregation, single: Aggregation) -> di
 def _contest(field: Field, contest: Contest) -> dict[str, Any]:
     """An experiment and all its agents, without bounds on time."""
     summaries = contest.entrants
-    scaled = [each for each in map(contest.normalised_score, summaries) if each is not None]
+    scores = map(contest.normalised_score, range(len(summaries)))
+    scaled = [each for each in scores if each is not None]
     references = range(len(contest.comparison.summaries), len(summaries))
     return {
         "name": contest.name,
@@ -68,10 +73,10 @@ def _contest(field: Field, contest: Contest) -> dict[str, Any]:
         "mdps": contest.data.num_mdps,
         "agents": [field.agent(contest, i).number for i in range(len(summaries))],
         "played": [len(each.returns) for each in summaries],
-        "scores": list(np.array([each.score for each in summaries]).T.copy()),
+        "scores": list(np.array(contest.scores).T.copy()),
         "normalised": list(np.array(scaled).T.copy()) if scaled else None,
         "costs": [numbers_of(each, summaries) for each in QUANTITIES],
-        "reference": max(references, key=lambda i: summaries[i].score.mean, default=None),
+        "reference": max(references, key=lambda i: contest.scores[i].mean, default=None),
     }
 
 
@@ -133,44 +138,86 @@ def _table(
     counted: Sequence[Contest],
     compared: bool = False,
 ) -> list[list[Any]]:
-    """The rows that are in any of the experiments that count, highest interquartile mean first.
+    """The rows that are in any of the experiments that count, by rank in most experiments first.
 
-    A row has its number, the index of its aggregates (None if it lacks an experiment), the number
-    of its experiments, its rank and its costs. If `compared`, rows with aggregates get a profile,
-    and all end with the probability to improve on the first.
+    A row is compared in the experiments in which it played all MDPs. It has its number, the index
+    of its aggregates there (None if there are none), the number of these experiments, its rank in
+    them and the number of rows ranked, and its costs. If `compared`, rows in all experiments get a
+    profile, and all end with the probability to improve on the first.
 
     `places` has, by row and number of the experiment, the index of the agent that stands for it.
     """
     numbers = [each.number for each in counted]
-    choices = {
+    everywhere = {
         row: tuple((number, chosen[number]) for number in numbers if number in chosen)
         for row, chosen in enumerate(places)
     }
-    choices = {row: agents for row, agents in choices.items() if agents}
-
-    def is_complete(agents: Choice) -> bool:
-        played = (field.contests[number].is_complete(i) for number, i in agents)
-        return len(agents) == len(numbers) and all(played)
-
-    totals = {
-        row: aggregation.number(agents) for row, agents in choices.items() if is_complete(agents)
+    everywhere = {row: agents for row, agents in everywhere.items() if agents}
+    choices = {
+        row: tuple((number, i) for number, i in agents if field.contests[number].is_complete(i))
+        for row, agents in everywhere.items()
     }
-    complete = sorted(totals, key=lambda row: -aggregation.totals[totals[row]]["iqm"][0])
-    ranks = aggregation.ranks(tuple(choices[row] for row in complete))
-    rank_of = dict(zip(complete, map(_short, ranks), strict=True))
-    others = sorted(choices.keys() - totals.keys(), key=lambda row: (-len(choices[row]), row))
+    ranks = _ranks(aggregation, choices)
+    order = sorted(
+        choices,
+        key=lambda row: (-len(choices[row]), _numbers(choices[row]), (ranks[row] or [0])[0], row),
+    )
     table: list[list[Any]] = [
-        [row, totals.get(row), len(choices[row]), rank_of.get(row), _costs(field, choices[row])]
-        for row in [*complete, *others]
+        [
+            row,
+            aggregation.number(choices[row]) if choices[row] else None,
+            len(choices[row]),
+            ranks[row],
+            _costs(field, everywhere[row]),
+        ]
+        for row in order
     ]
     for cells in table if compared else []:
-        agents, improvement = choices[cells[0]], None
-        if cells[0] in totals:
-            aggregation.add_profile(agents)
-            if cells[0] != complete[0]:
-                improvement = rounded(aggregation.improvement(agents, choices[complete[0]]))
-        cells.append(improvement)
+        cells.append(_improvement(aggregation, choices[cells[0]], choices[order[0]], len(numbers)))
     return table
+
+
+def _ranks(
+    aggregation: Aggregation, choices: Mapping[int, Choice]
+) -> dict[int, list[float] | None]:
+    """The rank of each row, its interval, and the number of rows ranked; None without experiments.
+
+    Rows with the same experiments are ranked together, among all that have these.
+    """
+    ranks: dict[int, list[float] | None] = dict.fromkeys(choices)
+    played = {row: _numbers(agents) for row, agents in choices.items()}
+    for experiments in filter(None, set(played.values())):
+        rivals = [row for row, numbers in played.items() if set(numbers).issuperset(experiments)]
+        shared = (
+            tuple((number, i) for number, i in choices[row] if number in experiments)
+            for row in rivals
+        )
+        for row, rank in zip(rivals, aggregation.ranks(tuple(shared)), strict=True):
+            if played[row] == experiments:
+                ranks[row] = [*_short(rank), len(rivals)]
+    return ranks
+
+
+def _numbers(agents: Choice) -> tuple[int, ...]:
+    """The numbers of the experiments."""
+    return tuple(number for number, _ in agents)
+
+
+def _improvement(
+    aggregation: Aggregation, agents: Choice, first: Choice, most: int
+) -> list[float] | None:
+    """The probability to improve on the first, in a row's experiments; None for the first itself.
+
+    None also where the first is not in all experiments.
+    """
+    if len(first) < most or not agents:
+        return None
+    if len(agents) == most:
+        aggregation.add_profile(agents)
+    if agents == first:
+        return None
+    there = tuple((number, i) for number, i in first if number in _numbers(agents))
+    return rounded(aggregation.improvement(agents, there))
 
 
 def _costs(field: Field, agents: Choice) -> list[float | None]:

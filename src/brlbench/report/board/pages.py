@@ -44,7 +44,9 @@ def problem_page(
     return render(
         "board/problem.html.j2",
         ("board/problem",),
-        page_content(ReportData([contest.data], []), field.algorithms, halves=[False]),
+        page_content(
+            ReportData([contest.data], []), field.algorithms, ways=[contest.comparison.honest]
+        ),
         field=field,
         contest=contest,
         columns=COLUMNS,
@@ -75,7 +77,7 @@ def agent_page(field: Field, agent: BoardAgent, positions: dict[int, list[Positi
         parameters=parameters_of(summary),
         columns=COLUMNS,
         positions=places,
-        winners={number: positions[number][0] for number in agent.places},
+        winners={number: _first(positions[number]) for number in agent.places},
         missing=[each for each in field.contests if each.number not in agent.places],
         curves=shown,
         machines=_machines(each.summary for each in places),
@@ -86,7 +88,8 @@ def _curves(field: Field, place: Position, positions: Sequence[Position]) -> dic
     """The learning curve of an agent, beside those of the best agent and of the reference."""
     if place.summary.learning is None:
         return None
-    others = [positions[0], *(each for each in positions if each.agent.algorithm == REFERENCE)]
+    references = [each for each in positions if each.agent.algorithm == REFERENCE]
+    others = [_first(positions), *references]
     lines = {each.agent.number: each for each in [place, *others] if each.summary.learning}
     summaries = [each.summary for each in lines.values()]
     return {
@@ -96,6 +99,11 @@ def _curves(field: Field, place: Position, positions: Sequence[Position]) -> dic
         "algorithms": [field.algorithms.index(summary.algorithm) for summary in summaries],
         "learning": learning_content(summaries),
     }
+
+
+def _first(positions: Sequence[Position]) -> Position:
+    """The best agent; the reference where nobody else played."""
+    return next((each for each in positions if each.is_first), positions[0])
 
 
 def _machines(summaries: Iterable[Summary]) -> list[dict[str, str]]:

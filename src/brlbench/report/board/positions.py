@@ -8,7 +8,6 @@ from ...analysis.significance import paired_z_test
 from ...results.display import format_number
 from ...results.score import Score
 from ...results.summary import Summary
-from ..answers import in_common
 from ..quantities import QUANTITIES, column_texts, number_of
 from ..words import format_p
 from .aggregation import Aggregation
@@ -23,7 +22,7 @@ COLUMNS: list[dict[str, Any]] = [
     {"key": "score", "title": "Score ± 95%", "down": True},  # the largest come first
     {"key": "normalised", "title": "Normalised", "down": True},
     {"key": "behind", "title": "Behind", "hint": "Mean paired difference to the best agent"},
-    {"key": "p", "title": "p", "hint": "Of the paired one-sided Z-test", "down": True},
+    {"key": "p", "title": "p", "hint": "Of the paired one-sided test", "down": True},
     *map(column_texts, QUANTITIES),
 ]
 """The columns of the tables of positions."""
@@ -35,11 +34,14 @@ class Position(NamedTuple):
     contest: Contest
     agent: BoardAgent
     summary: Summary
+    score: Score
+    normalised: Score | None
     rank: Estimate | None  # among all agents; None for the reference and those that stopped early
+    is_first: bool  # the best agent, which the others are compared with
     is_winner: bool  # the best of its algorithm, and not significantly worse than the best of all
     is_best: bool  # of its algorithm
     behind: Score | None  # the difference to the best agent, on the MDPs that both have played
-    p_value: float  # of the paired one-sided Z-test, without correction; NaN if not tested
+    p_value: float  # of the paired one-sided test, without correction; NaN if not tested
 
     @property
     def classes(self) -> str:
@@ -54,15 +56,14 @@ class Position(NamedTuple):
     @property
     def cells(self) -> list[Cell]:
         """Its cells in the tables of positions, one per column."""
-        rank, score, behind, p_value = self.rank, self.summary.score, self.behind, self.p_value
-        scaled = self.contest.normalised_score(self.summary)
+        rank, score, behind, p_value = self.rank, self.score, self.behind, self.p_value
         numbers = [(each, number_of(each, self.summary)) for each in QUANTITIES]
         return [
             (rank.value, f"{rank.value:g} ({rank.low:g}\N{EN DASH}{rank.high:g})")
             if rank
             else _UNKNOWN,
             (score.mean, str(score)),
-            _scaled_cell(scaled) if scaled else _UNKNOWN,
+            _scaled_cell(self.normalised) if self.normalised else _UNKNOWN,
             (behind.mean, str(behind)) if behind else ("", ""),
             ("", "") if math.isnan(p_value) else (p_value, format_p(p_value)),
             *(("" if n is None else n, format_number(quantity, n)) for quantity, n in numbers),
@@ -70,29 +71,35 @@ class Position(NamedTuple):
 
 
 def positions_in(field: Field, aggregation: Aggregation, contest: Contest) -> list[Position]:
-    """All agents of an experiment, the best first; the reference comes last."""
-    order = contest.comparison.allowed()
-    ranks = aggregation.ranks_in(contest, order)
+    """All agents of an experiment, by rank; the reference comes last."""
+    agents = contest.comparison.allowed()
+    ranks = aggregation.ranks_in(contest, agents)
+    agents.sort(key=lambda i: ranks[i].value if i in ranks else math.inf)
     best = contest.comparison.within()
     chosen, winners = (best.best_of_algorithm, best.winners) if best else ([], [])
-    references = range(len(order), len(contest.entrants))
+    references = range(len(agents), len(contest.entrants))
     return [
         Position(
             contest,
             field.agent(contest, i),
             contest.entrants[i],
+            contest.scores[i],
+            contest.normalised_score(i),
             ranks.get(i),
+            i in chosen[:1],
             i in winners,
             i in chosen,
-            *(_behind(contest, chosen[0], i) if i in order[1:] else (None, math.nan)),
+            *(_behind(contest, chosen[0], i) if i in agents else (None, math.nan)),
         )
-        for i in [*order, *references]
+        for i in [*agents, *references]
     ]
 
 
 def _behind(contest: Contest, first: int, i: int) -> tuple[Score | None, float]:
     """The difference of an agent to the first, and the p-value of that."""
-    one, other = in_common(*contest.comparison.testing[[first, i]])
+    if i == first:
+        return None, math.nan
+    one, other = contest.comparison.pair(first, i)
     if len(one) < 2:
         return None, math.nan
     return Score.of(one - other), paired_z_test(one, other).p_value

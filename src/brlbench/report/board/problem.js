@@ -1,7 +1,7 @@
 // The page of a problem: the map of winners, scores against time, and the table of all agents.
 
 markLabels();
-const state = { feature: content.feature, level: content.level, honest: false, hidden: new Set([content.reference]) };
+const state = { feature: content.feature, level: content.level, asInPaper: false, hidden: new Set([content.reference]) };
 const [experiment] = content.experiments;
 const view = viewOf(experiment, state);
 const unbounded = { offline: Infinity, online: Infinity };

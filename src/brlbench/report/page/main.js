@@ -61,7 +61,7 @@ function update() {
 }
 
 function remember() {
-  const { experiment, feature, level, honest, hidden } = state;
+  const { experiment, feature, level, asInPaper, hidden } = state;
   const { offline, online } = longest();
   const isUsual = hidden.size === 1 && hidden.has(content.reference);
   writeAddress({
@@ -71,7 +71,7 @@ function remember() {
     online: online < Infinity ? online : null,
     feature: feature === content.feature ? null : feature,
     level: level === content.level ? null : content.levels[level],
-    honest: honest ? 1 : null,
+    choice: asInPaper ? "as-in-paper" : null,
     algorithm: isUsual ? null : algorithms.flatMap(({ name }, k) => (hidden.has(k) ? [] : [name])),
   });
 }
@@ -209,18 +209,19 @@ function tellAnswer({ best, winners }) {
 
 function tellAbout() {
   const { experiment, measured, shown, references } = view;
+  const limits = measured.limits[state.level], limit = Math.min(...limits);
   const { discount, horizon } = experiment.settings;
   const about = [experiment.name, `${experiment.numMdps} MDPs`];
-  if (state.honest) about.push(`scores of ${measured.numMdps} of them`);
+  if (!state.asInPaper) about.push(`scores of ${measured.numMdps} of them`);
   if (discount != null) about.push(`discount ${discount}`);
   if (horizon != null) about.push(`${horizon} decisions`);
   if (experiment.bound !== null) about.push(`${PAST} ${experiment.boundText} (one-sided 95% limit)`);
   find("about").textContent = about.join(" · ");
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
   find("best-note").textContent = "Z is the paired test of the best agent against each: below "
-    + `${content.limits[state.level].toFixed(2)}, the agent is not significantly worse.`
+    + `${limit.toFixed(2)}${limits.length > 1 ? " or more" : ""}, the agent is not significantly worse.`
     + (measured.meanReturns ? " Scores are adjusted; in brackets: mean returns, with their luck." : " Scores are mean returns.")
-    + (state.honest ? ` Scores and Z are of ${measured.numMdps} MDPs, which had no part in choosing the agents.` : "");
+    + (state.asInPaper ? "" : ` Scores and Z are of ${measured.numMdps} MDPs, which had no part in choosing the agents.`);
   find("differences-note").textContent = `${measured.meanReturns ? "Adjusted means" : "Mean returns"} minus that of the best agent, on the same `
     + `${measured.numMdps} MDPs. An interval that leaves out 0 is a difference that the MDPs show.`;
   tellChoice();
@@ -229,7 +230,7 @@ function tellAbout() {
   find("scale-note").hidden = !measured.normalised;
   find("scale-top").textContent = experiment.bound === null ? "“optimal”" : "the bound";
   find("adjusted-note").hidden = !measured.meanReturns;
-  const notes = [...experiment.notes, experiment.warnings[Number(state.honest)]].filter(Boolean);
+  const notes = [...experiment.notes, experiment.warnings[Number(state.asInPaper)]].filter(Boolean);
   find("notes").hidden = !notes.length;
   find("notes").replaceChildren(...notes.map((note) => element("p", {}, note)));
 }
@@ -241,8 +242,8 @@ function tellChoice() {
     `Problem ${state.experiment.problem}, prior ${state.experiment.case}`,
     view.onlineLabel,
     `significance ${percent(content.levels[state.level])}`,
-    state.honest ? "honest: one half of the MDPs chose the agents, the other half tested them"
-      : "agents were chosen and tested on the same MDPs",
+    state.asInPaper ? "as in the paper, agents were chosen and tested on the same MDPs"
+      : "the first quarter of the MDPs chose the agents, the others tested them",
   ];
   if (left.length) parts.push(`left out: ${left.map(({ name }) => name).join(", ")}`);
   find("chosen").textContent = `${parts.join("; ")}.`;
@@ -298,7 +299,7 @@ function restore() {
   const names = readList("algorithm"), isNamed = ({ name }) => names?.includes(name);
   const isUsual = names === null || (names.length && !algorithms.some(isNamed));
   state.level = level < 0 ? content.level : level;
-  state.honest = named.get("honest") === "1";
+  state.asInPaper = named.get("choice") === "as-in-paper";
   state.hidden = new Set(isUsual ? [content.reference] : algorithms.flatMap((each, k) => (isNamed(each) ? [] : [k])));
   const problem = named.get("problem");
   find("problem").value = problems.includes(problem) ? problem : problems[0];
@@ -306,7 +307,7 @@ function restore() {
   state.feature = named.get("feature") ?? content.feature;
   offerCases(named.get("prior"));
   find("level").value = state.level;
-  find("honest").checked = state.honest;
+  find("as-in-paper").checked = state.asInPaper;
   for (const box of algorithmBoxes()) box.checked = !state.hidden.has(Number(box.value));
   for (const [name, bound] of Object.entries(bounds)) {
     const seconds = parseSeconds(named.get(name) ?? "");
@@ -323,7 +324,7 @@ listen("problem", "change", () => { offerCases(state.experiment.case); choose();
 listen("case", "change", ({ value }) => { offerCases(value); choose(); });
 listen("feature", "change", ({ value }) => chooseFeature(value));
 listen("level", "change", ({ value }) => { state.level = Number(value); choose(); });
-listen("honest", "change", ({ checked }) => { state.honest = checked; choose(); });
+listen("as-in-paper", "change", ({ checked }) => { state.asInPaper = checked; choose(); });
 listen("algorithms", "change", () => filter());
 listen("all", "click", () => filter(true));
 listen("none", "click", () => filter(false));

@@ -7,39 +7,39 @@ those of the agents that are tested, where results keep single decisions.
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from statistics import NormalDist
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from ...analysis.bounds import LEVEL, Comparison, contenders
-from ...analysis.scores import few_mdps_warning
-from ...analysis.significance import z_against
-from ...mdps.sparse import Floats
+from ...analysis.significance import student_limits
+from ...mdps.sparse import Floats, Integers
+from ...results.score import ci95
 from ...results.summary import Summary
 from ...results.times import ONLINE
-from ..answers import rows_on
+from ..answers import rows_on, warning_on
 from ..data import REFERENCE, ExperimentData, ReportData
 from ..quantities import QUANTITIES, column_texts, numbers_of
 from ..styles import styles_of
 from ..words import feature_texts, format_bound
 
 LEVELS = (0.8, 0.9, 0.95, 0.975, 0.99, 0.995, 0.999)
-_LIMITS = [NormalDist().inv_cdf(level) for level in LEVELS]
+WAYS = (True, False)  # values of `honest`
 _STEPS = 1000  # Z statistics are stored in thousandths
 _FAR = 32_000  # and cut off at ±32; widths are stored in parts of the largest
 
 
 def page_content(
-    data: ReportData, algorithms: Sequence[str] = (), halves: Sequence[bool] = (False, True)
+    data: ReportData, algorithms: Sequence[str] = (), ways: Sequence[bool] = WAYS
 ) -> dict[str, Any]:
     """The data of experiments, ready for `embedded_json`.
 
     Args:
         data: the experiments.
         algorithms: those of all pages of a site; by default those of the experiments.
-        halves: the values of `honest` that the page offers.
+        ways: the values of `honest` that the page offers.
     """
     experiments = [experiment for experiment in data.experiments if experiment.summaries]
     names = {summary.algorithm for experiment in experiments for summary in experiment.summaries}
@@ -51,7 +51,6 @@ def page_content(
         "algorithms": algorithms_content(algorithms),
         "reference": algorithms.index(REFERENCE) if REFERENCE in algorithms else -1,
         "levels": LEVELS,
-        "limits": _LIMITS,
         "level": LEVELS.index(LEVEL),
         "feature": ONLINE,
         "features": [_feature(name) for name in sorted(features)],
@@ -63,7 +62,7 @@ def page_content(
                 "accurate": experiment.accurate,
                 "notes": list(map(str, data.notes_on([experiment]))),
                 "case": case[1] if times_used[case] == 1 else f"{case[1]} [{experiment.hash[:6]}]",
-                **_experiment(experiment, algorithms, halves),
+                **_experiment(experiment, algorithms, ways),
             }
             for experiment, case in zip(experiments, cases, strict=True)
         ],
@@ -111,12 +110,13 @@ def _feature(name: str) -> dict[str, Any]:
 
 
 def _experiment(
-    experiment: ExperimentData, algorithms: Sequence[str], halves: Sequence[bool]
+    experiment: ExperimentData, algorithms: Sequence[str], ways: Sequence[bool]
 ) -> dict[str, Any]:
     summaries = list(experiment.summaries)
     num_mdps = max(len(summary.returns) for summary in summaries)
     features = _features(experiment)
-    comparisons = [Comparison(summaries, honest=honest) for honest in halves]
+    comparisons = [Comparison(summaries, honest=honest) for honest in ways]
+    competing = [Comparison(experiment.competitors, honest=honest) for honest in ways]
     ranked = [_ranked(comparison, features) for comparison in comparisons]
     quantities = [(each, numbers_of(each, summaries)) for each in QUANTITIES]
     learners = [
@@ -128,7 +128,7 @@ def _experiment(
         "settings": {name: experiment.settings.get(name) for name in ("discount", "horizon")},
         "numMdps": num_mdps,
         **bound_content(experiment.upper_bound),
-        "warnings": [few_mdps_warning(num_mdps), few_mdps_warning(num_mdps // 2)],
+        "warnings": [warning_on(each, each.within()) for each in competing],
         "labels": [summary.marked_label for summary in summaries],
         "parameters": [
             [[name, str(value)] for name, value in summary.parameters.items() if value is not None]
@@ -150,13 +150,13 @@ def _experiment(
             if not np.isnan(values).all()
         ],
         "learning": {**curves, "agents": learners} if learners else None,
-        # By honest = False, True:
+        # By way: honest, and as in the paper.
         "measured": [
             {
-                **_scores(experiment, comparison.tested),
+                **_scores(experiment, comparison.num_choosing),
                 "ranked": agents,
-                "tests": np.fromiter(z_steps(comparison.testing[agents]), np.int16),
-                **_widths(comparison.testing[agents]),
+                **_tests(comparison, agents),
+                **_widths(comparison, agents),
             }
             for comparison, agents in zip(comparisons, ranked, strict=True)
         ],
@@ -169,16 +169,17 @@ def _intervals(summaries: Sequence[Summary]) -> list[Floats] | None:
     return None if np.isnan(known).all() else list(np.array(known).T.copy())
 
 
-def _scores(experiment: ExperimentData, mdps: slice) -> dict[str, Any]:
-    """The scores of all agents on some of the MDPs."""
-    rows = rows_on(experiment, experiment.summaries, mdps)
+def _scores(experiment: ExperimentData, num_choosing: int) -> dict[str, Any]:
+    """The scores of all agents, if the first MDPs only choose agents."""
+    summaries = experiment.summaries
+    rows = rows_on(experiment, summaries, num_choosing)
     scores, ci95 = np.array([row.score for row in rows]).T
     means, widths = None, None
     if rows[0].unadjusted is not None:
         means, widths = np.array([row.unadjusted or row.score for row in rows]).T
     scaled = [row.normalised for row in rows if row.normalised is not None]
     return {
-        "numMdps": max(len(summary.returns[mdps]) for summary in experiment.summaries),
+        "numMdps": max(len(each.returns[each.scored_mdps(num_choosing)]) for each in summaries),
         "scores": scores,
         "ci95": ci95,
         "meanReturns": means,
@@ -198,41 +199,46 @@ def _ranked(comparison: Comparison, features: list[str]) -> list[int]:
     return [i for i in order if i in able]
 
 
-def z_steps(returns: Floats) -> Iterator[int]:
-    """The Z statistic, in steps, of every row against each row below it.
+def _tests(comparison: Comparison, agents: Sequence[int]) -> dict[str, Any]:
+    """The Z statistics of all pairs, and the limits that they are significant above.
+
+    Limits depend on the number of a pair's MDPs: the page looks them up by it.
+    """
+    steps, numbers = z_steps(comparison, agents)
+    distinct, places = np.unique(numbers, return_inverse=True)
+    limits = {level: student_limits(level, distinct) for level in LEVELS}
+    return {
+        # Two MDPs have limits up to 318.
+        "tests": steps.astype(np.int16 if np.abs(steps).max(initial=0) <= _FAR else np.float32),
+        "limits": [[min(limit, _FAR) for limit in limits[level].tolist()] for level in LEVELS],
+        # Of each pair: the place of its limits. Nearly always, all pairs have the same.
+        "limitOf": places.astype(np.int16) if len(distinct) > 1 else None,
+    }
+
+
+def z_steps(comparison: Comparison, agents: Sequence[int]) -> tuple[Integers, Integers]:
+    """The Z statistic, in steps, of each agent against each after it, and the pair's MDPs.
 
     Rounding down never takes a statistic from above a level's limit to below it, so the page finds
     the same winners as Python.
     """
-    for i in range(len(returns) - 1):
-        z = z_against(returns[i], returns[i + 1 :])
-        steps = np.nan_to_num(np.floor(_STEPS * z), nan=_FAR).clip(-_FAR, _FAR)
-        for limit in _LIMITS:
-            steps[(z >= limit) & (steps < _STEPS * limit)] = np.ceil(_STEPS * limit)
-        yield from steps.astype(np.int64).tolist()
+    pairs = [comparison.z_against(i, agents[k + 1 :]) for k, i in enumerate(agents[:-1])]
+    z = np.concatenate([np.zeros(0), *(each for each, _ in pairs)])
+    numbers = np.concatenate([np.zeros(0, np.int64), *(each for _, each in pairs)])
+    far = np.where(numbers == 2, 10 * _FAR, _FAR)
+    steps = np.floor(_STEPS * z).clip(-far, far)
+    for level in LEVELS:
+        limits = student_limits(level, numbers)
+        steps = np.where((z >= limits) & (steps < _STEPS * limits), np.ceil(_STEPS * limits), steps)
+    return steps.clip(-far, far).astype(np.int64), numbers
 
 
-def _variances(returns: Floats) -> Floats:
-    """The variance of the mean difference of each pair of rows, on the MDPs that both have."""
-    first, second = np.triu_indices(len(returns), 1)
-    numbers = (~np.isnan(returns)).sum(axis=1)  # of each row, its first ones
-    common = np.minimum(numbers[first], numbers[second])
-    variances = np.zeros(len(first))
-    for number in np.unique(common[common > 1]):
-        covariance = np.atleast_2d(np.cov(returns[:, :number]))  # NaN for those that have fewer
-        alone = np.diag(covariance)
-        of_pairs = alone[first] + alone[second] - 2 * covariance[first, second]
-        chosen = common == number
-        variances[chosen] = of_pairs[chosen].clip(0) / number
-    return variances
-
-
-def _widths(returns: Floats) -> dict[str, Any]:
+def _widths(comparison: Comparison, agents: Sequence[int]) -> dict[str, Any]:
     """The half-widths of the 95% intervals of all differences, in the order of `z_steps`."""
-    num_mdps = returns.shape[1]
-    if num_mdps < 2:
+    if comparison.num_tested < 2:
         return {"widths": np.zeros(0, np.int16), "widest": 0.0}
-    widths = 2 * np.sqrt(_variances(returns))
+    pairs = (comparison.pair(*pair) for pair in combinations(agents, 2))
+    widths = np.array([np.nan_to_num(ci95(one - other)) for one, other in pairs])
     widest = float(widths.max(initial=0.0))
     parts = np.rint(widths / (widest or 1.0) * _FAR)
     return {"widths": parts.astype(np.int16), "widest": widest / _FAR}

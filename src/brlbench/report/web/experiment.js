@@ -3,10 +3,10 @@
 
 // The agents that can be the best of their algorithm, ready to be compared within any bounds.
 class Comparison {
-  constructor(experiment, feature, honest, limit, competes) {
-    const { ranked, tests, widths, widest } = experiment.measured[Number(honest)];
+  constructor(experiment, feature, asInPaper, level, competes) {
+    const { ranked, tests, widths, widest, limits, limitOf } = experiment.measured[Number(asInPaper)];
     const { offline, algorithms } = experiment, online = timesOf(experiment, feature);
-    Object.assign(this, { offline, online, algorithms, limit, tests, widths, widest, count: ranked.length });
+    Object.assign(this, { offline, online, algorithms, tests, limits: limits[level], limitOf, widths, widest, count: ranked.length });
     this.rank = new Map(ranked.map((agent, rank) => [agent, rank])); // best first
     const undominated = {}; // by algorithm: agents that no better one dominates
     this.ranked = ranked.filter((i) => {
@@ -19,6 +19,12 @@ class Comparison {
   // The Z statistic of the paired test.
   z(better, worse) {
     return better === worse ? 0 : this.tests[this.place(better, worse)] / content.steps;
+  }
+
+  // Whether an agent is significantly worse. Limits depend on the number of MDPs that both played.
+  beats(better, worse) {
+    const place = this.limitOf === null ? 0 : this.limitOf[this.place(better, worse)];
+    return better !== worse && this.z(better, worse) >= this.limits[place];
   }
 
   // The half-width of the 95% interval of the mean difference; NaN for a single MDP.
@@ -47,7 +53,7 @@ class Comparison {
   }
 
   winnersOf(best) {
-    return best.filter((i) => this.z(best[0], i) < this.limit);
+    return best.filter((i) => !this.beats(best[0], i));
   }
 
   // All answers. A cell holds for bounds from offline[row] and online[column] up to the next ones:
@@ -88,8 +94,8 @@ function straddles({ interval }, i, bound) {
 }
 
 // The view of an experiment that plots and tables show. `hidden` has the numbers of algorithms.
-function viewOf(experiment, { feature, honest, level, hidden }) {
-  const measured = experiment.measured[Number(honest)];
+function viewOf(experiment, { feature, asInPaper, level, hidden }) {
+  const measured = experiment.measured[Number(asInPaper)];
   const agents = experiment.labels.map((_, i) => i);
   const competes = (i) => !hidden.has(experiment.algorithms[i]);
   const isReference = (i) => experiment.algorithms[i] === content.reference;
@@ -107,8 +113,8 @@ function viewOf(experiment, { feature, honest, level, hidden }) {
     onlineLabel: `online time: ${title}`,
     lines: scoreLines(experiment, references.map((i) => measured.scores[i])),
     score: scoreFormat(measured.scores),
-    scoreLabel: `score (${measured.meanReturns ? "adjusted " : ""}mean return)` + (honest ? ` (${measured.numMdps} MDPs)` : ""),
-    comparison: new Comparison(experiment, feature, honest, content.limits[level], competes),
+    scoreLabel: `score (${measured.meanReturns ? "adjusted " : ""}mean return)` + (asInPaper ? "" : ` (${measured.numMdps} MDPs)`),
+    comparison: new Comparison(experiment, feature, asInPaper, level, competes),
   };
 }
 

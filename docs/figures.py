@@ -18,6 +18,7 @@ from sweeps import SWEEPS, Sweep
 import brlbench as bb
 from brlbench.agents.ann import Ann
 from brlbench.agents.policy_search import PolicySearch
+from brlbench.analysis.bounds import num_choosing
 from brlbench.analysis.scores import normalised
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol import machine
@@ -242,7 +243,7 @@ def selection() -> Figure:
             sizes, flattered, **styles["other"].points, label="chosen and scored on the same MDPs"
         )
         axes.plot(
-            sizes, honest, **styles["same"].points, label="chosen on one half, scored on the other"
+            sizes, honest, **styles["same"].points, label="chosen on a quarter, scored on the rest"
         )
         axes.axhline(
             truth, color="0.4", linestyle="--", linewidth=1, label="true score of all of them"
@@ -259,14 +260,15 @@ def selection() -> Figure:
 
 def _reported(returns: Floats, size: int) -> tuple[float, float]:
     """The score of the best of `size` agents, less the mean of all: honest and flattered."""
-    halves = returns[:, ::2], returns[:, 1::2]
+    choosing = num_choosing(returns.shape[1])
     honest, flattered = [], []
     for first in range(0, len(returns), size):
         some = slice(first, first + size)
         flattered.append(returns[some].mean(axis=1).max() - returns.mean())
-        for choosing, testing in (halves, halves[::-1]):
-            chosen = choosing[some].mean(axis=1).argmax()
-            honest.append(testing[some][chosen].mean() - testing.mean())
+        for turn in range(4):  # each quarter chooses once
+            turned = np.roll(returns, turn * choosing, axis=1)
+            chosen = turned[some, :choosing].mean(axis=1).argmax()
+            honest.append(turned[some, choosing:][chosen].mean() - turned[:, choosing:].mean())
     return float(np.mean(honest)), float(np.mean(flattered))
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import brlbench
 from brlbench.executors.local import Local
-from brlbench.protocol import evaluate
+from brlbench.protocol import evaluate, machine
 from helpers import programs
 from helpers.groups import Groups, group_of
 from helpers.inline import in_this_process
@@ -198,6 +198,12 @@ def small(finished_small: Path, tmp_path: Path) -> Path:
     shutil.copytree(finished_small, tmp_path, dirs_exist_ok=True)
     sys.modules.pop("study_agents", None)  # of another test
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def idle_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads of this process wait for no core, so that results get no note on that."""
+    monkeypatch.setattr(machine, "_run_and_wait_time", lambda: (0, 0))
 
 
 @pytest.fixture(scope="session")

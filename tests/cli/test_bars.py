@@ -59,7 +59,8 @@ def test_bars_show_the_score_so_far(screen: Screen) -> None:
     running = [Running("training psrl on GC"), Running("beb on GC", 38.25, 1.5, 40)]
     with study_bar(10) as show:
         show(Progress(3, 1, 50, 90.0, running, stopping=False))
-        assert screen.seen().startswith("38.25 ± 1.50 in 40 MDPs: beb on GC █████")
+        assert screen.seen().startswith("mean return 38.25 ± 1.50 in 40 MDPs: beb on GC █████")
     with playing_bar(60) as show:
         show(Progress(0, 0, 20, 90.0, running[1:], stopping=False))
-        assert screen.seen().startswith("38.25 ± 1.50 in 40 MDPs ████████──── 40 of 60 traj")
+        seen = screen.seen()
+        assert seen.startswith("mean return 38.25 ± 1.50 in 40 MDPs ████████──── 40 of 60 traj")

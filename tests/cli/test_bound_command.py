@@ -13,7 +13,7 @@ def test_the_bound_is_printed(shell: Shell) -> None:
     done = shell("bound", "GC", "--beliefs", 200, "--seed", 3)
     found = bayes_optimal_bound(distribution("GC"), beliefs=200, seed=3)
     assert done.code == 0
-    assert f"no agent's expected return is above {found.upper:.4g} " in done.out
+    assert f"no agent that has to learn has an expected return above {found.upper:.4g} " in done.out
     assert f"{found.beliefs} beliefs up to {found.depth} decisions ahead" in done.out
     assert f"expects {found.clairvoyant:.4g}" in done.out
 
@@ -34,7 +34,7 @@ def test_compare_shows_a_bound_that_was_written_beside_the_results(
     found = read_bound(path).bound
     assert found == bayes_optimal_bound(gc, 0.5, beliefs=20)
     assert (
-        f"no agent can pass {np.ceil(100 * found.upper) / 100:.2f}"
+        f"no agent that has to learn can pass {np.ceil(100 * found.upper) / 100:.2f}"
         in shell("compare", tmp_path).out
     )
     assert_error(shell("bound", "GC", *options), "exists already")

@@ -33,7 +33,10 @@ def test_the_demo_leaves_results_a_figure_and_a_page(demo: Path) -> None:
     assert {result.settings["seed"] for result in results} == {1}
     figure = demo / "score-against-online-time.png"
     assert figure.read_bytes().startswith(b"\x89PNG")
-    assert (demo / "report.html").read_text().startswith("<!doctype html>")
+    page = (demo / "report.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert page.count('"learning": {') == 6
+    assert '"learning": null' not in page
 
 
 def test_the_folder_says_what_was_run(demo: Path) -> None:

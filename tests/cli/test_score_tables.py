@@ -143,7 +143,7 @@ def test_own_agents_are_marked() -> None:
     assert "★◆ mine:Agent" in printed(best_table(found))
     assert "  beb(beta=2.0)" in printed(best_table(found))
     lines = printed(everyone_table(found)).splitlines()
-    assert [line.split()[0] for line in lines[4:7]] == ["★◆", "beb(beta=2.0)", "beb"]
+    assert [line.split()[0] for line in lines[5:8]] == ["★◆", "beb(beta=2.0)", "beb"]
     assert found.table["own"].to_list() == [True, False]
     assert found.everyone["own"].to_list() == [True, False, False]
     assert found.everyone["best_of_algorithm"].to_list() == [True, True, False]

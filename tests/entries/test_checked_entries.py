@@ -164,7 +164,7 @@ FORGED: dict[str, tuple[str, Change, str]] = {
         summaries(returns=lambda each: 0 * each.returns + 150),
         "which an agent that knows every MDP can expect",
     ),
-    "above the bound": ("best", _consistent(15.0), "the bound that no agent can pass"),
+    "above the bound": ("best", _consistent(15.0), "which no agent that has to learn can pass"),
     "one return": ("returns", summaries(returns=_one_return(1e4)), "MDP 17: the return 10000 is"),
     "negative": ("returns", summaries(returns=_one_return(-1.0)), "the return -1 is impossible"),
     "hash": ("sets", settings("0" * 64), f"{SET} has hash f1b6b5b4b210…, not 000000000000…"),

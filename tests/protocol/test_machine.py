@@ -1,10 +1,12 @@
 import json
 import os
 import platform
+import threading
+from collections import Counter
 
 import pytest
 
-from brlbench import __version__
+from brlbench import Experiment, __version__, evaluate, make_agent
 from brlbench.protocol import machine
 
 
@@ -28,3 +30,22 @@ def test_the_machine_is_measured_once() -> None:
 def test_the_calibration_is_a_time_of_one_solution() -> None:
     """At least what 2,500 products and sums take: more than a microsecond."""
     assert machine.measure_calibration(repeats=20, rounds=3) > 1
+
+
+@pytest.mark.parametrize(("workers", "share"), [(1, 0.0), (2, 0.25)])
+def test_each_thread_that_plays_measures_its_own_waiting(
+    workers: int, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here the main thread never waits, and others wait for a quarter of their time."""
+    main, calls = threading.get_ident(), Counter[int]()
+
+    def run_and_wait_time() -> tuple[int, int]:
+        thread = threading.get_ident()
+        calls[thread] += thread != main
+        return 3 * calls[thread], calls[thread]
+
+    monkeypatch.setattr(machine, "_run_and_wait_time", run_and_wait_time)
+    experiment = Experiment("GC", num_mdps=20, horizon=5)
+    result = evaluate(make_agent("random"), experiment, workers=workers)
+    assert result.machine["waiting_share"] == share
+    assert ("machine overloaded: 25% waiting" in repr(result)) == (share > 0)

@@ -1,4 +1,4 @@
-"""What no agent can pass, wherever scores are shown."""
+"""What no agent that has to learn can pass, wherever scores are shown."""
 
 import io
 import json
@@ -27,7 +27,7 @@ from brlbench.report.loading import load
 from brlbench.report.tables import agents_table
 from brlbench.report.tables import best_table as best_exported
 from brlbench.report.tables import everyone_table as everyone_exported
-from brlbench.report.words import format_bound, scale_sentence
+from brlbench.report.words import LIMIT, PAST, format_bound, scale_sentence
 from helpers.made_results import experiment, result, settings, summary
 
 GC = bb.distribution("GC")
@@ -162,14 +162,14 @@ def test_reports_find_bounds_below_folders_and_as_files(tmp_path: Path) -> None:
 def test_tables_of_the_terminal_end_with_the_bound() -> None:
     found, without = answer(made([MINE])), answer(made([]))
     for table in (best_table, everyone_table):
-        assert printed(table(found)).rstrip().endswith("no agent can pass 19.01 (bound)")
+        assert " ".join(printed(table(found)).split()).endswith(f"{PAST} 19.01 ({LIMIT})")
         assert "can pass" not in printed(table(without))
     agents = score_table("mine", found.experiment.summaries, 19.004)
-    assert printed(agents).rstrip().endswith("no agent can pass 19.01 (bound)")
-    assert "norm.: 0 is random, 1 is the bound that no agent can pass. " in _legend([found], True)
+    assert " ".join(printed(agents).split()).endswith(f"{PAST} 19.01 ({LIMIT})")
+    assert f"norm.: 0 is random, 1 is the bound that {PAST}. " in _legend([found], True)
     assert "1 is optimal, which knows the MDP. " in _legend([without], False)
     both = scale_sentence([found.experiment, without.experiment])
-    assert both.endswith("the bound that no agent can pass, or where none is known optimal, which "
+    assert both.endswith(f"the bound that {PAST}, or where none is known optimal, which "
                          "knows the MDP")  # fmt: skip
 
 
@@ -188,15 +188,17 @@ def test_exports_have_the_bound() -> None:
 def test_latex_tables_end_with_the_bound() -> None:
     found = answer(made([MINE]))
     for kind, empty in (("best", "& & &"), ("agents", "& & & &")):  # times, and memory
-        assert f"no agent can pass (bound) {empty} 19.01 & & 1.00 " in render_table(kind, found)
+        limit = LIMIT.replace("%", r"\%")
+        assert f"{PAST} ({limit}) {empty} 19.01 & & 1.00 " in render_table(kind, found)
         assert "bound" not in render_table(kind, answer(made([])))
     report = render_report(ReportData([found.experiment], []), [found], ["mine"])
     assert r"\item[Bound.]" in report
-    assert "1 is the bound that no agent can pass." in report
+    assert f"1 is the bound that {PAST}." in report
 
 
 def test_notebooks_are_told() -> None:
-    assert "No agent can pass 19.01 (bound).</p>" in answer(made([MINE]))._repr_html_()
+    told = "No agent that has to learn can pass 19.01 (bound: a one-sided 95% limit).</p>"
+    assert told in answer(made([MINE]))._repr_html_()
     assert "can pass" not in answer(made([]))._repr_html_()
 
 

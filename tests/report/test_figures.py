@@ -64,7 +64,7 @@ def test_axes_are_labelled() -> None:
     labels = [axes.get_xlabel() for axes in figure.axes]
     # The fourth panel is below the first; the second and the third have nothing below them.
     assert [bool(label) for label in labels[:4]] == [False, True, True, True]
-    assert figure.axes[0].get_ylabel() == "mean discounted return"
+    assert figure.axes[0].get_ylabel() == "score (mean return)"
 
 
 def test_the_legend_names_each_algorithm_once() -> None:

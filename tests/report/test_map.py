@@ -15,7 +15,7 @@ from brlbench.problems import distribution
 from brlbench.report.answers import Answer, Question, answer
 from brlbench.report.axes import LogAxis
 from brlbench.report.data import ExperimentData
-from brlbench.report.figures import drawing, render, score_against_time
+from brlbench.report.figures import BOUND, drawing, render, score_against_time
 from brlbench.report.map import NAMED, best_algorithms_map, rectangles
 from brlbench.report.words import format_bound
 from brlbench.results.summary import Summary
@@ -143,7 +143,7 @@ def test_labels_and_reference_of_scores() -> None:
 def test_the_bound_of_a_known_experiment_is_a_line() -> None:
     of_gc = replace(MANY, settings={**MANY.settings, "test_digest": distribution("GC").digest})
     figure = score_against_time(answer(of_gc), "mean")
-    assert texts(figure)[0] == f"no agent can pass (bound):\n{format_bound(of_gc.upper_bound or 0)}"
+    assert texts(figure)[0] == f"{BOUND}:\n{format_bound(of_gc.upper_bound or 0)}"
     (line,) = (line for line in figure.axes[0].lines if line.get_linestyle() == ":")
     assert set(np.asarray(line.get_ydata())) == {of_gc.upper_bound}
 

@@ -86,7 +86,7 @@ def test_without_a_random_agent_returns_are_shown() -> None:
     without = [made("GC", beb=40), made("uniform:GC", beb=32)]
     [panel] = panels(misspecification(without))
     np.testing.assert_allclose(panel.lines[0].get_ydata(), np.array([40, 32]) + NOISE.mean())
-    assert panel.get_ylabel() == "mean discounted return"
+    assert panel.get_ylabel() == "score (mean return)"
 
 
 def test_without_anything_above_random_returns_are_shown() -> None:

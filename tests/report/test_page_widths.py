@@ -111,7 +111,7 @@ def test_print_shows_what_is_chosen_and_every_name(page: Page) -> None:
     page.print()
     assert page.one("#chosen").text == (
         "Problem GC, prior accurate; online time: processor time per decision; significance 95%; "
-        "agents were chosen and tested on the same MDPs; left out: random."
+        "the first quarter of the MDPs chose the agents, the others tested them; left out: random."
     )
     assert all(item.is_displayed() for item in hidden)
     assert not page.one("#controls").is_displayed()

@@ -102,7 +102,7 @@ def test_answers_are_the_same_every_time() -> None:
 
 
 def test_the_sentence() -> None:
-    assert sentence(answer(GC)).startswith("GC: opps-ds is best with 1")
+    assert sentence(answer(GC)).startswith("GC: opps-ds is best with mean return 1")
     assert sentence(answer(GC)).endswith("; the other algorithms are significantly worse.")
     some = sentence(answer(GC, Question(offline=1.0)))
     assert some.startswith("GC within offline ≤ 1 s: ")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from brlbench.errors import InvalidInput
-from brlbench.results.result import Result
+from brlbench.results.result import Result, join
 from helpers import made_results
 
 
@@ -99,8 +99,25 @@ def named(**changes: Any) -> Result:
 
 def test_a_result_in_one_line() -> None:
     result = named(algorithm="mbie:MBIE", parameters={"beta": 5})
-    said = "Result(mbie:MBIE(beta=5) on GC: 6.50 ± 6.00, 2 MDPs, 708 µs per decision)"
+    said = "Result(mbie:MBIE(beta=5) on GC: mean return 6.50 ± 6.00, 2 MDPs, 708 µs per decision)"
     assert repr(result) == str(result) == said
+
+
+@pytest.mark.parametrize(("share", "said"), [
+    (0.09, "per decision)"), (0.314, "per decision, machine overloaded: 31% waiting)"),
+])  # fmt: skip
+def test_a_result_says_that_the_machine_was_overloaded(share: float, said: str) -> None:
+    result = named(machine={"waiting_share": share})
+    assert repr(result).endswith(said)
+    assert ("<td>overloaded: 31% waiting</td>" in result._repr_html_()) == (share > 0.1)
+
+
+def test_parts_wait_for_their_mean_share_of_time() -> None:
+    parts = [
+        named(machine={"waiting_share": share}, playing_seconds=seconds)
+        for share, seconds in ((0.9, 1.0), (0.1, 3.0))
+    ]
+    assert join(parts).machine["waiting_share"] == 0.3
 
 
 def test_a_notebook_shows_a_table_with_escaped_names() -> None:

@@ -280,4 +280,4 @@ def test_the_status_of_a_run_has_scores_so_far(tmp_path: Path, shell: Shell) -> 
     folder.write_now(Progress(running=units, at=time.time()))
     told = shell("status", tmp_path / "out").out
     folder.close()
-    assert "  training beb on GC\n  38.25 ± 1.50 in 40 MDPs: psrl on GC\n" in told
+    assert "  training beb on GC\n  mean return 38.25 ± 1.50 in 40 MDPs: psrl on GC\n" in told

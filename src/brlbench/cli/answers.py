@@ -12,7 +12,7 @@ from ..report.data import ReportData
 from ..report.export import answers_json, csv_of, pairs_json
 from ..report.notes import Note
 from ..report.pairs import make_pairs
-from ..report.words import OWN, WINNER, read_map, scale_sentence, sentence
+from ..report.words import OWN, STRADDLES, WINNER, read_map, scale_sentence, sentence
 from .output import console, errors, say, verbatim, write_out
 from .tables import best_table, everyone_table, pair_table
 
@@ -96,10 +96,16 @@ def _legend(answers: Sequence[Answer], everyone: bool) -> str:
         else "p Holm: the test's p-value, corrected for the number of tests. stable: how often the "
         "algorithm wins when the MDPs are resampled."
     )
-    scale = scale_sentence([answer.experiment for answer in answers])
+    experiments = [answer.experiment for answer in answers]
+    scale = scale_sentence(experiments)
+    straddling = f"{STRADDLES} the 95% interval of the processor time contains the online bound. "
+    if not any(answer.straddling for answer in answers):
+        straddling = ""
+    is_adjusted = any(summary.adjusted is not None for summary in summaries)
+    scores = "score: the mean return with its luck taken out. " if is_adjusted else ""
     return (
         f"{WINNER} winners: not significantly worse than the best (paired one-sided test, level "
-        f"{100 * question.level:g}%). {own}{way}norm.: {scale}. {tests}"
+        f"{100 * question.level:g}%). {own}{straddling}{way}{scores}norm.: {scale}. {tests}"
     )
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..progress import Bar
-from ..results.score import Score
+from ..results.score import Score, named
 
 if TYPE_CHECKING:
     from ..analysis.bayes_bound import Growth
@@ -57,14 +57,14 @@ def study_bar(total: int) -> Iterator[Callable[["Progress"], None]]:
 
 
 def running_text(running: "Running") -> str:
-    """A running job, after its score so far if that is known."""
+    """A running job, after its mean return so far if that is known."""
     return ": ".join(filter(None, [_score_text(running), running.what]))
 
 
 def _score_text(running: "Running") -> str:
     if running.mean is None or running.ci95 is None:
         return ""
-    return f"{Score(running.mean, running.ci95)} in {running.num_mdps} MDPs"
+    return f"{named(Score(running.mean, running.ci95), None)} in {running.num_mdps} MDPs"
 
 
 @contextmanager

@@ -28,7 +28,7 @@ def run_demo(output: Path, mdps: int, seed: int, workers: int | None) -> bool:
     study, execution = prepare(STUDY, {"workers": workers}, num_mdps=mdps, seed=seed)
     if not run(study, execution, output):
         return False
-    data = load_scores(study, output)
+    data = load_scores(study, output, learning=True)
     assert data is not None
     print_tables(data)
     _write_figure_and_page(data, output)

@@ -55,11 +55,11 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
     return status.done == status.total
 
 
-def load_scores(study: Study, results: Path) -> ReportData | None:
-    """This study's results only; None if none exist."""
+def load_scores(study: Study, results: Path, learning: bool = False) -> ReportData | None:
+    """This study's results only, with learning curves if wanted; None if none exist."""
     folder = Folder(results)
     files = [path for job in study.jobs for path in folder.results(job)]
-    return load(*files) if files else None
+    return load(*files, learning=learning) if files else None
 
 
 def print_scores(study: Study, results: Path) -> None:

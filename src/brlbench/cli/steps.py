@@ -207,7 +207,10 @@ def bound(
             seed=seed,
             on_growth=show,
         )
-    say(f"{source}: no agent's expected return is above {limit.upper:.4g} (one-sided 95% limit)")
+    say(
+        f"{source}: no agent that has to learn has an expected return above {limit.upper:.4g} "
+        "(one-sided 95% limit)"
+    )
     say(
         f"estimate {limit.estimate:.4g} ± {limit.standard_error:.2g} (standard error), from "
         f"{limit.beliefs:,} beliefs up to {limit.depth} decisions ahead"

@@ -40,20 +40,23 @@ class ScoreTable:
     rows: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)  # marks, name, cells
     references: int = 0  # how many of the rows, at the end, are no competitors
 
-    def add(self, scored: Summary | Row, winner: bool = False, note: str = "", **more: str) -> None:
+    def add(
+        self, scored: Summary | Row, marks: tuple[bool, ...] = (), note: str = "", **more: str
+    ) -> None:
         """Add an agent with its scores, times and quantities, and more cells by column."""
         summary = scored.summary if isinstance(scored, Row) else scored
-        is_adjusted = isinstance(scored, Row) or scored.adjusted is not None
-        unadjusted = scored.unadjusted if is_adjusted else None
+        score, mean_return = (
+            (scored.score, scored.unadjusted) if isinstance(scored, Row) else scored.scores
+        )
         cells = {
-            _SCORE: f"{scored.score}" + ("" if unadjusted is None else f"\n({unadjusted})"),
+            _SCORE: f"{score}" + ("" if mean_return is None else f"\n({mean_return})"),
             "offline": format_seconds(summary.seconds["offline"]),
             "online": format_seconds(summary.seconds[self.feature]),
             **more,
         }
         for each in shown_in(Place.TERMINAL):
             cells[each.title] = format_number(each, summary.quantities.get(each.name))
-        self.rows.append((mark(summary, winner), summary.marked_label + note, cells))
+        self.rows.append((mark(summary, *marks), summary.marked_label + note, cells))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the table as wide as its content, at most as wide as the terminal."""
@@ -86,7 +89,8 @@ class ScoreTable:
         table.add_column(title, no_wrap=True)
         is_adjusted = any("\n" in cells[_SCORE] for _, _, cells in self.rows)
         for column in columns:
-            below = "\n(mean return)" if column == _SCORE and is_adjusted else ""
+            mean_return = "\n(mean return)" if is_adjusted else "\n= mean return"
+            below = mean_return if column == _SCORE else ""
             table.add_column(column + below, justify="right", no_wrap=True)
         first_reference = len(self.rows) - self.references
         for number, (name, (marks, _, cells)) in enumerate(zip(names, self.rows, strict=True)):
@@ -110,7 +114,7 @@ def score_table(
     bound: float | None = None,
     most: int | None = None,
 ) -> ScoreTable:
-    """The agents of one experiment, best first, at most `most`; and what none of them can pass."""
+    """The agents of one experiment, best first, at most `most`, and the bound on their scores."""
     title = f"{experiment}, {max(len(each.returns) for each in summaries)} MDPs"
     table = ScoreTable(title, "agent", caption=bound_sentence(bound))
     for summary in sorted(summaries, key=lambda each: -each.score.mean)[:most]:
@@ -172,7 +176,8 @@ def _answer_table(
     for row, cells in rows:
         if row.normalised is not None:
             cells["norm."] = f"{row.normalised:.2f}"
-        table.add(row, row.summary.label in winners, **cells)
+        marks = row.summary.label in winners, answer.question.straddles(row.summary)
+        table.add(row, marks, **cells)
     for summary in answer.experiment.summaries:
         if summary.is_reference:
             table.add(summary, note=" (reference)")

@@ -1,7 +1,7 @@
 """Entries for boards of results: packed by those who made an agent, checked by those who list it.
 
 Nothing in an entry is believed. Its claims are compared with the frozen sets, with the limits of
-returns, with the bound that no agent can pass, and with agents that are played again.
+returns, with the bound of agents that have to learn, and with agents that are played again.
 """
 
 from .examination import CHECKS, CheckedEntry, check_entry

@@ -103,7 +103,7 @@ def _excess(claim: Claim) -> str:
     if bound is not None and claim.summary.passes(bound.upper, _ERRORS):
         return (
             f"{claim}: its score {claim.summary.score} is more than chance above "
-            f"{bound.upper:.2f}, the bound that no agent can pass"
+            f"{bound.upper:.2f}, which no agent that has to learn can pass (one-sided 95% limit)"
         )
     return ""
 

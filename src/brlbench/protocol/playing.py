@@ -30,6 +30,7 @@ from .experiment import Experiment
 from .footprint import Meter, measuring
 from .isolation import Visit, is_users, isolated, seed_globals
 from .luck import measure_luck, num_baselines
+from .machine import Waiting
 from .recording import Rows, rows_of
 
 if TYPE_CHECKING:  # importing kernels takes long
@@ -70,6 +71,7 @@ class PlayedPart(NamedTuple):
     rows: list[Rows]
     seconds: float
     peak_bytes: int | None  # None: unknown
+    waiting_share: float = 0.0  # of the thread's time, spent waiting for a core
 
 
 def play_part(
@@ -103,7 +105,7 @@ def play_part(
     """
     at, size, total = part.first, 1, 0.0
     rows: list[Rows] = []
-    meter = Meter() if measures_memory else None
+    meter, waiting = Meter() if measures_memory else None, Waiting()
     while at < part.end:
         batch = Part(at, min(at + size, part.end))
         started = perf_counter()
@@ -117,7 +119,7 @@ def play_part(
         if not one_by_one and took < batch_seconds:
             size = min(4 * size, experiment.trajectories_at_once)
     peak_bytes = None if meter is None else meter.peak_bytes
-    return PlayedPart(Part(part.first, at), rows, total, peak_bytes)
+    return PlayedPart(Part(part.first, at), rows, total, peak_bytes, waiting.share())
 
 
 def _check_decision_times(

@@ -103,7 +103,7 @@ def make_part(
         parameters=parameters,
         settings=experiment.settings(),
         experiment_hash=experiment.hash,
-        machine=machine,
+        machine=machine | {"waiting_share": played.waiting_share},
         measured={
             "offline_seconds": training.seconds,
             "offline_cpu_seconds": training.cpu_seconds,

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import streams
 from ..analysis.bounds import LEVEL, Best, Comparison
-from ..analysis.scores import bootstrap_interval, few_mdps_warning
+from ..analysis.scores import Interval, bootstrap_interval, few_mdps_warning
 from ..analysis.significance import (
     cautious_p_value,
     effect_size,
@@ -21,8 +21,9 @@ from ..analysis.significance import (
     paired_z_test,
     student_p_values,
 )
-from ..arguments import parse_seconds
+from ..arguments import format_seconds, parse_seconds
 from ..errors import InvalidInput, did_you_mean
+from ..mdps.sparse import Floats
 from ..results.result import least_ci95
 from ..results.score import Score
 from ..results.summary import Summary
@@ -60,6 +61,11 @@ class Question:
         """A question from bounds like "1m", "5ms" or seconds; None means no bound."""
         bounds = (_parse_bound(offline, "offline"), _parse_bound(online, "online"))
         return cls(*bounds, feature, level, honest)
+
+    def straddles(self, summary: Summary) -> bool:
+        """Whether the interval of an agent's time contains the online bound."""
+        interval = summary.processor_interval if self.feature == ONLINE else None
+        return interval is not None and interval[0] <= self.online <= interval[1]
 
 
 def _parse_bound(bound: Bound, name: str) -> float:
@@ -172,6 +178,15 @@ class Answer:
         return make_pair(self, first, second)
 
     @property
+    def straddling(self) -> list[Summary]:
+        """The agents that may be on the wrong side of the online bound."""
+        return [
+            each
+            for each in self.comparison.summaries
+            if each.seconds["offline"] <= self.question.offline and self.question.straddles(each)
+        ]
+
+    @property
     def num_tested(self) -> int:
         """The number of MDPs that tests use."""
         return self.comparison.num_tested
@@ -203,7 +218,7 @@ def answer(experiment: ExperimentData, question: Question = ANYTHING) -> Answer:
         return Answer(experiment, question, comparison, [])
     rng = streams.generator("report", experiment.hash)
     chosen = best.best_of_algorithm
-    tests = _tests(comparison, chosen, question.level, rng)
+    tests = _tests(experiment, comparison, chosen, rng)
     stability = comparison.stability(question.offline, question.online, rng, RESAMPLES)
     scored = rows_on(experiment, [summaries[i] for i in chosen], comparison.num_choosing)
     rows = [
@@ -233,31 +248,60 @@ def answer_all(
 def notes_on(data: ReportData, answers: Sequence[Answer]) -> list[Note]:
     """Notes on the results that are shown and on the answers from them."""
     warnings = [Note(each.warning) for each in answers if each.warning]
+    warnings += [_straddling_note(each) for each in answers if each.straddling]
     return data.notes_on([each.experiment for each in answers], warnings)
 
 
+def _straddling_note(answer: Answer) -> Note:
+    """A note on the agents of an answer that straddle the online bound."""
+    bound, agents = answer.question.online, answer.straddling
+    sides = ("within" if each.seconds[ONLINE] <= bound else "beyond" for each in agents)
+    return Note(
+        f"the online bound of {format_seconds(bound)} lies in the 95% intervals of the processor "
+        f"times of {len(agents)} of {len(answer.comparison.summaries)} agents on "
+        f"{answer.experiment.name}, which may be on its other side",
+        [f"{each.label} ({side})" for each, side in zip(agents, sides, strict=True)],
+        answer.experiment.name,
+    )
+
+
 def _tests(
-    comparison: Comparison, chosen: list[int], level: float, rng: np.random.Generator
+    experiment: ExperimentData,
+    comparison: Comparison,
+    chosen: list[int],
+    rng: np.random.Generator,
 ) -> list[Test | None]:
     """Each of the chosen agents against the first."""
     pairs = [comparison.pair(chosen[0], other) for other in chosen[1:]]
     if any(len(one) < 2 for one, _ in pairs):
         return [None] * len(chosen)
-    z_tests = [paired_z_test(one, other, level) for one, other in pairs]
+    best, *worse = (comparison.summaries[i] for i in chosen)
+    z_tests = [paired_z_test(one, other) for one, other in pairs]
     corrected = holm([test.p_value for test in z_tests])
     tests = [
         Test(
             float((one - other).mean()),
-            *bootstrap_interval(one, other, rng),
+            *difference_interval(experiment, best, summary, one, other),
             z=test.z,
             p_value=test.p_value,
             p_holm=float(p_value),
             p_cautious=cautious_p_value(one - other),
             effect_size=effect_size(one, other),
         )
-        for (one, other), test, p_value in zip(pairs, z_tests, corrected, strict=True)
+        for summary, (one, other), test, p_value in zip(
+            worse, pairs, z_tests, corrected, strict=True
+        )
     ]
     return [None, *tests]
+
+
+def difference_interval(
+    experiment: ExperimentData, first: Summary, second: Summary, one: Floats, other: Floats
+) -> Interval:
+    """The 95% interval of the mean of `one - other`; a pair has the same one everywhere."""
+    labels = sorted((first.full_label, second.full_label))
+    rng = streams.generator("difference", experiment.hash, *labels)
+    return bootstrap_interval(one, other, rng)
 
 
 def warning_on(comparison: Comparison, best: Best | None) -> str | None:

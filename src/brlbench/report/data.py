@@ -101,7 +101,10 @@ class ExperimentData:
 
     @cached_property
     def upper_bound(self) -> float | None:
-        """The expected return that no agent can pass, if it is known."""
+        """A limit of the expected return of agents that have to learn; None if it is unknown.
+
+        It is the upper end of a one-sided 95% interval of the Bayes-optimal value.
+        """
         bound = known_bound(self.settings, self.bounds)
         return None if bound is None else bound.upper
 

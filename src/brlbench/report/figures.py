@@ -20,7 +20,7 @@ from .axes import Label, LogAxis, keep_ticks_apart, place_labels
 from .data import REFERENCE, ExperimentData
 from .line_breaks import break_name
 from .styles import PointStyles, point_styles
-from .words import feature_texts, format_bound
+from .words import feature_texts, format_bound, score_axis
 
 _RC: Any = {
     "font.size": 9,
@@ -38,7 +38,7 @@ _SMALL: Any = {"markersize": 2.5, "elinewidth": 0.5, "linestyle": "", "alpha": 0
 _MIDDLE: Any = {"markersize": 6, "linewidth": 1, "capsize": 2}
 _LARGE: Any = {"markersize": 7, "linewidth": 1.2, "capsize": 2.5, "zorder": 4}
 _PALE: Any = {"linewidth": 5, "alpha": 0.25}
-BOUND = "no agent can pass (bound)"  # the name of its line
+BOUND = "no agent that has to learn\ncan pass (one-sided 95% limit)"  # the name of its line
 WIDTH = 6.5  # inches, the width of a page's text
 
 
@@ -101,7 +101,7 @@ def score_against_time(
         log.set_up(axes, "x")
         _draw_agents(axes, answer, feature, log, styles)
         axes.set_xlabel(f"{feature_texts(feature).sentence} (log scale)")
-        axes.set_ylabel("mean discounted return")
+        axes.set_ylabel(score_axis([answer.experiment]))
         write_title(axes, answer.experiment.name)
         axes.grid(alpha=0.25)
         handles = [*_draw_reference(axes, answer), *_legend(answer, styles)]
@@ -226,7 +226,7 @@ def score_against_online_time(experiments: Sequence[ExperimentData]) -> Figure:
     for panel in panels.flat[len(experiments) :]:
         panel.set_axis_off()
     for panel in panels[:, 0]:
-        panel.set_ylabel("mean discounted return")
+        panel.set_ylabel(score_axis(experiments))
     for panel in panels.flat[max(0, len(experiments) - columns) : len(experiments)]:
         panel.set_xlabel("online time per decision (log scale)")
     handles = [_sign(name, linestyle="", **style) for name, style in styles.items()]

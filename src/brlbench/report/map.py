@@ -19,6 +19,7 @@ from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 
 from ..mdps.sparse import Integers
+from ..results.times import ONLINE
 from .answers import Answer
 from .axes import LogAxis
 from .figures import WIDTH, Picture, drawing, fix_layout, say_empty, wrapped, write_title
@@ -123,6 +124,7 @@ def best_algorithms_map(answer: Answer, algorithms: Iterable[str] | None = None)
         axes.set_ylabel("bound on offline time (log scale)")
         write_title(axes, answer.experiment.name)
         handles = _draw_sets(axes, by_set, shown, styles, x, y)
+        handles += _draw_intervals(axes, answer, by_set.values(), x, y)
         if (below := answer.reading.below) is not None:
             line: Any = {"color": "black", "linestyle": "--", "linewidth": 1}
             axes.axhline(below.seconds["offline"], **line)
@@ -149,6 +151,26 @@ def best_algorithms_map(answer: Answer, algorithms: Iterable[str] | None = None)
 
 _Handle = tuple[Patch | tuple[Patch, ...] | Line2D, str]
 """A sign of the legend, and its label."""
+
+
+def _draw_intervals(
+    axes: Axes, answer: Answer, groups: Iterable[list[Rectangle]], x: LogAxis, y: LogAxis
+) -> list[_Handle]:
+    """Paint pale bands around left edges of regions: the 95% intervals of the agents' times."""
+    ends: dict[float, tuple[float, float]] = {}
+    for summary in answer.comparison.summaries if answer.question.feature == ONLINE else ():
+        if (interval := summary.processor_interval) is not None:
+            low, high = ends.get(summary.seconds[ONLINE], interval)
+            ends[summary.seconds[ONLINE]] = min(low, interval[0]), max(high, interval[1])
+    if not ends:
+        return []
+    edges = [part for parts in groups for part in parts if part.online[0] in ends]
+    bands = [part._replace(online=ends[part.online[0]]).corners(x, y) for part in edges]
+    axes.add_collection(
+        PolyCollection(bands, facecolor="white", alpha=0.6, linewidth=0, gid="intervals")
+    )
+    signs = Patch(**_fill("0.5")), Patch(**_fill("0.8"))
+    return [(signs, "pale: 95% interval of\nthe time at a border")]
 
 
 def _draw_sets(

@@ -30,6 +30,7 @@ from .figures import (
     write_title,
 )
 from .styles import PointStyles, line_styles
+from .words import score_axis
 
 _BY_PRIOR = ("name", "prior", "prior_digest", "deadline")  # settings that MDPs do not depend on
 BLIND = (RANDOM, REFERENCE)  # algorithms that don't look at the prior
@@ -168,8 +169,9 @@ def misspecification(
                 for panel in panel_row[: len(row)]:
                     panel.set_ylim(min(lows), max(highs))
             tops = " or ".join(sorted({family.top for family in row if family.scale}))
-            scale = f"score (0: random, 1: {tops})" if tops else "mean discounted return"
-            panel_row[0].set_ylabel(scale)
+            scale = f"score (0: random, 1: {tops})"
+            plain = score_axis([family.reference for family in row])
+            panel_row[0].set_ylabel(scale if tops else plain)
         handles, names = panels[0, 0].get_legend_handles_labels()
         legend_above(figure, handles, names)
         fix_layout(figure)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..agents.labels import without_deadline
+from ..results.display import is_overloaded
 from ..results.summary import Summary
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 # Notes are given above these:
 _UNLIKE_SPEEDS = 1.5  # ratio of two machines' calibrations
 _MANY_OVERRUNS = 0.01  # share of decisions past the deadline
-_OVERLOADED = 0.1  # share of a thread's time spent waiting for a core
 _ERRORS = 4.0  # standard errors of a score above the bound
 _ENOUGH = 20  # MDPs, from which on standard errors are known well enough
 
@@ -120,8 +120,8 @@ def _machine_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
 
 
 _TIMES_OFF: dict[str, Callable[[Summary], bool]] = {
-    "the machine was overloaded during {} results, so their times are too long (use fewer "
-    "workers)": lambda summary: summary.machine.get("waiting_share", 0.0) > _OVERLOADED,
+    "the machine was overloaded during {} results, so their wall times are too long (use fewer "
+    "workers)": lambda summary: is_overloaded(summary.machine),
     "{} results were imported from the original library: their online times are wall time of a "
     "whole run, environment included, divided by its decisions, and too short if it ran in several "
     "threads": lambda summary: not summary.is_timed,

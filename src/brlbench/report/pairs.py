@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .. import streams
-from ..analysis.scores import bootstrap_interval
 from ..analysis.significance import (
     Probability,
     cautious_p_value,
@@ -16,7 +14,7 @@ from ..analysis.significance import (
 from ..errors import InvalidInput, did_you_mean
 from ..results.result import Result
 from ..results.summary import Summary
-from .answers import Answer, Test
+from .answers import Answer, Test, difference_interval
 from .notes import some
 
 if TYPE_CHECKING:
@@ -63,7 +61,6 @@ def make_pair(answer: Answer, first: str | Result, second: str | Result) -> Pair
     one_common, other_common = one.first(common), other.first(common)
     mdps = slice(min(each.scored_mdps(num_choosing).start for each in (one, other)), None)
     a, b = one_common.scored_returns[mdps], other_common.scored_returns[mdps]
-    rng = streams.generator("pair", answer.experiment.hash, one.full_label, other.full_label)
     z, one_sided, _ = paired_z_test(a, b, question.level)
     p_value = 2 * min(one_sided, 1 - one_sided)
     return Pair(
@@ -74,7 +71,7 @@ def make_pair(answer: Answer, first: str | Result, second: str | Result) -> Pair
         level=question.level,
         test=Test(
             float((a - b).mean()),
-            *bootstrap_interval(a, b, rng),
+            *difference_interval(answer.experiment, one, other, a, b),
             z=z,
             p_value=p_value,
             p_holm=p_value,

@@ -84,7 +84,7 @@ def plot_learning(results: Sources) -> Figure:
     """Learning curves: the discounted reward so far, and the regret, with 95% bands.
 
     The regret is how much less an agent has than `optimal` on the same MDPs. It is shown if a
-    result of `optimal` is given. Where a bound is known, it is the line that no agent can pass.
+    result of `optimal` is given. Where a bound is known, it is a line.
 
     Args:
         results: results or their files, all of one experiment, with every decision; and files with
@@ -164,7 +164,8 @@ def plot_differences(results: Sources | Answer, against: str | None = None) -> F
             "markers: means with 95% intervals; boxes: the middle half of the MDPs", fontsize=7
         )
         if base is not None:
-            axes.set_xlabel(f"return minus that of\n{wrapped(base.label, _LINE)}")
+            kind = "adjusted return" if base.can_be_adjusted else "return"
+            axes.set_xlabel(f"{kind} minus that of\n{wrapped(base.label, _LINE)}")
             differences = [paired_differences(each, base) for each in others]
             _draw_rows(axes, others, differences, [Score.of(each) for each in differences])
     return figure
@@ -259,7 +260,7 @@ def plot_pair(first: Result, second: Result) -> Figure:
             right.errorbar(difference.mean(), place, xerr=width, fmt="o", color=PLAIN, capsize=4)
         right.axvline(0, **_ZERO)
         right.set(yticks=(0, 1), yticklabels=("paired", "as if on\nother MDPs"), ylim=(-0.6, 1.6))
-        right.set_xlabel("difference of scores, with 95% interval")
+        right.set_xlabel("difference of mean returns, with 95% interval")
         right.grid(alpha=0.25, axis="x")
     return figure
 

@@ -19,10 +19,10 @@ _QUANTITIES = {each.name: each.summary_kind for each in shown_in(Place.EXPORT)}
 _TYPES = {int: pl.Int64, float: pl.Float64}
 _KINDS: dict[str, Any] = {  # of columns; all others are numbers
     **dict.fromkeys(("experiment", "agent", "algorithm", "first", "second"), pl.String),
-    **dict.fromkeys(("own", "winner", "best_of_algorithm"), pl.Boolean),
+    **dict.fromkeys(("own", "winner", "straddles", "best_of_algorithm"), pl.Boolean),
     **{name: _TYPES[kind] for name, kind in _QUANTITIES.items()},
 }
-_AGENT = ("experiment", "agent", "algorithm", "own", "winner")
+_AGENT = ("experiment", "agent", "algorithm", "own", "winner", "straddles")
 _SETTINGS = ("num_mdps", "trajectories_per_mdp", "discount", "horizon", "seed", "prior", "test")
 _SCORES = ("score", "ci95", "mean_return", "mean_return_ci95", "normalised", "bound")
 _NUMBERS = (*_SCORES, "offline_seconds", "online_seconds", *_QUANTITIES)
@@ -120,6 +120,7 @@ def _cells(answer: Answer, row: Row) -> dict[str, Any]:
         "algorithm": summary.algorithm,
         "own": summary.is_own,
         "winner": best.get(summary.label, False),
+        "straddles": answer.question.straddles(summary),
         "best_of_algorithm": summary.label in best,
         "score": score,
         "ci95": ci95,

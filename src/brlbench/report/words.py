@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from ..arguments import format_seconds
 from ..results.display import html_table
+from ..results.score import named
 from ..results.summary import Summary
 from .answers import Answer, Question
 from .data import REFERENCE, ExperimentData
 from .pairs import Pair
 
-WINNER, OWN = "★", "◆"
+WINNER, OWN, STRADDLES = "★", "◆", "≈"
 
 
 class FeatureTexts(NamedTuple):
@@ -58,9 +59,10 @@ def feature_texts(name: str) -> FeatureTexts:
     return _FEATURES.get(name) or FeatureTexts(name, f"online ({name})", f"time feature {name}")
 
 
-def mark(summary: Summary, winner: bool = False) -> str:
-    """The marks of an agent: of a winner, and of one that a user wrote."""
-    return (WINNER if winner else "") + (OWN if summary.is_own else "")
+def mark(summary: Summary, winner: bool = False, straddles: bool = False) -> str:
+    """The marks of an agent: a winner, of a user, on both sides of the online bound."""
+    marks = {WINNER: winner, OWN: summary.is_own, STRADDLES: straddles}
+    return "".join(sign for sign, is_shown in marks.items() if is_shown)
 
 
 def format_p(p_value: float) -> str:
@@ -91,13 +93,26 @@ def sentence(answer: Answer) -> str:
         times = " and ".join(f"{format_seconds(time)} {name}" for name, time in least.items())
         return start + f"no agent is within the bounds; the shortest times are {times}."
     first = answer.rows[0]
-    best = f"{first.summary.label} is best with {first.score}"
+    best = f"{first.summary.label} is best with {named(first.score, first.unadjusted)}"
     others = [summary.label for summary in answer.winners[1:]]
     if others:
         return start + f"{best}; not significantly worse: {', '.join(others)}."
     if len(answer.rows) == 1:
         return start + f"{best}; there is no other algorithm."
     return start + f"{best}; the other algorithms are significantly worse."
+
+
+def score_label(experiment: ExperimentData) -> str:
+    """The name of the column of scores, with the mean return in brackets if it stands beside."""
+    is_adjusted = any(each.adjusted is not None for each in experiment.summaries)
+    return "score (mean return)" if is_adjusted else "mean return"
+
+
+def score_axis(experiments: Sequence[ExperimentData]) -> str:
+    """The name of an axis with scores."""
+    adjusted = {each.adjusted is not None for one in experiments for each in one.summaries}
+    kinds = {True: "adjusted mean return", False: "mean return"}
+    return f"score ({' or '.join(kinds[each] for each in sorted(adjusted, reverse=True))})"
 
 
 def format_bound(bound: float) -> str:
@@ -107,9 +122,16 @@ def format_bound(bound: float) -> str:
     return f"{math.ceil(bound * 10**decimals) / 10**decimals:.{decimals}f}"
 
 
+PAST = "no agent that has to learn can pass"
+"""The words before the bound on scores."""
+
+LIMIT = "bound: a one-sided 95% limit"
+"""The words after it."""
+
+
 def bound_sentence(bound: float | None) -> str:
-    """The score that no agent can pass, in a few words; empty if it is not known."""
-    return "" if bound is None else f"no agent can pass {format_bound(bound)} (bound)"
+    """The bound on scores in a few words; empty if it is not known."""
+    return "" if bound is None else f"{PAST} {format_bound(bound)} ({LIMIT})"
 
 
 def selection_words(honest: bool) -> str:
@@ -122,7 +144,7 @@ def selection_words(honest: bool) -> str:
 def scale_sentence(experiments: Sequence[ExperimentData]) -> str:
     """The meaning of 0 and 1 among normalised scores."""
     known = [each.upper_bound is not None for each in experiments]
-    bound, reference = "the bound that no agent can pass", f"{REFERENCE}, which knows the MDP"
+    bound, reference = f"the bound that {PAST}", f"{REFERENCE}, which knows the MDP"
     if all(known):
         return f"0 is random, 1 is {bound}"
     if not any(known):
@@ -154,12 +176,12 @@ def _p(p_value: float) -> str:
 
 def answer_html(answer: Answer) -> str:
     """The best agents, for notebooks: a sentence, a table and the notes."""
-    head = ("", "agent", "score", "offline", "online", "behind", "p")
+    head = ("", "agent", score_label(answer.experiment), "offline", "online", "behind", "p")
     rows = [
         (
-            mark(row.summary, row.winner),
+            mark(row.summary, row.winner, answer.question.straddles(row.summary)),
             row.summary.label,
-            row.score,
+            f"{row.score}" + (f" ({row.unadjusted})" if row.unadjusted else ""),
             format_seconds(row.summary.seconds["offline"]),
             format_seconds(row.summary.seconds[answer.question.feature]),
             f"{row.test.difference:.2f}" if row.test else "",

@@ -1,24 +1,46 @@
 """Results for people: in one line, and as a table in notebooks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import format_seconds
 from .schema import Place, Quantity, shown_in
+from .score import Score, named
 from .times import ONLINE
 
 if TYPE_CHECKING:
     from .result import Result
 
+OVERLOADED = 0.1
+"""Share of the time spent waiting for a core above which a machine is overloaded."""
+
 
 def result_line(result: "Result") -> str:
     """A result in one line; parts have no time per decision yet."""
     time = f", {format_seconds(_online(result))} per decision" if result.online_seconds else ""
+    load = f", machine overloaded: {_waiting(result)}" if is_overloaded(result.machine) else ""
     return (
-        f"Result({result.label} on {result.settings['name']}: {result.score}, "
-        f"{len(result.returns)} MDPs{time})"
+        f"Result({result.label} on {result.settings['name']}: {named(*_scores(result))}, "
+        f"{len(result.returns)} MDPs{time}{load})"
     )
+
+
+def is_overloaded(machine: Mapping[str, Any]) -> bool:
+    """Whether a machine was so busy that wall times are too long."""
+    return bool(machine.get("waiting_share", 0.0) > OVERLOADED)
+
+
+def _waiting(result: "Result") -> str:
+    return f"{100 * result.machine['waiting_share']:.0f}% waiting"
+
+
+def _scores(result: "Result") -> tuple[Score, Score | None]:
+    """The score, and the mean return if that differs; none is estimated now."""
+    mean_return = Score(result.mean, result.ci95)
+    is_known = result.expected is not None or "adjusted" in vars(result)
+    is_adjusted = is_known and result.can_be_adjusted
+    return (result.score, mean_return) if is_adjusted else (mean_return, None)
 
 
 def _online(result: "Result") -> float:
@@ -28,16 +50,17 @@ def _online(result: "Result") -> float:
 
 def result_html(result: "Result") -> str:
     """A result as a table of HTML."""
-    settings = result.settings
+    settings, (score, mean_return) = result.settings, _scores(result)
     rows = [
         ("agent", result.label),
         ("experiment", f"{settings['name']}, {len(result.returns)} MDPs, seed {settings['seed']}"),
-        ("mean return", str(result.score)),
+        *([] if mean_return is None else [("score", str(score))]),
+        ("mean return", str(mean_return or score)),
         ("offline time", format_seconds(result.offline_seconds)),
         ("online time", f"{format_seconds(_online(result))} per decision"),
     ]
-    if result.can_be_adjusted and result.expected is not None:  # known without estimating it now
-        rows.insert(2, ("adjusted score", str(result.adjusted.score)))
+    if is_overloaded(result.machine):
+        rows.append(("machine", f"overloaded: {_waiting(result)}"))
     numbers = result.summarised()
     for quantity in shown_in(Place.NOTEBOOK):
         if (number := numbers[quantity.name]) is not None:

@@ -4,7 +4,7 @@ The table has one row per trajectory and the columns of `schema`. A part of a re
 rows, and the same header. `join` makes a result of parts.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -22,7 +22,7 @@ from ..values import Count, Discount, Index, NotNegative, Positive, Text
 from .adjusted import LEAST_MDPS, Adjusted, StartValues, adjust
 from .display import result_html, result_line
 from .schema import COLUMNS, MEASURED, SUMMARISED, TIMES
-from .score import Score
+from .score import Score, ci95
 from .times import ONLINE, TimeHistogram, decision_features, processor_times
 
 if TYPE_CHECKING:
@@ -251,22 +251,27 @@ class Result(Header):
 
     @property
     def score(self) -> Score:
-        """The mean return and its 95% interval."""
-        return Score.of(self.returns).no_narrower(least_ci95(self.stopped))
+        """The adjusted mean if there can be one, else the mean return, with its 95% interval.
+
+        Its expected start values are estimated now if necessary.
+        """
+        if self.can_be_adjusted:
+            return self.adjusted.score
+        return Score(self.mean, self.ci95).no_narrower(least_ci95(self.stopped))
 
     @property
     def mean(self) -> float:
-        """The score: the mean return."""
-        return self.score.mean
+        """The mean return, with its luck."""
+        return float(self.returns.mean())
 
     @property
     def ci95(self) -> float:
-        """The half-width of the score's 95% interval."""
-        return self.score.ci95
+        """The half-width of the mean return's 95% interval."""
+        return ci95(self.returns)
 
     @cached_property
     def adjusted(self) -> Adjusted:
-        """The score with the luck taken out, and the adjusted return of each MDP.
+        """The mean with the luck taken out, and the adjusted return of each MDP.
 
         An InvalidInput if there is none; `can_be_adjusted` tells.
         """
@@ -334,7 +339,7 @@ def join(parts: Sequence[Result], stopped: Stopped | None = None) -> Result:
         start,
         columns=columns,
         measured={name: number for name, number in measured.items() if number is not None},
-        machine=_join_machines(part.machine for part in parts),
+        machine=_join_machines(parts),
         stopped=stopped,
     )
 
@@ -363,10 +368,13 @@ def _online_times(
     }
 
 
-def _join_machines(machines: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The machine that parts were played on, with the largest waiting share; lists several."""
-    descriptions = list(machines)
-    waited = [machine["waiting_share"] for machine in descriptions if "waiting_share" in machine]
+def _join_machines(parts: Sequence[Result]) -> dict[str, Any]:
+    """The machine that parts were played on, with their mean waiting share; lists several."""
+    descriptions = [part.machine for part in parts]
     kinds = {machine.get("processor"): machine for machine in descriptions}
-    one = descriptions[0] | ({"waiting_share": max(waited)} if waited else {})
+    one = descriptions[0]
+    if all("waiting_share" in machine for machine in descriptions):
+        shares = [machine["waiting_share"] for machine in descriptions]
+        seconds = [max(1e-9, part.measured.get("playing_seconds", 0.0)) for part in parts]
+        one = one | {"waiting_share": round(float(np.average(shares, weights=seconds)), 4)}
     return {**one, "machines": list(kinds.values())} if len(kinds) > 1 else one

@@ -1,4 +1,7 @@
-"""The score of an agent: its mean return, with the interval around it."""
+"""The score of an agent: its adjusted mean where there is one, else its mean return.
+
+Wherever scores are shown, the mean return stands beside an adjusted one, and both have their names.
+"""
 
 import math
 from typing import NamedTuple
@@ -8,14 +11,14 @@ from numpy.typing import ArrayLike
 
 
 class Score(NamedTuple):
-    """A mean return and the half-width of its 95% interval."""
+    """A mean, adjusted or not, and the half-width of its 95% interval."""
 
     mean: float
     ci95: float
 
     @classmethod
     def of(cls, returns: ArrayLike) -> "Score":
-        """The score of returns [N], one per MDP; the interval of a single return is NaN."""
+        """The mean of returns [N], one per MDP; the interval of a single return is NaN."""
         numbers = np.asarray(returns, dtype=np.float64)
         return cls(float(numbers.mean()), ci95(numbers))
 
@@ -31,6 +34,13 @@ class Score(NamedTuple):
         small = 1e-9 * abs(mean) < half_width < 0.01  # a smaller width is a rounding error
         decimals = min(9, 1 - math.floor(math.log10(half_width))) if small else 2
         return f"{mean:.{decimals}f} ± {half_width:.{decimals}f}"
+
+
+def named(score: Score, mean_return: Score | None) -> str:
+    """A score in words, with the mean return beside it; None if the score is the mean return."""
+    if mean_return is None:
+        return f"mean return {score}"
+    return f"score {score} (mean return {mean_return})"
 
 
 def ci95(returns: ArrayLike) -> float:

@@ -12,7 +12,7 @@ from ..mdps.sparse import Floats
 from .adjusted import Adjusted
 from .learning import Learning, learning_of
 from .result import Result, Stopped, least_ci95
-from .score import Score
+from .score import Score, named
 from .times import Feature, all_features, time_of
 
 ORIGINAL = "BBRL:"
@@ -98,14 +98,25 @@ class Summary:
         return self.quantities.get("peak_bytes")
 
     @property
+    def processor_interval(self) -> tuple[float, float] | None:
+        """The 95% interval of the processor time per decision; None if it is unknown."""
+        low, high = (self.quantities.get(f"processor_{end}_seconds") for end in ("low", "high"))
+        return None if low is None or high is None else (low, high)
+
+    @property
     def score(self) -> Score:
-        """The adjusted score if there is one, else the mean return, with its 95% interval."""
+        """The adjusted mean if there is one, else the mean return, with its 95% interval."""
         return self.unadjusted if self.adjusted is None else self.adjusted.score
 
     @property
     def unadjusted(self) -> Score:
         """The mean return and its 95% interval."""
         return Score.of(self.returns).no_narrower(least_ci95(self.stopped))
+
+    @property
+    def scores(self) -> tuple[Score, Score | None]:
+        """The score, and the mean return if the score is adjusted."""
+        return self.score, None if self.adjusted is None else self.unadjusted
 
     def first(self, num_mdps: int) -> "Summary":
         """The summary on the first MDPs only; times stay those of all."""
@@ -125,7 +136,7 @@ class Summary:
         return self.returns if self.adjusted is None else self.adjusted.returns
 
     def __repr__(self) -> str:
-        return f"Summary({self.label}: {self.score})"
+        return f"Summary({self.label}: {named(*self.scores)})"
 
 
 def summarise(

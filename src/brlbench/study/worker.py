@@ -153,7 +153,6 @@ def play_job(data: list[Any], notify: Notify) -> PartFile:
     made_on = machine.describe()
     return_free_memory()
     notify(None)  # limits count from here
-    waiting = machine.Waiting()
     played = play_part(
         agent,
         experiment,
@@ -166,7 +165,6 @@ def play_job(data: list[Any], notify: Notify) -> PartFile:
         decision_seconds=request.decision_seconds,
         one_by_one=request.one_by_one,
     )
-    made_on = {**made_on, "waiting_share": waiting.share()}
     part = make_part(agent, experiment, trained.training, played, made_on)
     is_whole = played.part.size == experiment.num_trajectories
     file = pack_result(join([part]), request.keep_paths) if is_whole else pack_part(part)

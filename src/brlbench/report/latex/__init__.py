@@ -47,6 +47,8 @@ def _environment() -> Environment:
     environment.filters.update(breakable=breakable, plain=plain)
     environment.globals.update(
         REFERENCE=REFERENCE,
+        PAST=words.PAST,
+        LIMIT=words.LIMIT,
         bound=lambda bound: _minus(words.format_bound(bound)),
         feature=lambda name: words.feature_texts(name).sentence,
         quantities=shown_in(Place.LATEX),
@@ -78,6 +80,7 @@ def render_report(data: ReportData, answers: Sequence[Answer], slugs: Sequence[s
         question=question,
         level=f"{100 * question.level:g}%",
         scale=words.scale_sentence([answer.experiment for answer in answers]),
+        straddling=any(answer.straddling for answer in answers),
         has_bound=any(answer.experiment.upper_bound is not None for answer in answers),
     )
 

@@ -82,6 +82,7 @@ const zText = (z) => {
   if (z === -Infinity) return "best";
   return z < content.far ? z.toFixed(2).replace("-0.00", "0.00") : `> ${content.far}`;
 };
+const straddleMark = (i) => (straddles(view, i, longest().online) ? " ≈" : "");
 const isWithin = (i) => !view.classes[i].includes("out");
 const isWinner = (i) => view.classes[i].includes("winner");
 
@@ -105,7 +106,7 @@ function drawAgents() {
       const format = { format: formatOf(unit) };
       return key === "online" ? column(`${name}_${state.feature}`, key, title, online, format) : column(name, key, title, values, format);
     }),
-    { name: "within_bounds", key: "within", title: "In bounds", ...down, value: isWithin, format: (within) => (within ? "yes" : "no") },
+    { name: "within_bounds", key: "within", title: "In bounds", ...down, value: isWithin, show: (i) => (isWithin(i) ? "yes" : "no") + straddleMark(i) },
     {
       name: "winner", key: "winner", title: "Winner", ...down, value: isWinner,
       show: (i) => (view.references.includes(i) ? "reference" : isWinner(i) ? "★ winner" : ""),
@@ -129,10 +130,10 @@ function drawBest({ best, winners }) {
     { title: "Z", show: (i) => zText(view.z.get(i)) },
     { show: (i) => scale.draw(view.algorithmOf(i), measured.scores[i], ends[best.indexOf(i)]) },
     { title: "Offline", show: (i) => formatSeconds(experiment.offline[i]) },
-    { title: "Online", show: (i) => formatSeconds(online[i]) },
+    { title: "Online", show: (i) => formatSeconds(online[i]) + straddleMark(i) },
   ], best, (i) => (winners.includes(i) ? "winner" : ""));
   const limit = experiment.bound === null ? [] : [element("tr", { class: "out" },
-    element("td", {}, "no agent can pass (bound)"), element("td", { class: "number" }, experiment.boundText),
+    element("td", { class: "name" }, PAST, small("bound: a one-sided 95% limit")), element("td", { class: "number" }, experiment.boundText),
     element("td", { colspan: 4 }))];
   find("best").tFoot.replaceChildren(...limit);
 }
@@ -182,7 +183,7 @@ function drawLearning({ best, winners }) {
   const reference = referenceCurve();
   if (!reference) return;
   const regrets = lines.map(({ points, ...line }) => ({ ...line, points: regretOf(points, reference) }));
-  const least = { at: reference.at(-1).mean - bound, name: "no agent ends below", className: "limit" };
+  const least = { at: reference.at(-1).mean - bound, name: "no agent that has to learn ends below", className: "limit" };
   regretPlot.draw(learningAreas[1], regrets, bound === null ? [] : [least], score);
 }
 
@@ -200,6 +201,10 @@ function tellAnswer({ best, winners }) {
   if (best.length === 1) end = " is the only algorithm.";
   if (best.length === 0) end = "no agent.";
   find("answer").replaceChildren(`${where}: `, ...names, end);
+  const unsure = view.shown.filter((i) => straddles(view, i, online) && view.experiment.offline[i] <= offline);
+  const sides = unsure.map((i) => `${view.experiment.labels[i]} (${view.online[i] <= online ? "within" : "beyond"})`);
+  find("straddling").hidden = !unsure.length;
+  find("straddling").textContent = `≈ The online bound lies in the 95% interval of the time of: ${sides.join(", ")}.`;
 }
 
 function tellAbout() {
@@ -210,14 +215,14 @@ function tellAbout() {
   if (!state.asInPaper) about.push(`scores of ${measured.numMdps} of them`);
   if (discount != null) about.push(`discount ${discount}`);
   if (horizon != null) about.push(`${horizon} decisions`);
-  if (experiment.bound !== null) about.push(`no agent can pass ${experiment.boundText}`);
+  if (experiment.bound !== null) about.push(`${PAST} ${experiment.boundText} (one-sided 95% limit)`);
   find("about").textContent = about.join(" · ");
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
   find("best-note").textContent = "Z is the paired test of the best agent against each: below "
     + `${limit.toFixed(2)}${limits.length > 1 ? " or more" : ""}, the agent is not significantly worse.`
-    + (measured.meanReturns ? " In brackets: mean returns, with their luck." : "")
+    + (measured.meanReturns ? " Scores are adjusted; in brackets: mean returns, with their luck." : " Scores are mean returns.")
     + (state.asInPaper ? "" : ` Scores and Z are of ${measured.numMdps} MDPs, which had no part in choosing the agents.`);
-  find("differences-note").textContent = "Mean returns minus those of the best agent, on the same "
+  find("differences-note").textContent = `${measured.meanReturns ? "Adjusted means" : "Mean returns"} minus that of the best agent, on the same `
     + `${measured.numMdps} MDPs. An interval that leaves out 0 is a difference that the MDPs show.`;
   tellChoice();
   find("reference-note").hidden = !references.length;

@@ -5,6 +5,7 @@ and always preferred: it can't be the best of its algorithm within any bounds. L
 those of the agents that are tested, where results keep single decisions.
 """
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
@@ -14,7 +15,7 @@ import numpy as np
 
 from ...analysis.bounds import LEVEL, Comparison, contenders
 from ...analysis.significance import student_limits
-from ...mdps.sparse import Integers
+from ...mdps.sparse import Floats, Integers
 from ...results.score import ci95
 from ...results.summary import Summary
 from ...results.times import ONLINE
@@ -74,7 +75,7 @@ def algorithms_content(algorithms: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def bound_content(bound: float | None) -> dict[str, Any]:
-    """The score that no agent can pass, as a number and as text; both None if it is not known."""
+    """The bound on scores, as a number and as text; both None if it is not known."""
     return {"bound": bound, "boundText": None if bound is None else format_bound(bound)}
 
 
@@ -141,7 +142,11 @@ def _experiment(
         ],
         "offline": quantities[0][1],
         "features": [
-            {"key": name, "values": np.array([summary.seconds[name] for summary in summaries])}
+            {
+                "key": name,
+                "values": np.array([summary.seconds[name] for summary in summaries]),
+                "intervals": _intervals(summaries) if name == ONLINE else None,
+            }
             for name in features
         ],
         "quantities": [
@@ -161,6 +166,12 @@ def _experiment(
             for comparison, agents in zip(comparisons, ranked, strict=True)
         ],
     }
+
+
+def _intervals(summaries: Sequence[Summary]) -> list[Floats] | None:
+    """The ends of the intervals of all processor times; None if none is known."""
+    known = [each.processor_interval or (math.nan, math.nan) for each in summaries]
+    return None if np.isnan(known).all() else list(np.array(known).T.copy())
 
 
 def _scores(experiment: ExperimentData, num_choosing: int) -> dict[str, Any]:

@@ -78,7 +78,20 @@ class Comparison {
   }
 }
 
-const timesOf = (experiment, feature) => experiment.features.find(({ key }) => key === feature).values;
+const featureOf = (experiment, feature) => experiment.features.find(({ key }) => key === feature);
+const timesOf = (experiment, feature) => featureOf(experiment, feature).values;
+
+// The 95% interval of the online time of each agent; NaN if it is unknown.
+function intervalsOf(experiment, feature) {
+  const { intervals } = featureOf(experiment, feature);
+  return (i) => (intervals ? intervals.map((ends) => ends[i]) : [NaN, NaN]);
+}
+
+// Whether an agent may be on the other side of a bound.
+function straddles({ interval }, i, bound) {
+  const [low, high] = interval(i);
+  return low <= bound && bound <= high;
+}
 
 // The view of an experiment that plots and tables show. `hidden` has the numbers of algorithms.
 function viewOf(experiment, { feature, asInPaper, level, hidden }) {
@@ -97,10 +110,11 @@ function viewOf(experiment, { feature, asInPaper, level, hidden }) {
     listed: agents.filter((i) => competes(i) || isReference(i)),
     algorithmOf: (i) => algorithms[experiment.algorithms[i]],
     online: timesOf(experiment, feature),
+    interval: intervalsOf(experiment, feature),
     onlineLabel: `online time: ${title}`,
     lines: scoreLines(experiment, references.filter(isOptimal).map((i) => measured.scores[i])),
     score: scoreFormat(measured.scores),
-    scoreLabel: "mean discounted return" + (asInPaper ? "" : ` (${measured.numMdps} MDPs)`),
+    scoreLabel: `score (${measured.meanReturns ? "adjusted " : ""}mean return)` + (asInPaper ? "" : ` (${measured.numMdps} MDPs)`),
     comparison: new Comparison(experiment, feature, asInPaper, level, competes),
   };
 }
@@ -117,7 +131,7 @@ function classesWithin({ experiment, online, references }, { best, winners }, lo
 
 const scoreText = ({ measured, score }, i) => `${score(measured.scores[i])} ± ${score(measured.ci95[i])}`;
 
-// The score before luck was taken out of it.
+// The mean return, with its luck, of an agent whose score is adjusted.
 const meanReturn = ({ measured: { meanReturns, meanReturnsCi95 }, score }, i) =>
   `${score(meanReturns[i])} ± ${score(meanReturnsCi95[i])}`;
 
@@ -138,9 +152,9 @@ function describe(view, i) {
   return [element("strong", {}, view.algorithmOf(i).name), element("dl", {}, ...terms)];
 }
 
-// The lines to compare scores with: what no agent can pass, and the score of the reference.
+// The lines to compare scores with: the bound, and the score of the reference.
 function scoreLines({ bound, boundText }, references) {
-  const limit = { at: bound, text: boundText, name: "no agent can pass", className: "limit" };
+  const limit = { at: bound, text: `${boundText} (95% limit)`, name: PAST, className: "limit" };
   const lines = bound === null ? [] : [limit];
   if (references.length) lines.push({ at: Math.max(...references), name: "optimal" });
   return lines;

@@ -3,6 +3,8 @@
 const UNITS = [[3600, "h"], [60, "min"], [1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
 const NO_BOUND = "no bound";
 const NONE = "–";
+// The words before the bound on scores, as in report/words.py.
+const PAST = "no agent that has to learn can pass";
 // Formats of measured quantities, by unit; others are shown with three digits.
 const FORMATS = { seconds: formatSeconds, bytes: formatMemory };
 const formatOf = (unit) => FORMATS[unit] ?? known((value) => String(Number(value.toPrecision(3))));

@@ -64,6 +64,7 @@ class BoundsMap {
       this.svg.append(set.node);
     });
     this.svg.append(shape("path", { class: "border", d: borders(regions, this.x, this.y) }));
+    this.svg.append(shape("path", { class: "uncertain", d: bands(regions, this.x, this.y, view) }));
     this.svg.append(...this.sets.flatMap(letterOf));
     this.cross = [true, false].map((under) => {
       const name = under ? "cross under" : "cross";
@@ -178,6 +179,20 @@ function borders({ offline, online, cells }, x, y) {
     if (row && cells[cell - width] !== set) path += `M${xs[column]},${ys[row]}H${xs[column + 1]}`;
   });
   return path;
+}
+
+// Bands around the borders that an agent's online time makes: the interval of that time.
+function bands({ offline, online, cells }, x, y, { shown, interval, online: times }) {
+  const ys = [...offline.map(y.at), y.to], width = online.length;
+  const reaches = online.map((time) => {
+    const ends = shown.filter((i) => times[i] === time).map(interval);
+    return [Math.min(...ends.map(([low]) => low)), Math.max(...ends.map(([, high]) => high))];
+  });
+  return cells.map((set, cell) => {
+    const column = cell % width, row = (cell - column) / width;
+    const [low, high] = reaches[column], before = column ? cells[cell - 1] : -1;
+    return set === before || Number.isNaN(low) ? "" : `M${x.at(low)},${ys[row]}H${x.at(high)}V${ys[row + 1]}H${x.at(low)}z`;
+  }).join("");
 }
 
 // One algorithm's colour and hatching, or stripes of several.

@@ -102,8 +102,8 @@ function scoreScale(intervals, lines, area) {
   return linearScale(low - margin, high + margin, area.bottom, area.top);
 }
 
-// Lines with their names below. Names that would touch are moved down; those of lines far above the
-// area come last.
+// Lines with their names below. Names that would touch are moved down, and those that are too long
+// are broken; those of lines far above the area come last.
 function drawLines(lines, y, area, format) {
   const { left, right, top } = area;
   const isAbove = ({ at }) => y.at(at) < top;
@@ -111,10 +111,20 @@ function drawLines(lines, y, area, format) {
   return [...lines].sort((a, b) => isAbove(a) - isAbove(b) || b.at - a.at).flatMap((line) => {
     const { name, text = format(line.at), className = "reference" } = line;
     const place = y.at(line.at), height = Math.max(free, place + 14);
-    free = height + 15;
     const label = isAbove(line) ? `${name}, far above: ${text} ↑` : `${name} ${text}`;
-    const words = shape("text", { x: right - 6, y: height, "text-anchor": "end" }, label);
+    const parts = inLines(label, right - left - 12);
+    free = height + 15 * parts.length;
+    const words = shape("text", { "text-anchor": "end" }, ...parts.map((part, k) =>
+      shape("tspan", { x: right - 6, y: height + 15 * k }, part)));
     if (isAbove(line)) return [words];
     return [shape("line", { class: className, x1: left, x2: right, y1: place, y2: place }), words];
   });
+}
+
+// A text in as few lines as have room, broken after spaces.
+function inLines(text, width) {
+  return text.split(/(?<= )/).reduce((lines, word) => {
+    const longer = (lines.at(-1) ?? "") + word;
+    return lines.length && textWidth(document.body, longer) <= width ? lines.with(-1, longer) : [...lines, word];
+  }, []);
 }

@@ -5,7 +5,7 @@ import pytest
 
 from brlbench import memory
 from brlbench.errors import StoreError
-from brlbench.files import atomic_write, parse_json, read_bytes
+from brlbench.files import atomic_write, parse_json, read_bytes, read_stored
 
 
 def test_write_and_read(tmp_path: Path) -> None:
@@ -77,6 +77,16 @@ def test_a_file_that_does_not_fit_in_memory(
     assert len(read_bytes(tmp_path / "a", growth=10)) == 100
     with pytest.raises(StoreError, match=r"reading .*a would need 1\.1 kB of memory"):
         read_bytes(tmp_path / "a", growth=11)
+
+
+def test_pipes_and_devices_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe = tmp_path / "a.parquet"
+    os.mkfifo(pipe)
+    monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("opened"))
+    with pytest.raises(StoreError, match=r"a\.parquet can't be read: it is a pipe, not a file"):
+        read_stored(pipe)
+    with pytest.raises(StoreError, match="/dev/zero can't be read: it is a device, not a file"):
+        read_stored(Path("/dev/zero"))
 
 
 def test_devices_and_names_that_no_file_has() -> None:

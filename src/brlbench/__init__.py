@@ -6,7 +6,7 @@ importing the package is quick.
 
 import ast
 import importlib
-from pathlib import Path
+import os
 from typing import Any
 
 __version__ = "0.1.0"
@@ -14,7 +14,10 @@ __version__ = "0.1.0"
 
 def _modules() -> dict[str, str]:
     """The module of each public name, as the stub imports it."""
-    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text())
+    # Not with pathlib: it looks for modules that are missing here, and `python -m brlbench` has not
+    # yet taken the current folder off the import path.
+    with open(os.path.splitext(__file__)[0] + ".pyi", encoding="utf-8") as file:
+        stub = ast.parse(file.read())
     imports = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
     return {alias.name: f".{line.module}" for line in imports for alias in line.names}
 

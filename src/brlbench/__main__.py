@@ -1,6 +1,11 @@
 """`python -m brlbench` is the command line."""
 
-from .cli import main
+import sys
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the current folder: nothing is imported from there unasked
+
+    from .cli import main
+
     main()

@@ -96,14 +96,31 @@ def check_names(parameters: Iterable[str], known: Collection[str], what: str) ->
             raise InvalidInput(f"{what}: unknown parameter {name!r}{hint}: {has}")
 
 
-def import_named(path: str, what: str) -> Any:
-    """Import `"module:name"`; the module may be in the current folder.
+_guest_folders: set[str] = set()
 
-    Messages call it `what`, such as "agent".
-    """
+
+def add_guest_folder(folder: Path) -> None:
+    """Import modules from a folder too, since a user has named a module that may be there."""
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+        _guest_folders.add(str(folder))
+
+
+def import_folders(of_guests: bool) -> list[str]:
+    """The import path's folders that `add_guest_folder` has added, or all others."""
+    folders = [folder or str(Path.cwd()) for folder in sys.path]
+    return [folder for folder in folders if (folder in _guest_folders) == of_guests]
+
+
+def import_guest(path: str, what: str) -> Any:
+    """Import `"module:name"` of a user; the module may be in the current folder."""
+    add_guest_folder(Path.cwd())
+    return import_named(path, what)
+
+
+def import_named(path: str, what: str) -> Any:
+    """Import `"module:name"`. Messages call it `what`, such as "agent"."""
     module, _, name = path.partition(":")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
     try:
         return getattr(importlib.import_module(module), name)
     except (Exception, SystemExit) as error:  # a user's module can raise anything

@@ -20,16 +20,17 @@ from .memory import SHARE, check_memory, usable_bytes
 PARSED_BYTES = 40  # approximate bytes per parsed byte
 _CHUNK = 2**24
 _ZLIB_START = b"\x78"
+_TEMPORARY = re.compile(r"\.brlbench-[0-9a-f]{16}\.tmp")  # what atomic_write writes first
 _MAX_DEPTH = 50  # of JSON; what the package writes is a few levels deep
 
 
 def read_bytes(path: Path, growth: int = 1) -> bytes:
     """The content of a file; parsing it takes `growth` bytes of memory per byte."""
     try:
+        status = path.stat()
+        if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
+            raise StoreError(f"{path} can't be read: it is a device, not a file")
         with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
-                raise StoreError(f"{path} can't be read: it is a device, not a file")
             check_memory(status.st_size * growth, f"reading {path}", "shorten it")
             chunks, size = [], 0
             while chunk := file.read(_CHUNK):
@@ -44,6 +45,14 @@ def read_bytes(path: Path, growth: int = 1) -> bytes:
         raise StoreError(str(error)) from None
     except ValueError as error:  # a name with a zero byte
         raise StoreError(f"{str(path)!r} can't be read: {error}") from None
+
+
+def read_stored(path: Path, growth: int = 1) -> bytes:
+    """The content of a file that was found in a folder: opening a pipe there would wait."""
+    with suppress(OSError, ValueError):  # reading says why
+        if stat.S_ISFIFO(path.stat().st_mode):
+            raise StoreError(f"{path} can't be read: it is a pipe, not a file")
+    return read_bytes(path, growth)
 
 
 def expanded(data: bytes, source: str | Path) -> bytes:
@@ -166,7 +175,7 @@ def files_below(
 
 def atomic_write(path: Path, data: bytes, overwrite: bool = False) -> None:
     """Write a file whole or not at all, even if writing is interrupted."""
-    temporary = path.parent / f".{secrets.token_hex(8)}.tmp"
+    temporary = path.parent / f".brlbench-{secrets.token_hex(8)}.tmp"
     try:
         check_free(path, overwrite)
         with temporary.open("xb") as file:
@@ -179,6 +188,14 @@ def atomic_write(path: Path, data: bytes, overwrite: bool = False) -> None:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the files in a folder that `atomic_write` was killed in writing."""
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _TEMPORARY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                os.unlink(entry)
 
 
 def cache_folder(name: str) -> Path | None:

@@ -7,6 +7,7 @@ import scipy.stats
 from brlbench.analysis.scores import (
     bootstrap_interval,
     few_mdps_warning,
+    guarded_ci95,
     normalised,
     normalised_returns,
     skewness,
@@ -41,6 +42,14 @@ def test_ci95_holds_the_mean_in_95_of_100_cases() -> None:
     expected = 1 - 2 * scipy.stats.norm.sf(2)
     # The exponential distribution is skew: its intervals hold a little less.
     assert abs(held - expected) <= 4 * math.sqrt(expected * (1 - expected) / 4000) + 0.005
+
+
+def test_a_guarded_interval_counts_one_more_number() -> None:
+    numbers = [1.0, 2.0, 3.0, 4.0, 15.0]  # of mean 5; none is farther from it than 10
+    for extreme in (25.0, -15.0):
+        spread = np.std([*numbers, extreme], ddof=1)
+        assert guarded_ci95(numbers) == pytest.approx(2 * spread / math.sqrt(5))
+    assert guarded_ci95([3.0, 3.0, 3.0]) == 0
 
 
 def test_bootstrap_intervals_are_those_of_the_normal_law_on_many_mdps() -> None:

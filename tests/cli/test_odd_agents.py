@@ -1,11 +1,14 @@
 """Own agents whose names and parameters are not what they should be."""
 
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from brlbench.study.plan import code_of
 from helpers.made_studies import TINY
 from helpers.shell import Shell, assert_error
 
@@ -129,6 +132,19 @@ def test_agents_that_cannot_be_described(
     study = STUDY.replace("AGENT", agent)
     (odd_agents / "study.toml").write_text(study)
     assert_error(shell("run", "study.toml"), 'study.toml: agents[1]: agent "odd_agents:', part)
+
+
+def test_functions_and_classes_that_are_no_agents(shell: Shell, tmp_path: Path) -> None:
+    for name, kind in (("print", "NoneType"), ("dict", "dict")):
+        study = STUDY.replace("odd_agents:AGENT", f"builtins:{name}")
+        (tmp_path / "study.toml").write_text(study)
+        refused = f'agents[1]: agent "builtins:{name}": the agent is of class {kind}'
+        assert_error(shell("run", tmp_path / "study.toml"), refused, "has no method train")
+
+
+def test_classes_that_are_not_written_in_python_have_no_source() -> None:
+    lock: Any = threading.Lock()
+    assert code_of(lock) == ""
 
 
 def test_modules_that_exit(shell: Shell, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from brlbench.arguments import num_cores
+from brlbench.arguments import add_guest_folder, import_folders, num_cores
 from brlbench.executors import wire
 from brlbench.executors.base import NO_LIMITS, Call, Died, Done, Failed, Limits, Outcome
 from brlbench.executors.child import Child, Clock
@@ -150,8 +150,21 @@ def test_a_child_imports_what_its_parent_can_and_from_more_folders(tmp_path: Pat
     with Child(path=(str(tmp_path),)) as child:
         assert perform(child, "my_work:double", 4) == Done(8)
         around = value(perform(child, "helpers.work:surroundings", None))
-    assert around["path"][: len(sys.path)] == [entry or os.getcwd() for entry in sys.path]
-    assert os.getcwd() in around["path"]
+    path = import_folders(of_guests=False)  # other tests may have named guests
+    assert around["path"] == [*path, str(tmp_path)]
+
+
+def test_only_calls_of_guests_import_from_folders_of_users(
+    child: Child, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each != os.getcwd()])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_work.py").write_text("def double(number, report): return 2 * number")
+    assert isinstance(perform(child, "my_work:double", 4), Failed)
+    add_guest_folder(tmp_path)
+    assert isinstance(perform(child, "my_work:double", 4), Failed)
+    assert perform(child, "my_work:double", 4, guest="me") == Done(8)
+    assert isinstance(perform(child, "my_work:double", 4), Failed)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no pinning here")
@@ -207,18 +220,19 @@ def test_a_unit_that_reports_for_ever_is_ended_at_its_total(child: Child) -> Non
 def test_the_time_that_a_unit_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    clock = Clock(Limits(seconds=5.0, total=8.0, preparation=100.0))
-    assert clock.left() == (120.0, 120.0)  # to start
+    texts = ("trajectory = 5 s", "playing = 8 s")
+    clock = Clock(Limits(5.0, 8.0, None, 100.0, *texts))
+    assert clock.left() == (120.0, "120 s")  # to start
     now = 10.0
     clock.heard(STARTED)
-    assert clock.left() == (105.0, 105.0)  # for its first message
+    assert clock.left() == (105.0, "105 s")  # for its first message
     now = 60.0
     clock.heard(MESSAGE)
-    assert clock.left() == (5.0, 5.0)  # for its next one
+    assert clock.left() == (5.0, "trajectory = 5 s")  # for its next one
     now = 64.0
     clock.heard(MESSAGE)
-    assert clock.left() == (4.0, 8.0)  # to end
-    assert Clock(Limits(memory=1)).left() == (120.0, 120.0)
+    assert clock.left() == (4.0, "playing = 8 s")  # to end
+    assert Clock(Limits(memory=1)).left() == (120.0, "120 s")
 
 
 def test_a_unit_that_grows_is_ended_at_its_limit(child: Child) -> None:
@@ -296,7 +310,9 @@ def test_a_process_whose_guard_is_ended_is_no_failure(
 def test_a_unit_that_closes_its_connection_fails(
     child: Child, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("brlbench.executors.child._EXIT_SECONDS", 0.1)
+    # On Linux it is noticed at once: waiting that long would raise.
+    waits = "never" if sys.platform == "linux" else 0.1
+    monkeypatch.setattr("brlbench.executors.child._EXIT_SECONDS", waits)
     outcome = perform(child, "helpers.work:close_all_files", None)
     assert outcome == Failed("it closed the connection of its process")
     assert perform(child, "helpers.work:square", 3) == Done(9)
@@ -354,6 +370,17 @@ def test_a_guest_shares_its_process_with_no_other(child: Child) -> None:
     with_other = pid_with("other")
     assert with_other != with_none
     assert pid_with(None) != with_other
+
+
+def test_a_guest_that_has_failed_gets_a_new_process(child: Child) -> None:
+    def pid(guest: str | None) -> int:
+        outcome = perform(child, "helpers.work:surroundings", None, guest=guest)
+        return int(value(outcome)["pid"])
+
+    for guest, is_replaced in ((None, False), ("one", True)):
+        before = pid(guest)
+        assert isinstance(perform(child, "helpers.work:reject", "x", guest=guest), Failed)
+        assert (pid(guest) != before) == is_replaced
 
 
 def test_what_a_guest_changes_does_not_reach_the_next(child: Child) -> None:

@@ -21,15 +21,13 @@ SMALL = {
     "Dense/accurate/v1",
     "RiverSwim/unlabelled/v1",
 }
+LARGE = {"Grid-10/accurate/v1", "DeepSea-10/unlabelled/v1"}
 PLAYED_IN: dict[str, set[str]] = {
     # It learns from 500 trajectories of a teacher, which are slow in the other sets.
     "ann": SMALL | {"RiverSwim-20/unlabelled/v1"},
-    # They draw or simulate many MDPs in each decision.
-    "sboss": SMALL,
-    "bamcp": SMALL | {"DeepSea-6/unlabelled/v1", "LongChain/accurate/v1"},
-    "bfs3": SMALL,
-    "hindsight": SMALL,
-    "vpi": SMALL,
+    # They draw many MDPs in each decision.
+    "hindsight": SETS.keys() - LARGE,
+    "vpi": SETS.keys() - LARGE,
 }
 """The sets that slow agents play, so that one core plays the study within an hour."""
 

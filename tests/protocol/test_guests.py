@@ -433,3 +433,93 @@ def test_what_a_compiled_agent_raises_is_its_error() -> None:
     training = train(agent, experiment.prior, build("uniform:GC", horizon=1).task, 0).training
     with pytest.raises(AgentError, match=r"beb failed in MDPs 0 to 0: IndexError: more decis"):
         evaluate(agent, experiment, training=training)
+
+
+# What agents can reach, and work that nobody sees.
+
+
+class Peeping(Scripted):
+    """Looks at all that the frame that calls it can name."""
+
+    def _look(self) -> None:
+        found = sys._getframe(2).f_locals
+        assert sys._getframe(2).f_code.co_name == "_decisions"
+        own = {"agent", "told", "state", "rng", "num_actions", "action", "following", "reward"}
+        assert found.keys() <= own
+        assert found["agent"] is self
+        assert found["told"] is None
+
+    def start(self, state: int, rng: np.random.Generator) -> None:
+        super().start(state, rng)
+        self._look()
+
+    def act(self, state: int) -> int:
+        self._look()
+        return int(super().act(state))
+
+    def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
+        self._look()
+
+
+def test_the_frame_that_calls_an_agent_holds_nothing_of_the_environment() -> None:
+    evaluate(Peeping(), build())
+
+
+class Forging(Scripted):
+    """Writes into the record, or into the environment, which are further away."""
+
+    def __init__(self, name: str, value: float) -> None:
+        super().__init__()
+        self.target, self.value = name, value
+
+    def act(self, state: int) -> int:
+        frame = sys._getframe()
+        while frame.f_code.co_name != "_play_one":
+            assert frame.f_back is not None
+            frame = frame.f_back
+        where = frame.f_locals["env" if self.target == "reward" else "record"]
+        getattr(where, self.target)[:] = self.value
+        return int(super().act(state))
+
+
+@pytest.mark.parametrize("target", ["rewards", "reward", "states"])
+def test_a_record_that_its_actions_do_not_lead_to_is_refused(target: str) -> None:
+    with pytest.raises(AgentError, match="on MDP 0: its actions don't lead to the states and"):
+        evaluate(Forging(target, 3), build())
+
+
+def busy(milliseconds: int) -> None:
+    end = time.process_time() + milliseconds / 1000
+    while time.process_time() < end:
+        pass
+
+
+class BusyIndex:
+    def __index__(self) -> int:
+        busy(5)
+        return 1
+
+
+class BusyCopy(Scripted):
+    def __deepcopy__(self, memo: Any) -> "BusyCopy":
+        busy(5)
+        return BusyCopy()
+
+
+@pytest.mark.parametrize("agent", [Failing("return", BusyIndex()), BusyCopy()])
+def test_work_in_an_action_or_a_copy_is_timed(agent: Any) -> None:
+    result = evaluate(agent, build(num_mdps=5))
+    assert (result.nanoseconds.max(axis=2) > 4_900_000).all()
+    assert (result.cpu_nanoseconds > 3_000_000).all()
+
+
+def test_clocks_that_an_agent_replaces_time_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Backwards(Scripted):
+        def act(self, state: int) -> int:
+            for name in ("perf_counter", "perf_counter_ns", "thread_time_ns", "process_time_ns"):
+                monkeypatch.setattr(time, name, lambda: -(10**9))
+            return int(super().act(state))
+
+    result = evaluate(Backwards(), build())
+    assert (result.nanoseconds > 0).all()
+    assert 0 < result.measured["playing_seconds"] < 1000

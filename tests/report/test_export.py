@@ -81,3 +81,9 @@ def test_no_text_is_a_formula_in_a_spreadsheet() -> None:
         assert set(table["experiment"]) == {"'=1+1"}
         expected = {f"'{name}" if name[0] in "=+-@" else name for name in names}
         assert set(table["algorithm"]) == expected
+
+
+def test_texts_that_spreadsheets_would_compute_are_quoted() -> None:
+    texts = ["=1+1", "\n=1+1", "\r\n=1", " \n +1", "\t-1", "@a", "a\n=1", "a"]
+    read = pl.read_csv(io.BytesIO(csv_of(pl.DataFrame({"text": texts}))))["text"].to_list()
+    assert read == [*(f"'{text}" for text in texts[:6]), *texts[6:]]

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brlbench.analysis.bayes_bound import BayesOptimalBound
+from brlbench.analysis.bayes_bound.known import KnownBound
 from brlbench.cli.answers import print_notes
 from brlbench.report.answers import answer_all, notes_on
 from brlbench.report.data import ReportData
 from brlbench.report.loading import load
 from brlbench.report.notes import Note, quality_notes
+from brlbench.report.web.content import page_content
 from helpers.made_results import experiment, summary, write_study
 
 
@@ -79,3 +82,22 @@ def test_gaps_ignore_deadlines(tmp_path: Path) -> None:
     assert quality_notes([GRID, limited], [limited]) == []
     write_study(tmp_path, ("random", "beb"))
     assert load(tmp_path).notes == []
+
+
+def test_scores_that_no_learner_can_have_are_noted() -> None:
+    returns = np.random.default_rng(0).normal(50, 5, 400)
+    learner, cheat = summary("psrl", returns), summary("m:Cheat", returns + 9)
+    reference = replace(summary("m:Told", returns + 9), is_told=True)
+    bound = BayesOptimalBound(50.5, 50.4, 0.1, 60.0, 3, 9, True)
+    data = replace(
+        experiment([learner, cheat, reference]),
+        bounds=[KnownBound("GC", "GC", 0.95, 1, bound)],
+    )
+    note, *_ = quality_notes([data], [data])
+    assert note.text.startswith("scores on GC are more than chance above 50.50, the bound that no")
+    assert note.results == [f"m:Cheat ({cheat.score})"]
+    assert data.competitors == [learner, cheat]
+    [content] = page_content(ReportData([data], []))["experiments"]
+    assert content["told"] == [2]
+    few = replace(experiment([cheat.first(3)]), bounds=data.bounds)
+    assert quality_notes([few], [few]) == []

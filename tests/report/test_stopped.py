@@ -9,7 +9,7 @@ import pytest
 import brlbench as bb
 from brlbench.analysis.bounds import Comparison
 from brlbench.analysis.significance import z_against
-from brlbench.report.answers import answer
+from brlbench.report.answers import Question, answer
 from brlbench.report.data import ReportData
 from brlbench.report.pairs import make_pair
 from brlbench.report.tables import agents_table
@@ -21,7 +21,9 @@ from brlbench.results.summary import RACE, Summary
 from helpers.made_results import experiment, summary
 
 DROPPED = Stopped(RACE, "dropped after 50 MDPs: worse")
-NARROW = Stopped("until-0.5", "stopped after 50 MDPs: narrow")
+NARROW = Stopped("until-0.5", "stopped after 50 MDPs: narrow", 0.5)
+
+LOOSE = Stopped("until-99", "stopped after 50 MDPs: narrow", 99)
 
 
 def agents(stopped: Stopped = DROPPED) -> list[Summary]:
@@ -83,6 +85,24 @@ def test_generous_mdps_are_no_merit() -> None:
     found = answer(experiment([*given[:3], better]))
     assert [each.algorithm for each in found.winners] == ["boss"]
     assert found.rows[0].stability == 1
+
+
+def test_intervals_are_no_narrower_than_what_stopped_the_agent(tmp_path: Path) -> None:
+    narrow = summary("boss", np.tile([0.0, 1.0], 25))
+    assert narrow.score.ci95 < 0.2
+    adjusted = replace(narrow, adjusted=Adjusted(narrow.returns, 0.5))
+    given = [replace(each, stopped=NARROW) for each in (narrow, adjusted)]
+    path = tmp_path / "all.parquet"
+    write_summaries(path, [(experiment([summary("beb", np.arange(100.0))]).header, given)])
+    for each in (*given, *(read for _, read in read_summaries(path))):
+        assert (each.score.ci95, each.unadjusted.ci95) == (0.5, 0.5)
+    question = Question(honest=True)
+    row = answer(experiment([*agents()[:2], replace(agents()[3], stopped=LOOSE)]), question).rows[
+        -1
+    ]
+    assert (row.summary.algorithm, row.score.ci95) == ("boss", 99)
+    wide = replace(summary("boss", np.tile([0.0, 10.0], 25)), stopped=NARROW)
+    assert wide.score.ci95 > 1
 
 
 def test_honest_answers_and_pages_have_them_too() -> None:

@@ -93,6 +93,14 @@ def test_rewards_of_any_size(scale: float) -> None:
     assert scaled.ci95 / scale == pytest.approx(usual.ci95)
 
 
+def test_luck_beside_which_returns_vanish_leaves_them() -> None:
+    returns, noise, start = simulated(np.random.default_rng(6), 50)
+    noise[0, 0] = 1e140
+    adjusted = adjust(returns, noise, start, EXACT)
+    assert adjusted.mean == pytest.approx(returns.mean())
+    assert adjusted.ci95 == pytest.approx(ci95(returns))
+
+
 def test_start_values_need_a_covariance() -> None:
     for wrong in ([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [[0.0, 1.0, 0.0]] * 3):
         with pytest.raises(ValueError, match="covariance"):

@@ -2,12 +2,14 @@
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+import brlbench as bb
 from brlbench import storage
 from brlbench.agents import make_agent
 from brlbench.errors import StoreError
@@ -147,3 +149,19 @@ def test_existing_files_are_replaced_if_told_to(tmp_path: Path) -> None:
     assert storage.read_result(tmp_path / "a").algorithm == "random"
     assert storage.read_experiment(tmp_path / "b").hash == experiment().hash
     assert storage.read_agent(tmp_path / "c").seed == 3
+
+
+@pytest.mark.parametrize("column", ["noise", "start_values", "return"])
+@pytest.mark.parametrize("number", [1e140, 1e200, np.nan])
+def test_good_results_beside_a_bad_file_are_shown(
+    tmp_path: Path, column: str, number: float
+) -> None:
+    short = bb.Experiment("GC", num_mdps=40, horizon=10)
+    for algorithm in ("beb", "random"):
+        result = bb.evaluate(bb.make_agent(algorithm), short, workers=1)
+        storage.write_result(tmp_path / f"{algorithm}.parquet", result)
+    columns = {name: rows.copy() for name, rows in result.columns.items()}
+    columns[column].flat[0] = number
+    bad = replace(result, columns=columns, expected=result.expected_start_values)
+    storage.write_result(tmp_path / "random.parquet", bad, overwrite=True)
+    assert "beb" in {each.label for each in bb.compare(tmp_path).experiment.summaries}

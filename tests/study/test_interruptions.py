@@ -300,3 +300,39 @@ def test_a_run_that_was_killed_between_its_last_part_and_the_result(
     assert survey(folder, study.jobs).missing == []
     folder.close()
     assert_tidy(tmp_path / "out")
+
+
+@pytest.mark.usefixtures("in_process")
+def test_what_a_kill_after_the_last_result_left_is_removed(tmp_path: Path, shell: Shell) -> None:
+    path, out = write_study(tmp_path, TINY), tmp_path / "out"
+    assert shell("run", path, "-r", out).code == 0
+    folder, [job] = Folder(out), read_study(path).jobs
+    folder.write_part(job, Part(0, 1), b"")
+    [parts] = (out / "parts").iterdir()
+    name = f".brlbench-{16 * '0'}.tmp"
+    for place in (out, folder.result(job).parent, out / "agents", parts):
+        (place / name).write_text("half")
+    others = [tmp_path / name, out / "mine" / name, out / ".notes.tmp", out / "results/.0.tmp"]
+    for each in others:
+        each.parent.mkdir(exist_ok=True)
+        each.touch()
+    (out / "agents" / name[:-5] / "1.tmp").mkdir(parents=True)
+    assert shell("run", path, "-r", out).code == 0
+    assert all(each.exists() for each in others)
+    others[0].unlink()
+    assert sorted(out.rglob("*.tmp")) == sorted([*others[1:], out / "agents" / name[:-5] / "1.tmp"])
+    assert not parts.exists()
+    assert folder.result(job).exists()
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_pipe_in_place_of_a_result_is_refused(tmp_path: Path, shell: Shell) -> None:
+    path, out = write_study(tmp_path, TINY), tmp_path / "out"
+    assert shell("run", path, "-r", out).code == 0
+    [result] = (out / "results").rglob("*.parquet")
+    os.mkfifo(result.with_name("other.parquet"))
+    for name, words in (("run", [path, "-r", out]), ("compare", [out])):
+        done = shell(name, *words)
+        assert "other.parquet can't be read: it is a pipe, not a file" in done.out + done.err
+        assert done.code == (1 if name == "run" else 0)
+    assert shell("status", out).code == 0

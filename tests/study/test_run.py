@@ -160,7 +160,7 @@ REASONS = {
     "raise": "failed on MDP 0 at step 0: ValueError: lost",
     "nonsense": "failed on MDP 0 at step 0: act returned 99: must be from 0 to 2",
     "exit": "its process ended with exit code 3",
-    "slow": "s, more than 0.1 s",
+    "slow": "s, more than limits.decision = 100 ms",
 }
 
 

@@ -325,3 +325,11 @@ def test_the_reproduction_has_every_row_of_the_papers_tables() -> None:
     assert len(rows) == 48
     for row in rows:
         assert (row.label, row.prior, row.test) in played
+
+
+def test_so_many_mdps_that_drawing_takes_minutes_are_refused_at_once(tmp_path: Path) -> None:
+    text = '[defaults]\nnum_mdps = 12345678\n[[experiments]]\ntest = "GC"\n'
+    text += '[[agents]]\nalgorithm = "random"\n'
+    said = "num_mdps = 12345678: drawing its MDPs would take about .* use at most 4,587,155, and"
+    with pytest.raises(InvalidInput, match=rf"experiments\[1\]: {said} more trajectories"):
+        read_study(write_study(tmp_path, text))

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import brlbench as bb
+from brlbench.analysis.scores import guarded_ci95
 from brlbench.results.result import Result
 from brlbench.storage import read_result
 from brlbench.study.plan import read_study
@@ -62,7 +64,7 @@ horizon = 40
 
 [[experiments]]
 test = "GC"
-until = "±4"
+until = "±3"
 
 [[agents]]
 algorithm = "epsilon-greedy"
@@ -85,6 +87,11 @@ def decisions(out: Path) -> dict[str, Any]:
 def played(out: Path) -> dict[str, Result]:
     results = [read_result(path) for path in out.glob("results/*/*.parquet")]
     return {result.label: result for result in results}
+
+
+def adjusted_ci95(result: Result, number: int) -> float:
+    """The adjusted interval's half-width after some MDPs, without regard to what stopped it."""
+    return replace(result.first(number), stopped=None).adjusted.ci95
 
 
 def run_race(folder: Path) -> None:
@@ -239,13 +246,17 @@ def test_agents_play_until_their_interval_is_narrow(tmp_path: Path) -> None:
     status = bb.run(path, out, workers=1)
     results = played(out)
     greedy, number = results[GREEDY], len(results[GREEDY].returns)
-    assert 50 <= number < 120
-    assert greedy.adjusted.ci95 <= 4
+    # Two standard errors are within ±3 after 50 MDPs. Their interval does not hold at such a time.
+    assert adjusted_ci95(greedy, 50) < 3 < guarded_ci95(greedy.first(50).adjusted.returns)
+    assert number == 75
+    assert adjusted_ci95(greedy, 75) < guarded_ci95(greedy.adjusted.returns) <= 3
+    assert greedy.adjusted.ci95 == 3
+    assert "± 3.00" in str(bb.compare(out))
     assert len(results["random"].returns) == 120  # ±0.01 takes more
     assert [(job.agent, job.experiment) for job in status.stopped] == [(GREEDY, "GC")]
-    assert f"stopped after {number} MDPs: its interval of ±" in status.stopped[0].reason
+    assert f"stopped after {number} MDPs: its guarded interval of ±" in status.stopped[0].reason
     # Narrower: it goes on from where it was.
-    write_study(tmp_path, UNTIL.replace("±4", "±0.02"))
+    write_study(tmp_path, UNTIL.replace("±3", "±0.02"))
     assert bb.run(path, out, workers=1).stopped == []
     more = played(out)[GREEDY]
     assert len(more.returns) == 120
@@ -289,6 +300,6 @@ def test_wrong_values_are_refused(tmp_path: Path, line: str, said: str) -> None:
 def test_rules_of_jobs(tmp_path: Path) -> None:
     text = UNTIL + "\n[racing]\n\n[[agents]]\nalgorithm = 'optimal'\n"
     jobs = {job.label: job for job in read_study(write_study(tmp_path, text)).jobs}
-    assert jobs[GREEDY].rules == ["race", "until-4"]
+    assert jobs[GREEDY].rules == ["race", "until-3"]
     assert jobs["random"].rules == ["race", "until-0.01"]
-    assert jobs["optimal"].rules == ["until-4"]  # the reference never races
+    assert jobs["optimal"].rules == ["until-3"]  # the reference never races

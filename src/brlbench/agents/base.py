@@ -48,6 +48,11 @@ class Agent(Protocol):
         """Learn from a transition. Timed, with the same decision."""
 
 
+def is_told(agent: Agent) -> bool:
+    """True if an agent is told the MDP: it is a reference to compare with, never a competitor."""
+    return hasattr(agent, "start_known")
+
+
 class CompiledAgent:
     """The base of the built-in agents: dataclasses whose fields are the parameters.
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..arguments import check_names, import_named
+from ..arguments import check_names, import_guest
 from ..errors import InvalidInput, did_you_mean, reason, said, short
 from .base import Agent, CompiledAgent
 from .parameters import declarations
@@ -79,9 +79,11 @@ def built_in(algorithm: str, or_else: str = "") -> type[CompiledAgent]:
 
 
 def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
-    kind = import_named(path, "agent")
+    kind = import_guest(path, "agent")
     try:
         agent = kind(**parameters)
+        if type(agent).__module__ == "builtins":  # a function's value, such as print's None
+            check_agent(agent)
         shown = describe(agent)[1]
         if not hasattr(agent, "parameters") and not parameters.keys() <= shown.keys():
             agent.parameters = shown | parameters  # results must show what the agent hides

@@ -132,7 +132,7 @@ def detach(path: Path, results: Path, arguments: Sequence[str]) -> None:
         raise StoreError(f"{log} can't be written: {error.strerror}") from None
     with output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "brlbench", *arguments],
+            [sys.executable, "-P", "-m", "brlbench", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

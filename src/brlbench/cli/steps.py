@@ -87,9 +87,11 @@ def experiment(
     Example: [bold]brlbench experiment --prior uniform:GC --test GC -o gc.parquet[/bold]
     """
     from ..protocol.experiment import Experiment
+    from ..protocol.needs import check_drawing
     from ..storage import write_experiment
 
     content = Experiment(prior, test, mdps, discount, horizon, seed, accuracy, trajectories_per_mdp)
+    check_drawing(content)
     write_experiment(output, content, overwrite)
     say(f"wrote {output}: {content}")
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ..arguments import format_seconds
 from ..report.answers import Answer, Row
-from ..report.data import REFERENCE, ReportData
+from ..report.data import ReportData
 from ..report.line_breaks import break_name, least_width
 from ..report.pairs import Pair
 from ..report.words import bound_sentence, describe_bounds, format_p, mark
@@ -174,7 +174,7 @@ def _answer_table(
             cells["norm."] = f"{row.normalised:.2f}"
         table.add(row, row.summary.label in winners, **cells)
     for summary in answer.experiment.summaries:
-        if summary.algorithm == REFERENCE:
+        if summary.is_reference:
             table.add(summary, note=" (reference)")
             table.references += 1
     return table

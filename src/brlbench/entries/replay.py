@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..agents import AGENTS, describe, make_agent
+from ..agents.base import is_told
 from ..arguments import format_seconds
 from ..errors import BrlbenchError, InvalidInput, reason
 from ..executors.base import Call, Died, Done, Limits, Notify
@@ -82,9 +83,12 @@ def replay_claims(
                 "set": claim.set_name,
                 "num_mdps": len(summary.returns),
                 "mdps": mdps,
+                "is_reference": summary.is_reference,
             }
             limits = Limits(seconds=left, total=left, preparation=_COMPILING)
-            outcome = child.perform(Call(_FUNCTION, argument, limits, summary.algorithm))
+            outcome = child.perform(
+                Call(_FUNCTION, argument, limits, agents.get(summary.algorithm))
+            )
             if isinstance(outcome, Done):
                 replays.done.append(Replay(claim, mdps, **outcome.value))
             elif isinstance(outcome, Died):
@@ -124,6 +128,8 @@ def play_again(argument: Any, notify: Notify) -> dict[str, list[float]]:
     name = describe(agent)[0]
     if name != argument["algorithm"]:
         raise InvalidInput(f"{argument['agent']} makes {name}, not {argument['algorithm']}")
+    if is_told(agent) and not argument["is_reference"]:
+        raise InvalidInput(f"{name} is told the MDP, and the entry does not say so")
     experiment, mdps = frozen_set(argument["set"], argument["num_mdps"]), argument["mdps"]
     if len(mdps) == experiment.num_mdps:
         result = evaluate(agent, experiment, progress=False)

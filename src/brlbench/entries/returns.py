@@ -13,7 +13,6 @@ from ..mdps.sparse import Floats
 from ..protocol.experiment import Experiment
 from ..protocol.luck import can_adjust
 from ..results.score import Score
-from ..results.summary import REFERENCE, Summary
 from ..storage import frozen_set
 from ..testing.findings import Finding, finding_of
 from .submission import Claim, Submission
@@ -100,19 +99,13 @@ def _excess(claim: Claim) -> str:
             f"{claim}: its mean return {returns.mean():.2f} is more than chance above "
             f"{best.mean():.2f}, which an agent that knows every MDP can expect"
         )
-    bound = None if _knows_mdp(claim.summary) else known_bound(claim.header.settings)
-    score = claim.summary.score
-    if bound is not None and score.mean - bound.upper > _ERRORS * score.ci95 / 2:
+    bound = known_bound(claim.header.settings)
+    if bound is not None and claim.summary.passes(bound.upper, _ERRORS):
         return (
-            f"{claim}: its score {score} is more than chance above {bound.upper:.2f}, the bound "
-            "that no agent can pass"
+            f"{claim}: its score {claim.summary.score} is more than chance above "
+            f"{bound.upper:.2f}, the bound that no agent can pass"
         )
     return ""
-
-
-def _knows_mdp(summary: Summary) -> bool:
-    """True if a built-in agent is told the MDP."""
-    return REFERENCE in (summary.algorithm, summary.parameters.get("base"))
 
 
 def consistent(submission: Submission) -> Finding:

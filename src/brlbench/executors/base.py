@@ -49,6 +49,8 @@ class Limits:
     total: float | None = None  # seconds from its first message to its end
     memory: int | None = None  # bytes of resident memory (on Linux)
     preparation: float = 0.0
+    seconds_text: str = ""  # the limit as its user knows it
+    total_text: str = ""
 
 
 NO_LIMITS = Limits()
@@ -58,13 +60,15 @@ class Call(NamedTuple):
     """The call `function(argument, notify)`.
 
     A guest is the name of a user's agent that the function runs. Its process serves no other guest,
-    so its side effects reach no other call.
+    and none after a failure, so its side effects reach no other agent. It alone imports from users'
+    folders.
     """
 
     function_name: str  # "module:function"
     argument: Any  # plain data
     limits: Limits = NO_LIMITS
     guest: str | None = None
+    folders: tuple[str, ...] = ()  # of users' modules, besides those of the process that calls
 
 
 class Executor(Protocol):

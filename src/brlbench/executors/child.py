@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Self
 
+from ..arguments import import_folders
 from ..errors import reason
 from ..memory import format_bytes, process_bytes
 from . import wire
@@ -60,19 +61,27 @@ class Clock:
         if kind == MESSAGE and self._first_message is None:
             self._first_message = self._heard
 
-    def left(self) -> tuple[float, float]:
-        """Seconds until the next timeout, and the length of that timeout."""
+    def left(self) -> tuple[float, str]:
+        """Seconds until the next timeout, and the length of that timeout in words."""
         limits, heard = self._limits, self._heard
         first, more = self._first_message, 0.0
         if not self.has_started:
-            active: list[tuple[float, float | None]] = [(heard, _START_SECONDS)]
-        elif first is None:
-            active, more = [(heard, limits.seconds), (heard, limits.total)], limits.preparation
+            active: list[tuple[float, float | None, str]] = [(heard, _START_SECONDS, "")]
+        elif first is None and limits.preparation:  # no limit that a user wrote is used up
+            active = [(heard, limits.seconds, ""), (heard, limits.total, "")]
+            more = limits.preparation
         else:
-            active = [(heard, limits.seconds), (first, limits.total)]
-        ends = [(since + most + more, most + more) for since, most in active if most is not None]
-        end, limit = min(ends, default=(math.inf, math.inf))
-        return end - time.monotonic(), limit
+            active = [
+                (heard, limits.seconds, limits.seconds_text),
+                (heard if first is None else first, limits.total, limits.total_text),
+            ]
+        ends = [
+            (since + most + more, text or f"{most + more:g} s")
+            for since, most, text in active
+            if most is not None
+        ]
+        end, text = min(ends, default=(math.inf, ""))
+        return end - time.monotonic(), text
 
 
 class Child:
@@ -101,7 +110,8 @@ class Child:
     def perform(self, call: Call) -> Outcome:
         """Make a call in the process."""
         try:
-            request = wire.pack((call.function_name, call.argument))
+            folders = [] if call.guest is None else [*import_folders(of_guests=True), *call.folders]
+            request = wire.pack((call.function_name, call.argument, folders))
         except Exception as error:
             return Failed(f"its argument can't be sent to a process: {reason(error)}")
         with self._performing:
@@ -111,7 +121,10 @@ class Child:
                 if not self._begin(request):
                     return Died("killed on request")
                 self.guest = call.guest
-                return self._supervise(call.limits)
+                outcome = self._supervise(call.limits)
+                if call.guest is not None and isinstance(outcome, Failed):
+                    self._end()  # what the guest has changed there must not reach its next call
+                return outcome
             except BaseException:
                 self._end()
                 raise
@@ -146,8 +159,8 @@ class Child:
 
     def _start(self) -> None:
         ours, its = socket.socketpair()
-        path = [entry or os.getcwd() for entry in sys.path]
-        path += [entry for entry in (*self._path, os.getcwd()) if entry not in path]
+        path = import_folders(of_guests=False)
+        path += [entry for entry in self._path if entry not in path]
         code = f"import sys; sys.path[:] = {path!r}; from brlbench.executors import serving; "
         code += f"serving.serve({its.fileno()}, {os.getpid()}, {self._core})"
         with its:
@@ -187,12 +200,12 @@ class Child:
         assert self._connection is not None
         clock = Clock(limits)
         while True:
-            left, limit = clock.left()
+            left, text = clock.left()
             if left <= 0:
                 self._end()
                 if not clock.has_started:
                     return Died(_NOT_STARTED)
-                return Failed(f"{TOOK_LONG} {limit:g} s")
+                return Failed(f"{TOOK_LONG} {text}")
             left = min(left, _MOST_SECONDS)
             if limits.memory is not None:
                 used = self._memory()
@@ -232,7 +245,7 @@ class Child:
         """The outcome of a call whose process has ended."""
         assert self._process is not None
         try:
-            code = self._process.wait(_EXIT_SECONDS)
+            code = self._process.wait(0 if self._goes_on() else _EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             self._end()
             return Failed("it closed the connection of its process")
@@ -249,6 +262,10 @@ class Child:
             return Failed(f"its process crashed: {name}")
         cause = "from outside or for lack of memory" if name == "SIGKILL" else "from outside"
         return Died(f"its process was ended by {name}, {cause}")
+
+    def _goes_on(self) -> bool:
+        """True if the process is known to run on: Linux takes memory before it closes files."""
+        return self.pid is not None and process_bytes("VmRSS", self.pid) is not None
 
     def _end(self) -> None:
         """End the process with all that it started."""

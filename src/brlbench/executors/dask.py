@@ -7,7 +7,6 @@ there as well. Dask replaces a worker that ends and repeats its calls.
 import asyncio
 import itertools
 import math
-import os
 import signal
 import sys
 import threading
@@ -18,7 +17,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Self
 
-from ..arguments import num_workers, require
+from ..arguments import import_folders, num_workers, require
 from ..errors import ExecutorError, InvalidInput, reason
 from . import wire
 from .base import Call, Died, Failed, Outcome
@@ -117,7 +116,8 @@ class Dask:
         future: Future[Outcome] = Future()
         future.set_running_or_notify_cancel()  # so that only `stop` can cancel it
         try:
-            packed = call._replace(argument=wire.pack(call.argument))
+            folders = tuple(import_folders(of_guests=True))
+            packed = call._replace(argument=wire.pack(call.argument), folders=folders)
         except Exception as error:
             future.set_result(Failed(f"its argument can't be sent to a process: {reason(error)}"))
             return future
@@ -257,7 +257,7 @@ async def _ask(address: str) -> None:
 
 
 def _user_path() -> tuple[str, ...]:
-    """Folders of a user's modules: import paths outside this Python, and the current folder."""
+    """Import paths outside this Python, without the folders for guests."""
     installed = (sys.prefix, sys.base_prefix)
-    folders = [entry for entry in sys.path if entry and not entry.startswith(installed)]
-    return (*folders, os.getcwd())
+    folders = import_folders(of_guests=False)
+    return tuple(folder for folder in folders if not folder.startswith(installed))

@@ -45,7 +45,8 @@ def _outcome(request: bytes, connection: "Connection[Any, Any]") -> bytes:
         return stopping
 
     try:
-        function_name, argument = wire.unpack(request)
+        function_name, argument, folders = wire.unpack(request)
+        sys.path[:0] = [folder for folder in folders if folder not in sys.path]
         function: Callable[[Any, Notify], Any] = import_named(function_name, "function")
         connection.send_bytes(wire.pack((STARTED, os.getpid())))
         value = function(argument, notify)

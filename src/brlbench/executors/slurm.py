@@ -241,7 +241,7 @@ def _cluster(options: SlurmOptions) -> Any:
             processes=options.processes,
             interface=options.interface,
             job_extra_directives=[*quiet, *options.directives],
-            job_script_prologue=list(options.prologue),
+            job_script_prologue=["export PYTHONSAFEPATH=1", *options.prologue],
             python=options.python,
             log_directory=str(logs.absolute()) if logs else None,
             job_name="brlbench",

@@ -4,6 +4,7 @@ Compiled agents play in threads, without the GIL; agents written in Python in pr
 not depend on how the trajectories are divided.
 """
 
+import json
 import pickle
 import sys
 import threading
@@ -170,15 +171,16 @@ def _pack(trained: TrainedAgent, untrained: Agent | None, experiment: Experiment
         ) from error
 
 
-def _main_module() -> dict[str, str]:
-    """The path or name of the user's script, which workers import to unpickle its classes."""
+def _main_module() -> str:
+    """The user's script and the import path, as JSON: workers need them to unpickle classes."""
     if _importing_main.is_set():
         raise InvalidInput('a script must start its work under if __name__ == "__main__"')
     data = spawn.get_preparation_data("worker")
-    return {key: value for key, value in data.items() if key.startswith("init_main")}
+    wanted = ("init_main_from_name", "init_main_from_path", "sys_path")
+    return json.dumps({key: data[key] for key in wanted if key in data})
 
 
-def _import_main(data: dict[str, str]) -> None:
+def _import_main(data: dict[str, Any]) -> None:
     """Import the user's script; names of its classes, which key random streams, stay the same."""
     spawn.prepare(data)
     for value in vars(sys.modules["__main__"]).values():
@@ -189,17 +191,17 @@ def _import_main(data: dict[str, str]) -> None:
 def play_in_worker(argument: list[Any], notify: Notify) -> bytes:
     """Play a part in a worker process."""
     main, packed, part, keep = argument
-    agent, experiment = _unpack(packed, tuple(main.items()))
+    agent, experiment = _unpack(packed, main)
     return_free_memory()
     return pickle.dumps(play_part(agent, experiment, Part(*part), keep, keep))
 
 
 @lru_cache(maxsize=1)
-def _unpack(packed: bytes, main: tuple[tuple[str, str], ...]) -> tuple[Agent, Experiment]:
+def _unpack(packed: bytes, main: str) -> tuple[Agent, Experiment]:
     """The trained agent and the experiment, made once per process."""
     _importing_main.set()
     try:
-        _import_main(dict(main))
+        _import_main(json.loads(main))
         agent, saved, is_trained, experiment = pickle.loads(packed)
     except Exception as error:
         raise AgentError(

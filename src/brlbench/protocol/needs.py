@@ -4,11 +4,16 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import format_seconds
+from ..errors import InvalidInput, short
 from ..memory import check_available, format_bytes
 from .experiment import BYTES_PER_TRAJECTORY, Experiment
 from .recording import keeps_decisions
 
 _DECISION = 32  # bytes of its state, action, reward and time
+# On one core, about. They are no measurements, so that all machines accept the same experiments.
+_SECONDS_PER_MDP, _SECONDS_PER_NUMBER = 2e-5, 6e-8
+_MOST_SECONDS = 100.0
 
 
 def check(experiment: Experiment, keep_paths: bool = False, workers: int = 1) -> None:
@@ -21,6 +26,18 @@ def check(experiment: Experiment, keep_paths: bool = False, workers: int = 1) ->
         f"({format_bytes(needs[most])} for {most})",
         "use fewer MDPs or a shorter horizon" + (", and no keep_paths" if keep_paths else ""),
     )
+
+
+def check_drawing(experiment: Experiment) -> None:
+    """Raise if the MDPs are so many that drawing them, for their hash, takes minutes."""
+    number = experiment.num_mdps
+    each = _SECONDS_PER_MDP + _SECONDS_PER_NUMBER * len(experiment.test.counts.values)
+    if experiment.given_mdps is None and number * each > _MOST_SECONDS:
+        raise InvalidInput(
+            f"num_mdps = {short(number)}: drawing its MDPs would take about "
+            f"{format_seconds(number * each)} before anything is played: use at most "
+            f"{int(_MOST_SECONDS / each):,}, and more trajectories_per_mdp"
+        )
 
 
 def needed(experiment: Experiment, keep_paths: bool = False, workers: int = 1) -> dict[str, int]:

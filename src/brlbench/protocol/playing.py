@@ -8,17 +8,22 @@ import copy
 import json
 import math
 import operator
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from functools import lru_cache
+
+# Bound before any agent's code is imported, which could put other clocks in their place.
+from time import perf_counter, perf_counter_ns, process_time_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import streams
 from ..agents import describe
-from ..agents.base import Agent, CompiledAgent, FlatDirichlet, Task
+from ..agents.base import Agent, CompiledAgent, FlatDirichlet, Task, is_told
+from ..arguments import format_seconds
 from ..errors import AgentError, InvalidInput, reason, short
 from ..mdps.copying import private_copy
+from ..mdps.mdp import MDP
 from ..mdps.sparse import Integers
 from ..streams import Words
 from .experiment import Experiment
@@ -32,6 +37,7 @@ if TYPE_CHECKING:  # importing kernels takes long
 
 
 _REPLAYED = 4  # trajectories of a batch, to measure the environment's time
+_COPY_NANOSECONDS = 1_000_000  # of processor time, up to which copying an agent is free
 
 
 def identity(agent: Agent) -> str:
@@ -100,9 +106,9 @@ def play_part(
     meter = Meter() if measures_memory else None
     while at < part.end:
         batch = Part(at, min(at + size, part.end))
-        started = time.perf_counter()
+        started = perf_counter()
         record = play(agent, experiment, batch, meter)
-        took = time.perf_counter() - started
+        took = perf_counter() - started
         _check_decision_times(record, batch, decision_seconds, experiment)
         rows.append(rows_of(record, experiment, at, decisions=keep_decisions, paths=keep_paths))
         at, total = batch.end, total + took
@@ -122,7 +128,7 @@ def _check_decision_times(
     if limit is not None and longest > limit * 1e9:
         i, step = np.unravel_index(record.nanoseconds.argmax(), record.nanoseconds.shape)
         mdp = (part.first + int(i)) // experiment.trajectories_per_mdp
-        took = f"{longest / 1e9:.3g} s, more than {limit:g} s"
+        took = f"{longest / 1e9:.3g} s, more than limits.decision = {format_seconds(limit)}"
         raise AgentError(f"its decision {step} in MDP {mdp} took {took}")
 
 
@@ -218,6 +224,18 @@ def _check_played(agent: Agent, experiment: Experiment, part: Part, record: "Rec
         )
 
 
+@lru_cache(maxsize=8)
+def warm_up_environment(experiment: Experiment, for_compiled: bool) -> None:
+    """Compile all that plays an experiment besides the agent, so that no limit is used up by it."""
+    part = Part(0, 1)
+    record = _empty_record(experiment, part)
+    if for_compiled:
+        _replay(experiment, part, record)
+    else:
+        _play_python(_Repeat(record.actions[0]), experiment, part, None)
+    measure_luck(record, experiment, range(1))
+
+
 class _Repeat:
     """Takes the actions of a trajectory again, to measure the time of all but its agent."""
 
@@ -245,8 +263,6 @@ def _play_python(
     env = model.build_environment(experiment.test)
     probabilities, places = experiment.mdps_of(range(*part))
     noise_words = experiment.noise_words[part.first : part.end]
-    # Compiles the steps of the environment; each trajectory begins anew.
-    environment.step_once(env, noise_words[0], environment.first_state_once(env, noise_words[0]), 0)
     without_agent: list[int] = []
     with isolated(agent) as visit:
         for i, key in enumerate(_keys(agent, experiment, part)):
@@ -254,16 +270,54 @@ def _play_python(
             env.probability[:] = probabilities[places[i]]
             with measuring(meter):
                 # A fresh copy, so that nothing passes from one MDP to the next.
-                fresh = copy_agent(agent)
+                fresh, wall, processor = _timed_copy(agent)
                 seed_globals(key)
                 rng = np.random.Generator(np.random.Philox(key=key))
                 _play_one(visit, fresh, experiment, env, mdp, rng, noise_words[i], record, i)
+                record.nanoseconds[i, 0] += wall
+                record.cpu_nanoseconds[i] += processor
             del fresh  # before the next copy takes memory
             if i < _REPLAYED:
                 again, repeat = _empty_record(experiment, Part(0, 1)), _Repeat(record.actions[i])
                 _play_one(visit, repeat, experiment, env, mdp, rng, noise_words[i], again, 0)
                 without_agent.append(int(again.cpu_nanoseconds[0]))
+    differs = environment.retrace(
+        model.build_environment(experiment.test),
+        probabilities,
+        places,
+        noise_words,
+        record.states,
+        record.actions,
+        record.rewards,
+    )
+    if differs >= 0:
+        mdp = (part.first + differs) // experiment.trajectories_per_mdp
+        raise AgentError(
+            f"{visit.name} failed on MDP {mdp}: its actions don't lead to the states and rewards "
+            "on record, so code of the agent has changed the record or the environment"
+        )
     return record, int(np.median(without_agent))
+
+
+def _decisions(
+    agent: Agent, told: MDP | None, state: int, rng: np.random.Generator, num_actions: int
+) -> Generator[int | None, tuple[int, float], None]:
+    """Let an agent play: yield an action, and None once it has observed what followed.
+
+    Agents can look at the frame that calls them, so nothing of the environment is in this one.
+    """
+    if told is None:
+        agent.start(state, rng)
+    else:
+        agent.start_known(told, state, rng)  # type: ignore[attr-defined]
+    while True:
+        action = agent.act(state)
+        if type(action) is not int:
+            action = _checked(action, num_actions)
+        following, reward = yield action
+        agent.observe(state, action, following, reward)
+        state = following
+        yield None
 
 
 def _play_one(
@@ -280,34 +334,41 @@ def _play_one(
     """The trajectory loop of `kernels.loop.trajectory`, for an agent in Python."""
     from ..kernels.loop import environment
 
+    num_actions, step = experiment.test.num_actions, 0
     state = environment.first_state_once(env, noise)
     record.states[i, 0] = state
-    step, clock = 0, time.perf_counter_ns
     try:
-        known = getattr(agent, "start_known", None)
-        shown = private_copy(experiment.mdp(mdp)) if known else None
-        processor = time.thread_time_ns()
-        before = clock()
-        if known:
-            known(shown, state, rng)
-        else:
-            agent.start(state, rng)
+        told = private_copy(experiment.mdp(mdp)) if is_told(agent) else None
+        decisions = _decisions(agent, told, state, rng, num_actions)
+        processor = thread_time_ns()
+        before = perf_counter_ns()
         for step in range(experiment.horizon):
-            action = agent.act(state)
-            chosen = clock()
-            action = _checked(action, experiment.test.num_actions)
-            following, reward = environment.step_once(env, noise, state, action)
-            stepped = clock()
-            agent.observe(state, action, following, reward)
-            after = clock()
+            action = next(decisions)
+            chosen = perf_counter_ns()
+            if action is None or not 0 <= action < num_actions:
+                action = _checked(action, num_actions)
+            following = environment.step_once(env, noise, state, action)
+            stepped = perf_counter_ns()
+            decisions.send(following)
+            after = perf_counter_ns()
             record.nanoseconds[i, step] = (chosen - before) + (after - stepped)
             record.actions[i, step] = action
-            record.rewards[i, step] = reward
-            record.states[i, step + 1] = following
-            state, before = following, clock()
+            state, record.rewards[i, step] = following
+            record.states[i, step + 1] = state
+            before = perf_counter_ns()
     except BaseException as error:  # also SystemExit: an agent that exits has failed
+        cause = error.__cause__  # a generator can't raise StopIteration itself
+        error = cause if isinstance(cause, StopIteration) else error
         visit.blame(error, f"on MDP {mdp} at step {step}")
-    record.cpu_nanoseconds[i] = time.thread_time_ns() - processor
+    record.cpu_nanoseconds[i] = thread_time_ns() - processor
+
+
+def _timed_copy(agent: Agent) -> tuple[Agent, int, int]:
+    """A copy, and nanoseconds of wall and processor time; 0 if short, as where no agent works."""
+    processor, wall = process_time_ns(), perf_counter_ns()
+    fresh = copy_agent(agent)
+    wall, processor = perf_counter_ns() - wall, process_time_ns() - processor
+    return (fresh, wall, processor) if processor > _COPY_NANOSECONDS else (fresh, 0, 0)
 
 
 def copy_agent(agent: Agent) -> Agent:

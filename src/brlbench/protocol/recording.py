@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..agents import AGENTS, default_parameters, describe
-from ..agents.base import Agent
+from ..agents.base import Agent, is_told
 from ..mdps.sparse import Floats
 from ..results import result as results
 from ..results.result import Result
-from ..results.schema import COLUMNS, largest, total
+from ..results.schema import COLUMNS, Axis, largest, total
 from ..results.times import TimeHistogram
 from .experiment import Experiment
-from .luck import can_adjust, find_start_values, known_start_values
+from .luck import can_adjust, find_start_values, known_start_values, num_baselines
 
 if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
-    from .playing import PlayedPart
+    from .playing import Part, PlayedPart
     from .training import Training
 
 
@@ -50,15 +50,42 @@ def rows_of(
         "return": discounted(record.rewards, experiment.discount),
         **record._asdict(),
     }
-    kept = {
-        name: columns[name]
-        for name, each in COLUMNS.items()
-        if (paths or not each.is_path) and (decisions or not each.of_decisions)
-        if columns[name].size  # luck may have no baselines
-    }
+    kept = {name: columns[name] for name in _kept_columns(experiment, decisions, paths)}
     return Rows(
         kept, None if decisions else TimeHistogram.of(record.nanoseconds, experiment.deadline)
     )
+
+
+def _kept_columns(experiment: Experiment, decisions: bool, paths: bool) -> list[str]:
+    """The columns of a result's table."""
+    return [
+        name
+        for name, each in COLUMNS.items()
+        if (paths or not each.is_path) and (decisions or not each.of_decisions)
+        if each.axis is not Axis.BASELINE or num_baselines(experiment) > 0
+    ]
+
+
+def check_part(result: Result, experiment: Experiment, keep_paths: bool, part: "Part") -> None:
+    """Raise ValueError unless a result has the rows of a part, in the columns of the experiment."""
+    if result.settings != experiment.settings() or result.experiment_hash != experiment.hash:
+        raise ValueError("it is of another experiment")
+    decisions, columns = keeps_decisions(experiment, keep_paths), result.columns
+    if sorted(columns) != sorted(_kept_columns(experiment, decisions, keep_paths)):
+        raise ValueError(f"it has the columns {', '.join(columns)}")
+    rows, per_mdp = len(columns["mdp"]), experiment.trajectories_per_mdp
+    first = int(columns["mdp"][0]) * per_mdp + int(columns["trajectory"][0])
+    if (first, first + rows) != part:
+        raise ValueError(f"it has trajectories {first} to {first + rows - 1}")
+    if decisions and columns["rewards"].shape[1] != experiment.horizon:
+        raise ValueError(f"its trajectories have {columns['rewards'].shape[1]} decisions")
+    has_times = decisions or "histogram" in result.measured or result.online_seconds
+    if not has_times or "playing_seconds" not in result.measured:
+        raise ValueError("it lacks times")
+    if decisions and not np.allclose(
+        discounted(columns["rewards"], experiment.discount), columns["return"], rtol=1e-9, atol=1e-9
+    ):
+        raise ValueError("its rewards don't add up to its returns")
 
 
 def make_part(
@@ -85,6 +112,7 @@ def make_part(
             "histogram": total([each.histogram for each in played.rows]),
         },
         defaults=None if algorithm in AGENTS else default_parameters(agent),
+        is_told=is_told(agent),
         expected=known_start_values(experiment) if has_luck else None,
         columns={
             name: np.concatenate([each.columns[name] for each in played.rows])

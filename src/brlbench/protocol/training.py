@@ -3,9 +3,9 @@
 Training depends only on the prior, the task, the seed and the agent.
 """
 
-import time
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from time import perf_counter, process_time
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -86,10 +86,10 @@ def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> TrainedA
         # Users' agents may reserve more than they use.
         memory = bounded() if isinstance(agent, CompiledAgent) else nullcontext()
         with meter.measuring():
-            wall, processor = time.perf_counter(), time.process_time()
+            wall, processor = perf_counter(), process_time()
             with visit.blaming("while training"), memory:
                 agent.train(*arguments, streams.generator(*names))
-            seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - processor
+            seconds, cpu_seconds = perf_counter() - wall, process_time() - processor
     training = Training(seconds, cpu_seconds, meter.peak_bytes)
     return TrainedAgent(agent, prior, task, seed, training)
 

@@ -23,6 +23,7 @@ from ..analysis.significance import (
 )
 from ..arguments import parse_seconds
 from ..errors import InvalidInput, did_you_mean
+from ..results.result import least_ci95
 from ..results.score import Score
 from ..results.summary import Summary
 from ..results.times import ONLINE
@@ -278,5 +279,7 @@ def rows_on(
         mdps = summary.scored_mdps(num_choosing)
         score = Score.of(summary.scored_returns[mdps]) if mdps.start else summary.score
         unadjusted = None if summary.adjusted is None else Score.of(summary.returns[mdps])
-        rows.append(Row(summary, score, unadjusted, experiment.normalised(score.mean)))
+        least = least_ci95(summary.stopped)
+        shown = score.no_narrower(least), unadjusted and unadjusted.no_narrower(least)
+        rows.append(Row(summary, *shown, experiment.normalised(score.mean)))
     return rows

@@ -85,8 +85,8 @@ class ExperimentData:
 
     @property
     def competitors(self) -> list[Summary]:
-        """All agents but the reference."""
-        return [summary for summary in self.summaries if summary.algorithm != REFERENCE]
+        """All agents but those that know the MDP."""
+        return [summary for summary in self.summaries if not summary.is_reference]
 
     def score_of(self, algorithm: str) -> float | None:
         """The best score of an algorithm, or None if it was not run."""

@@ -18,7 +18,7 @@ from .words import read_map, sentence
 def csv_of(table: pl.DataFrame) -> bytes:
     """A table as CSV; a quote before a text that spreadsheets would compute as a formula."""
     texts = cs.string()
-    is_formula = texts.str.contains(r"^[=+\-@\t\r]")
+    is_formula = texts.str.contains(r"^(\s*[=+\-@]|[\t\r\n])")
     safe = pl.when(is_formula).then(pl.lit("'") + texts).otherwise(texts)
     return table.with_columns(safe.name.keep()).write_csv().encode()
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _UNLIKE_SPEEDS = 1.5  # ratio of two machines' calibrations
 _MANY_OVERRUNS = 0.01  # share of decisions past the deadline
 _OVERLOADED = 0.1  # share of a thread's time spent waiting for a core
+_ERRORS = 4.0  # standard errors of a score above the bound
+_ENOUGH = 20  # MDPs, from which on standard errors are known well enough
 
 _SHOWN = 3  # results that a note names in passing
 
@@ -49,12 +51,31 @@ def quality_notes(
 ) -> list[Note]:
     """Notes on the times and on missing agents of the experiments that are shown, of all."""
     return [
+        *_bound_notes(shown),
         *_stopping_notes(shown),
         *_machine_notes(shown),
         *_time_notes(shown),
         *_deadline_notes(shown),
         *_gaps(experiments, shown),
     ]
+
+
+def _bound_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
+    """Notes on scores that no agent can have unless it knows the MDP."""
+    for experiment in experiments:
+        bound = experiment.upper_bound
+        above = [
+            f"{each.label} ({each.score})"
+            for each in experiment.summaries
+            if bound is not None and len(each.returns) >= _ENOUGH and each.passes(bound, _ERRORS)
+        ]
+        if above:
+            yield Note(
+                f"scores on {experiment.name} are more than chance above {bound:.2f}, the bound "
+                "that no agent can pass: an agent may know the MDP, or have written its returns",
+                above,
+                experiment.name,
+            )
 
 
 def _stopping_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:

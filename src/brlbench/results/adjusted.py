@@ -131,9 +131,11 @@ def _quantile(numbers: Floats) -> float:
     from scipy.special import stdtrit
 
     centred = numbers - numbers.mean()
-    variance = float((centred**2).mean())
-    if variance == 0:
+    largest = float(np.abs(centred).max())
+    if largest == 0:
         return 0.0
+    centred = np.ldexp(centred, -math.frexp(largest)[1])  # or small squares would vanish
+    variance = float((centred**2).mean())
     kurtosis = float((centred**4).mean()) / variance**2
     freedom = min(2 * len(numbers) / max(kurtosis - 1, _ROUNDING), len(numbers) - 1)
     return float(stdtrit(max(freedom, _LEAST_FREEDOM), 0.975))

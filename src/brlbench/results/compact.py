@@ -52,6 +52,7 @@ _FIELDS: dict[str, Any] = {
     "stopped": (Annotated[Stopped | None, _JSON], ...),
     "learning": (list[float], ...),
     "adjusted_ci95": (NotNegative | None, None),
+    "is_told": (Index, 0),
     **{
         name: (each.annotation, ...) if name in _REQUIRED else (each.annotation | None, None)
         for name, each in _NUMBERS.items()
@@ -97,6 +98,7 @@ def _row(index: int, summary: Summary) -> dict[str, Any]:
         "adjusted_ci95": None if adjusted is None else adjusted.ci95,
         "stopped": "" if summary.stopped is None else json.dumps(summary.stopped),
         "learning": [] if learning is None else np.concatenate(learning).tolist(),
+        "is_told": int(summary.is_told),
         **{column: summary.seconds.get(feature) for feature, column in TIMES.items()},
         **{name: summary.quantities.get(name) for name in SUMMARISED},
     }
@@ -136,6 +138,7 @@ def _summary(row: Any, headers: Sequence[ExperimentHeader]) -> tuple[ExperimentH
         deadline=settings.get("deadline"),
         learning=_learning(row.learning, settings["horizon"]),
         stopped=row.stopped,
+        is_told=row.is_told > 0,
     )
     return header, summary
 

@@ -1,5 +1,6 @@
 """Results, and parts of results, as Parquet files: the table, with the header as metadata."""
 
+from contextlib import suppress
 from dataclasses import fields
 from math import isfinite
 from pathlib import Path
@@ -12,7 +13,15 @@ from ..files import atomic_write
 from ..schemas import parse_table
 from .result import Header, Result, Stopped
 from .schema import COLUMNS
-from .sealed import COLUMN_TYPES, pack_table, read_table, reading
+from .sealed import (
+    COLUMN_TYPES,
+    DAMAGE,
+    footer_of,
+    metadata_in,
+    pack_table,
+    read_table,
+    reading,
+)
 from .times import KNOWN_FEATURES, ONLINE_FEATURES
 
 
@@ -41,9 +50,12 @@ def _metadata(result: Result) -> dict[str, Any]:
     return header | {"expected": result.expected_start_values or result.expected}
 
 
-def read_result(path: Path, decisions: bool = True) -> Result:
-    """Read a result, without columns of single decisions if they are not needed."""
-    result = _read(path, "result", decisions)
+def read_result(path: Path, decisions: bool = True, data: bytes | None = None) -> Result:
+    """Read a result, without columns of single decisions if they are not needed.
+
+    `data` is the content of a file that is yet to be written.
+    """
+    result = _read(path, "result", decisions, data)
     with reading(path):
         settings, per_mdp = result.settings, result.settings["trajectories_per_mdp"]
         rows, complete = len(result.columns["mdp"]), settings["num_mdps"] * per_mdp
@@ -56,14 +68,14 @@ def read_result(path: Path, decisions: bool = True) -> Result:
     return result
 
 
-def read_part(path: Path) -> Result:
-    """Read a part of a result."""
-    return _read(path, "part")
+def read_part(path: Path, data: bytes | None = None) -> Result:
+    """Read a part of a result; `data` is the content of a file that is yet to be written."""
+    return _read(path, "part", True, data)
 
 
-def _read(path: Path, kind: str, decisions: bool = True) -> Result:
+def _read(path: Path, kind: str, decisions: bool, data: bytes | None) -> Result:
     wanted = [name for name, each in COLUMNS.items() if decisions or not each.of_decisions]
-    table, metadata = read_table(path, kind, wanted)
+    table, metadata = read_table(path, kind, wanted, data=data)
     with reading(path):
         header = parse_table(Header, metadata)
         if "offline_seconds" not in header.measured:
@@ -74,10 +86,10 @@ def _read(path: Path, kind: str, decisions: bool = True) -> Result:
 
 
 def read_stopped(path: Path) -> Stopped | None:
-    """Why the result in a file has fewer MDPs than its experiment; None if it has all."""
-    _, metadata = read_table(path, "result", ["mdp"])
-    with reading(path):
-        return parse_table(Header, metadata).stopped
+    """Why the result in a file has fewer MDPs than its experiment, if that can be read."""
+    with suppress(*DAMAGE):
+        return parse_table(Stopped, metadata_in(footer_of(path) or b"")["stopped"])
+    return None
 
 
 def _check_table(table: pl.DataFrame, settings: dict[str, Any]) -> None:

@@ -37,6 +37,12 @@ class Stopped(NamedTuple):
 
     rule: str  # RACE, or `until` with its number
     reason: str
+    half_width: NotNegative = 0.0  # that the rule promises; shown intervals are no narrower
+
+
+def least_ci95(stopped: Stopped | None) -> float:
+    """The half-width that shown intervals have at least."""
+    return 0.0 if stopped is None else stopped.half_width
 
 
 class Settings(Schema):
@@ -92,6 +98,7 @@ class Header:
     measured: MeasuredTable  # numbers of the agent, by the name of their quantity
     defaults: dict[str, Any] | None = None  # of the parameters; None for built-in agents
     stopped: Stopped | None = None  # None if all MDPs were played
+    is_told: bool = False  # whether the agent is told the MDP
     expected: StartValues | None = None  # None: unknown
 
 
@@ -245,7 +252,7 @@ class Result(Header):
     @property
     def score(self) -> Score:
         """The mean return and its 95% interval."""
-        return Score.of(self.returns)
+        return Score.of(self.returns).no_narrower(least_ci95(self.stopped))
 
     @property
     def mean(self) -> float:
@@ -270,7 +277,9 @@ class Result(Header):
                 f"{LEAST_MDPS} MDPs, and a problem that is not too large"
             )
         noise, start_values = (self.by_mdp(name) for name in ("noise", "start_values"))
-        return adjust(self.returns, noise.mean(axis=1), start_values.mean(axis=1), expected)
+        luck = noise.mean(axis=1), start_values.mean(axis=1)
+        adjusted = adjust(self.returns, *luck, expected)
+        return replace(adjusted, ci95=max(adjusted.ci95, least_ci95(self.stopped)))
 
     @property
     def can_be_adjusted(self) -> bool:

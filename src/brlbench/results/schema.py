@@ -19,6 +19,7 @@ NUM_BASELINES = 3
 
 _MOST_LUCK = 1e150  # squares are added
 _LONGEST = 1e15  # seconds
+_MOST_NANOSECONDS = 10**16  # of a decision or a trajectory
 
 
 class Axis(Enum):
@@ -136,9 +137,9 @@ QUANTITIES: tuple[Quantity, ...] = (
     Quantity("mdp", int, Axis.TRAJECTORY, least=0),
     Quantity("trajectory", int, Axis.TRAJECTORY, least=0),
     Quantity("return", float, Axis.TRAJECTORY),
-    Quantity("cpu_nanoseconds", int, Axis.TRAJECTORY, "ns", least=0),  # without the environment
+    Quantity("cpu_nanoseconds", int, Axis.TRAJECTORY, "ns", 0, _MOST_NANOSECONDS),
     Quantity("rewards", float, Axis.DECISION),
-    Quantity("nanoseconds", int, Axis.DECISION, "ns", least=0),
+    Quantity("nanoseconds", int, Axis.DECISION, "ns", 0, _MOST_NANOSECONDS),
     Quantity("states", int, Axis.STATE, is_path=True),
     Quantity("actions", int, Axis.DECISION, is_path=True),
     Quantity("noise", float, Axis.BASELINE, least=-_MOST_LUCK, most=_MOST_LUCK),

@@ -19,6 +19,10 @@ class Score(NamedTuple):
         numbers = np.asarray(returns, dtype=np.float64)
         return cls(float(numbers.mean()), ci95(numbers))
 
+    def no_narrower(self, half_width: float) -> "Score":
+        """The score with an interval of at least this half-width."""
+        return self._replace(ci95=max(self.ci95, half_width))
+
     def __str__(self) -> str:
         """The mean and its interval, with two decimals or as many as the interval needs."""
         mean, half_width = self

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import InvalidInput, StoreError, WrongKind, short
-from ..files import PARSED_BYTES, parse_json, read_bytes
+from ..files import PARSED_BYTES, parse_json, read_stored
 from ..memory import check_memory
 
 DAMAGE = (
@@ -38,6 +38,9 @@ FORMAT = 1
 _KEY = "brlbench"
 _SEAL = "brlbench-sha256:"
 OPEN_SEAL = _SEAL + 64 * "0"  # where the digest goes, once the rest is known
+_MAGIC = b"PAR1"  # begins and ends a Parquet file
+_TAIL = 8  # bytes: the length of the footer, and the magic
+_MOST_FOOTER = 2**24
 COLUMN_TYPES = {int: pl.Int64, float: pl.Float64}
 _TYPES = (*COLUMN_TYPES.values(), pl.String, pl.Null)  # of columns, or of their lists
 
@@ -98,12 +101,14 @@ def read_table(
     wanted: Collection[str] | None = None,
     nullable: Collection[str] = (),
     parse: Parse = parse_parquet,
+    data: bytes | None = None,
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Read a table of the given kind, all of it or the wanted columns, and its metadata.
 
-    Empty places are allowed in nullable columns only.
+    Empty places are allowed in nullable columns only. `data` is the content of a file that is yet
+    to be written.
     """
-    data = read_bytes(path)
+    data = read_stored(path) if data is None else data
     with reading(path):
         if not is_intact(data):  # Polars can crash on a damaged file
             raise ValueError("its digest is wrong")
@@ -118,6 +123,34 @@ def read_table(
         _check_content(table, nullable)
     del metadata["kind"], metadata["format"]
     return table, metadata
+
+
+def footer_of(path: Path) -> bytes | None:
+    """The end of a Parquet file, which has its metadata; None if the file is not whole.
+
+    It is quick to read, but its digest is not checked.
+    """
+    try:
+        if not path.is_file():  # opening a pipe would wait
+            return None
+        with path.open("rb", buffering=0) as file:
+            end = file.seek(0, os.SEEK_END) - _TAIL
+            file.seek(max(end, 0))
+            tail = file.read(_TAIL)
+            length = int.from_bytes(tail[:4], "little")
+            if tail[4:] != _MAGIC or not 0 < length <= min(end - len(_MAGIC), _MOST_FOOTER):
+                return None
+            file.seek(end - length)
+            return file.read(length)
+    except OSError:
+        return None
+
+
+def metadata_in(footer: bytes) -> dict[str, Any]:
+    """The metadata in the end of a file, whose JSON has ASCII characters alone."""
+    text = footer.decode("latin-1")
+    content, _ = json.JSONDecoder().raw_decode(text, text.index('{"kind": '))
+    return dict(content)
 
 
 def _check_schema(schema: dict[str, pl.DataType]) -> None:

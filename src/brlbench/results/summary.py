@@ -11,7 +11,7 @@ from ..agents.labels import label_of
 from ..mdps.sparse import Floats
 from .adjusted import Adjusted
 from .learning import Learning, learning_of
-from .result import Result, Stopped
+from .result import Result, Stopped, least_ci95
 from .score import Score
 from .times import Feature, all_features, time_of
 
@@ -19,7 +19,7 @@ ORIGINAL = "BBRL:"
 """Prefix of algorithms whose results were imported from the original library."""
 
 REFERENCE = "optimal"
-"""The algorithm that knows the MDP: a bound to compare with, never a competitor."""
+"""The built-in algorithm that knows the MDP: a bound to compare with, never a competitor."""
 
 RACE = "race"
 """The rule by which agents leave a race."""
@@ -43,6 +43,7 @@ class Summary:
     deadline: float | None = None  # seconds that a decision was allowed to take
     learning: Learning | None = None  # if it was asked for and rewards are known
     stopped: Stopped | None = None  # None if it played all MDPs
+    is_told: bool = False  # whether it is told the MDP
 
     @property
     def full_label(self) -> str:
@@ -66,6 +67,15 @@ class Summary:
         """
         all_of_them = self.is_dropped or len(self.returns) <= num_choosing
         return slice(0 if all_of_them else num_choosing, None)
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it knows the MDP, and so does not compete."""
+        return self.is_told or REFERENCE in (self.algorithm, self.parameters.get("base"))
+
+    def passes(self, bound: float, errors: float) -> bool:
+        """Whether its score is more standard errors above a bound, which holds for learners."""
+        return not self.is_reference and self.score.mean - bound > errors * self.score.ci95 / 2
 
     @property
     def is_own(self) -> bool:
@@ -95,7 +105,7 @@ class Summary:
     @property
     def unadjusted(self) -> Score:
         """The mean return and its 95% interval."""
-        return Score.of(self.returns)
+        return Score.of(self.returns).no_narrower(least_ci95(self.stopped))
 
     def first(self, num_mdps: int) -> "Summary":
         """The summary on the first MDPs only; times stay those of all."""
@@ -134,6 +144,7 @@ def summarise(
         deadline=result.deadline,
         learning=learning_of(result) if learning else None,
         stopped=result.stopped,
+        is_told=result.is_told,
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arguments import import_named
+from ..arguments import import_guest
 from ..errors import InvalidInput, did_you_mean
 from ..mdps.sparse import Floats, Integers
 
@@ -53,7 +53,7 @@ def users_feature(name: str) -> dict[str, Feature]:
             f"unknown time feature {name!r}{did_you_mean(name, FEATURES)}: must be one of "
             f'{", ".join(FEATURES)}, or "module:function"'
         )
-    return {name: import_named(name, "time feature")}
+    return {name: import_guest(name, "time feature")}
 
 
 def time_of(feature: Feature, name: str, offline: float, decisions: Floats) -> float:

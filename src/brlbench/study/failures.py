@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import StoreError
-from ..files import PARSED_BYTES, files_below, parse_json, read_bytes
+from ..files import PARSED_BYTES, files_below, parse_json, read_stored
 from ..results.sealed import DAMAGE
 from ..schemas import Table, parse_table
 from ..values import Flag, Text
@@ -49,7 +49,7 @@ def failures_in(folder: Path) -> Iterator[Failure]:
 
 def read_table(path: Path, table: type[Table]) -> Table:
     """The content of a JSON file that a study has written."""
-    data = read_bytes(path, growth=PARSED_BYTES)
+    data = read_stored(path, growth=PARSED_BYTES)
     try:
         return parse_table(table, parse_json(data))
     except DAMAGE:

@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
@@ -26,7 +26,7 @@ from typing import IO, Any
 
 from ..arguments import num_cores
 from ..errors import StoreError
-from ..files import atomic_write, read_bytes
+from ..files import atomic_write, read_bytes, read_stored, remove_leftovers
 from ..protocol.playing import Part
 from ..results.files import pack_result, read_part
 from ..results.result import Result, Stopped, join
@@ -52,8 +52,10 @@ class Folder:
         except OSError as error:
             raise StoreError(f"{self.path} can't be used as a folder: {error.strerror}") from None
         self._lock = _locked(self.path / ".lock")
-        for leftover in self.path.rglob(".*.tmp"):  # of a run that was killed while writing
-            leftover.unlink()
+        own = ("experiments", "agents", "races", "failures", "parts/*", "results/*")
+        for place in (self.path, *(folder for name in own for folder in self.path.glob(name))):
+            if place.is_dir():
+                remove_leftovers(place)  # of a run that was killed while writing
 
     def close(self) -> None:
         """Release the folder."""
@@ -105,7 +107,7 @@ class Folder:
         paths = [path for folder in tables for path in folder.rglob("*.parquet")]
         paths += (self.path / "agents").rglob("*.json")
         with ThreadPoolExecutor(num_cores()) as threads:
-            intact = list(threads.map(lambda path: is_intact(read_bytes(path)), paths))
+            intact = list(threads.map(lambda path: is_intact(read_stored(path)), paths))
         damaged = sorted(path for path, is_whole in zip(paths, intact, strict=True) if not is_whole)
         damaged += [
             path for path in (self.path / "failures").glob("*.json") if not is_failure(path)
@@ -127,6 +129,14 @@ class Folder:
             for path in sorted(folder.glob("*-*"))
             if _without_version(path) in keys and path not in current
         ]
+
+    def tidy(self, jobs: Iterable[Job]) -> None:
+        """Remove what a run that was killed after writing a result has left of complete jobs."""
+        for job in jobs:
+            if self.result(job).exists():
+                for stopped in self._stopped(job):
+                    stopped.unlink(missing_ok=True)
+                self.drop_parts(job)
 
     def results(self, job: Job) -> list[Path]:
         """The result of a job, also if it was stopped by a rule that it still has."""

@@ -5,8 +5,8 @@ import inspect
 import itertools
 import json
 import os
-import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..agents import AGENTS, default_parameters, describe, make_agent
-from ..agents.base import Agent
+from ..agents.base import Agent, is_told
 from ..agents.labels import label_of
-from ..arguments import format_seconds
+from ..arguments import add_guest_folder, format_seconds
 from ..errors import BrlbenchError, InvalidInput, Pointless, did_you_mean
 from ..problems import PROBLEMS
 from ..problems.frozen import NUM_MDPS
 from ..protocol import needs
 from ..protocol.experiment import Experiment
 from ..protocol.playing import identity
-from ..results.summary import RACE, REFERENCE
+from ..results.summary import RACE
 from ..schemas import place_of
 from ..storage import frozen_set
 from .schema import AgentTable, ExperimentTable, LimitsTable, RacingTable, StudyTable, read_tables
@@ -129,9 +129,8 @@ def read_study(path: str | Path, race: bool = False, **defaults: Any) -> Study:
     if race and table.racing is None:
         table = table.model_copy(update={"racing": RacingTable()})
         defaults = {**defaults, "racing": True}
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)  # for a user's own agents beside the study
+    if any(":" in entry.algorithm for entry in table.agents):
+        add_guest_folder(path.resolve().parent)
     experiments = _experiments(path, table)
     jobs, skipped = _jobs(path, table, experiments)
     if not jobs:
@@ -147,6 +146,7 @@ def _experiments(path: Path, table: StudyTable) -> dict[str, Experiment]:
         try:
             experiment = _experiment(path, table, entry)
             needs.check(experiment, table.output.keep_paths)
+            needs.check_drawing(experiment)
         except BrlbenchError as error:
             raise InvalidInput(f"{path}: {place}: {error}") from None
         within = f" within {format_seconds(experiment.deadline)}" if experiment.deadline else ""
@@ -204,7 +204,6 @@ def _jobs(
     for index, entry in enumerate(table.agents):
         place = f"{path}: {place_of(('agents', index))}"
         names = _experiments_of(entry, experiments, place)
-        races = table.racing is not None and entry.algorithm != REFERENCE
         limits = entry.limits.over(table.limits)
         for values in _combinations(entry.parameters):
             try:
@@ -216,6 +215,7 @@ def _jobs(
             except InvalidInput as error:
                 raise InvalidInput(f"{place}: {error}") from None
             code = None if entry.algorithm in AGENTS else code_of(agent)
+            races = table.racing is not None and not is_told(agent)
             planned = PlannedAgent(entry.algorithm, parameters, agent, limits, code)
             for name in names:
                 until = entry.until or untils[name]
@@ -276,7 +276,9 @@ def _combinations(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def code_of(agent: Agent) -> str:
     """A digest of the source file of a user's own agent."""
-    source = inspect.getsourcefile(type(agent))
+    source = None
+    with suppress(TypeError):  # the class is not written in Python
+        source = inspect.getsourcefile(type(agent))
     return hashlib.sha256(Path(source).read_bytes()).hexdigest()[:8] if source else ""
 
 

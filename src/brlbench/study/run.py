@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..executors.base import POLL_SECONDS, Call, Done, Executor, Failed, Outcome
+from ..executors.child import TOOK_LONG
 from ..protocol.experiment import Experiment
 from ..protocol.luck import OnDrawn, can_adjust, find_start_values
 from ..protocol.playing import Part
@@ -291,7 +292,7 @@ class StudyRun:
             for open_job in assignment.open_jobs:
                 self._line_up(open_job)
             return
-        file = PartFile.read(value, assignment.part)
+        file = PartFile.read(value, assignment.part, open_job.job)
         number = file.part.size
         open_job.left -= number
         open_job.left_now -= number
@@ -305,8 +306,8 @@ class StudyRun:
             self.folder.write_part(open_job.job, file.part, file.data)
             open_job.tally.add(file.part, file.returns, file.seconds)
         if open_job.playing_seconds_left < 0:
-            limit = open_job.job.agent.limits.playing
-            self._fail(assignment, f"playing took more than {limit:g} s")
+            limit = open_job.job.agent.limits.text("playing")
+            self._fail(assignment, f"{TOOK_LONG} {limit}")
             return
         # In parts that take the study's `part` seconds.
         size = max(1, int(self.part_seconds / max(open_job.seconds_each or 0.0, 1e-6)))

@@ -49,11 +49,19 @@ EXECUTORS = ("local", "dask", "slurm")
 PREPARATION_SECONDS = 600.0
 
 
+class WrittenSeconds(float):
+    """Seconds that remember how a person wrote them."""
+
+    text: str = ""
+
+
 def _seconds(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return 0.0
     try:
-        return parse_seconds(str(value))
+        seconds = WrittenSeconds(parse_seconds(str(value)))
+        seconds.text = value.strip() if isinstance(value, str) else f"{value} s"
+        return seconds
     except InvalidInput:
         return 0.0
 
@@ -97,19 +105,39 @@ class LimitsTable(StrictSchema):
             values = {"training_memory": self.memory, "playing_memory": self.memory, **values}
         return defaults.model_copy(update=values)
 
+    def text(self, name: str) -> str:
+        """A limit on time as failures name it."""
+        seconds = getattr(self, name)
+        return "" if seconds is None else f"limits.{name} = {seconds.text}"
+
     @property
     def of_training(self) -> Limits:
         """The limits of a training."""
-        memory = self.training_memory or self.memory
-        return Limits(total=self.training, memory=memory, preparation=PREPARATION_SECONDS)
+        return Limits(
+            total=self.training,
+            memory=self.training_memory or self.memory,
+            preparation=PREPARATION_SECONDS,
+            total_text=self.text("training"),
+        )
 
     def of_playing(self, horizon: int) -> Limits:
         """The limits of a part; before its first message, an agent may have to be retrained."""
-        bounds = [self.trajectory, self.decision and self.decision * horizon]
-        trajectory = min((bound for bound in bounds if bound), default=None)
-        memory = self.playing_memory or self.memory
+        decisions = f"{self.text('decision')} for each of {horizon} decisions"
+        bounds = [
+            (self.trajectory, self.text("trajectory")),
+            (self.decision and self.decision * horizon, decisions),
+        ]
+        known = [(bound, text) for bound, text in bounds if bound]
+        trajectory, text = min(known, default=(None, ""))
         retraining = math.inf if self.training is None else self.training
-        return Limits(trajectory, self.playing, memory, PREPARATION_SECONDS + retraining)
+        return Limits(
+            seconds=trajectory,
+            total=self.playing,
+            memory=self.playing_memory or self.memory,
+            preparation=PREPARATION_SECONDS + retraining,
+            seconds_text=text,
+            total_text=self.text("playing"),
+        )
 
 
 class DefaultsTable(StrictSchema):

@@ -115,6 +115,7 @@ def opened(
         if retry_failed:
             for job in survey(folder, study.jobs).failed:
                 folder.failure(job).unlink()
+        folder.tidy(study.jobs)
         Stopping(folder, study.jobs, study.table.racing).forget_outdated()
         folder.write_plan(study)
         yield folder, messages

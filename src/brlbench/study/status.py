@@ -3,12 +3,14 @@
 import os
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from ..errors import InvalidInput
 from ..results.files import read_stopped
+from ..results.sealed import footer_of
 from ..values import Count, Kind, Text
 from .failures import Failure, read_failure, read_table
 from .folder import owner_of, part_of
@@ -20,9 +22,9 @@ _LONGEST_NAME = 255  # in bytes, of a file
 def _is_place(value: Any) -> bool:
     if not isinstance(value, str) or "\0" in value:
         return False
-    path = PurePath(value)
-    too_long = any(len(part.encode()) > _LONGEST_NAME for part in path.parts)
-    return not (too_long or len(path.parts) > 3 or ".." in path.parts or path.is_absolute())
+    names = value.split("/")
+    too_long = any(len(name.encode()) > _LONGEST_NAME for name in names)
+    return not (too_long or len(names) > 3 or ".." in names or value.startswith("/"))
 
 
 _Place = Annotated[str, Kind("a path within the study's folder", _is_place, str)]
@@ -96,24 +98,22 @@ def read_status(folder: Path) -> Status:
     owner = owner_of(folder)
     has_now = owner is not None and (folder / "now.json").exists()
     now = read_table(folder / "now.json", Progress) if has_now else Progress()
+    files = _Files(folder)
     complete: list[_Job] = []
     stopped: dict[_Job, Path] = {}  # with the result of each
     rest: list[_Job] = []
     failures: dict[_Job, Failure] = {}
     for job in plan.jobs:
-        if (folder / job.result).exists():
+        if files.has_result(job.result):
             complete.append(job)
-        elif files := [folder / name for name in job.stopped if (folder / name).exists()]:
-            stopped[job] = files[0]
+        elif results := [folder / name for name in job.stopped if files.has_result(name)]:
+            stopped[job] = results[0]
         else:
             rest.append(job)
-            if (folder / job.failure).exists():
+            if files.has(job.failure):
                 failures[job] = read_failure(folder / job.failure)
     failed = {job: each for job, each in failures.items() if not each.is_interruption}
-    played = {
-        job: sum(part_of(path).size for path in (folder / job.parts).glob("*.parquet"))
-        for job in (*rest, *stopped)
-    }
+    played = {job: files.num_played(job.parts) for job in (*rest, *stopped)}
     done_of_experiment = Counter(job.experiment for job in (*complete, *stopped))
     return Status(
         title=plan.title,
@@ -135,6 +135,38 @@ def read_status(folder: Path) -> Status:
             for name, total in Counter(job.experiment for job in plan.jobs).items()
         },
     )
+
+
+class _Files:
+    """The files of a study; each folder is listed once, however many jobs there are."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names: dict[str, frozenset[str]] = {}
+
+    def has(self, place: str) -> bool:
+        """Whether a file or a folder is there."""
+        parent, _, name = place.rpartition("/")
+        return name in self._listed(parent)
+
+    def has_result(self, place: str) -> bool:
+        """Whether a whole file is there; the next run makes others again."""
+        return self.has(place) and footer_of(self._folder / place) is not None
+
+    def num_played(self, parts: str) -> int:
+        """The number of trajectories in a folder of parts."""
+        if not self.has(parts):
+            return 0
+        names = (name for name in self._listed(parts) if name.endswith(".parquet"))
+        return sum(part_of(self._folder / parts / name).size for name in names)
+
+    def _listed(self, place: str) -> frozenset[str]:
+        if place not in self._names:
+            names: list[str] = []
+            with suppress(OSError):
+                names = os.listdir(self._folder / place)
+            self._names[place] = frozenset(names)
+        return self._names[place]
 
 
 def _stopped_job(job: _Job, path: Path) -> StoppedJob:

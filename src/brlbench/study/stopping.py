@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.racing import Drop, Race, classes_within, looks_before
+from ..analysis.scores import guarded_ci95
 from ..errors import StoreError
 from ..mdps.sparse import Floats
 from ..protocol.luck import can_adjust
@@ -54,13 +55,18 @@ def read_so_far(folder: Folder, job: Job) -> Result | None:
 
 
 def _scored(result: Result | None, at: int, adjusted: bool) -> tuple[Floats, float]:
-    """The returns in the first MDPs, adjusted if possible, and their interval's half-width."""
+    """The returns in the first MDPs, adjusted if possible, and their interval's half-width.
+
+    The interval holds although it decides when an agent stops.
+    """
     if result is None:
         return np.zeros(0), 0.0
     first = result.first(at)
     if adjusted and first.can_be_adjusted:
-        return first.adjusted.returns, first.adjusted.ci95
-    return first.returns, first.ci95
+        returns, ci95 = first.adjusted.returns, first.adjusted.ci95
+    else:
+        returns, ci95 = first.returns, first.ci95
+    return returns, max(ci95, guarded_ci95(returns))
 
 
 def _seconds(result: Result) -> tuple[float, float]:
@@ -141,8 +147,8 @@ class Stopping:
         )
         scored = [_scored(result, at, adjusts) for result in known]
         stopped: dict[Job, Stopped] = {}
-        for job, (_, ci95) in zip(group.jobs, scored, strict=True):
-            if job in group.playing and (narrow := _if_narrow(job, at, ci95)):
+        for job, (_, width) in zip(group.jobs, scored, strict=True):
+            if job in group.playing and (narrow := _if_narrow(job, at, width)):
                 stopped[job] = narrow
         if group.jobs[0].races:
             group.playing -= stopped.keys()
@@ -236,9 +242,11 @@ def _looks(job: Job) -> list[int]:
     return looks if job.races else [at for at in looks if at >= _LEAST_FOR_INTERVALS]
 
 
-def _if_narrow(job: Job, at: int, ci95: float) -> Stopped | None:
+def _if_narrow(job: Job, at: int, width: float) -> Stopped | None:
     """The reason to stop a job with this half-width after some MDPs; None: it goes on."""
-    if job.until is None or at < _LEAST_FOR_INTERVALS or ci95 > job.until:
+    if job.until is None or at < _LEAST_FOR_INTERVALS or width > job.until:
         return None
-    reason = f"stopped after {at} MDPs: its interval of ±{ci95:.3g} is within ±{job.until:g}"
-    return Stopped(until_rule(job.until), reason)
+    reason = (
+        f"stopped after {at} MDPs: its guarded interval of ±{width:.3g} is within ±{job.until:g}"
+    )
+    return Stopped(until_rule(job.until), reason, job.until)

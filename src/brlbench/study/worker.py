@@ -7,13 +7,14 @@ it returns True if the call should end early.
 
 import math
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..agents import make_agent
 from ..agents.base import Agent, CompiledAgent
-from ..errors import AgentError
+from ..errors import AgentError, StoreError, said
 from ..executors import wire
 from ..executors.base import Notify
 from ..mdps.sparse import Floats
@@ -22,11 +23,11 @@ from ..protocol import machine
 from ..protocol.experiment import Experiment
 from ..protocol.footprint import return_free_memory
 from ..protocol.luck import known_start_values, remember_start_values
-from ..protocol.playing import Part, play_part
-from ..protocol.recording import keeps_decisions, make_part
+from ..protocol.playing import Part, play_part, warm_up_environment
+from ..protocol.recording import check_part, keeps_decisions, make_part
 from ..protocol.training import TrainedAgent, check_plays, load, save, train, warm_up
 from ..results.adjusted import StartValues
-from ..results.files import pack_part, pack_result
+from ..results.files import pack_part, pack_result, read_part, read_result
 from ..results.result import join
 from ..results.sealed import is_intact
 from ..schemas import parse_table
@@ -60,8 +61,11 @@ class PartFile(NamedTuple):
         return np.frombuffer(self.packed_returns)
 
     @classmethod
-    def read(cls, value: Any, wanted: Part) -> "PartFile":
-        """The file that a worker returned; raises unless it holds the beginning of a part."""
+    def read(cls, value: Any, wanted: Part, job: Job) -> "PartFile":
+        """The file that a worker returned; raises unless it holds the beginning of a part.
+
+        It is read as it will be later, so that whatever is kept can be read.
+        """
         try:
             (first, end), seconds, data, is_whole, returns = value
             part = Part(int(first), int(end))
@@ -74,7 +78,22 @@ class PartFile(NamedTuple):
             raise WrongValue("its process returned times or returns that can't be")
         if part.first != wanted.first or not 0 <= part.size <= wanted.size:
             raise WrongValue(f"its process returned another part than {tuple(wanted)}")
+        if part.size:
+            file.check_content(job)
         return file
+
+    def check_content(self, job: Job) -> None:
+        """Raise unless the file holds the part, and can be joined with others of the job."""
+        place = Path(f"trajectories {self.part.first} to {self.part.end - 1}")
+        read = read_result if self.is_whole_result else read_part
+        try:
+            result = read(place, data=self.data)
+            check_part(result, job.experiment, job.keep_paths, self.part)
+            if not np.array_equal(result.columns["return"], self.returns):
+                raise ValueError("its returns are others than those it was sent with")
+        except (StoreError, ValueError) as error:
+            cause = error.__cause__ or error
+            raise WrongValue(f"its process returned a wrong file: {said(cause)}") from None
 
 
 class TrainRequest(NamedTuple):
@@ -130,6 +149,7 @@ def play_job(data: list[Any], notify: Notify) -> PartFile:
     agent = trained.agent
     if isinstance(agent, CompiledAgent):
         warm_up(agent)
+    warm_up_environment(experiment, isinstance(agent, CompiledAgent))
     made_on = machine.describe()
     return_free_memory()
     notify(None)  # limits count from here

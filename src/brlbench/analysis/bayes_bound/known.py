@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...errors import InvalidInput
-from ...files import PARSED_BYTES, atomic_write, check_free, parse_json, read_bytes
+from ...files import PARSED_BYTES, atomic_write, check_free, parse_json, read_stored
 from ...mdps.dirichlet import FlatDirichlet
 from ...problems import frozen
 from ...results.sealed import FORMAT, check_kind, reading
@@ -111,7 +111,7 @@ def write_bound(
 
 def read_bound(path: Path) -> KnownBound:
     """Read a bound."""
-    data = read_bytes(path, PARSED_BYTES)
+    data = read_stored(path, PARSED_BYTES)
     with reading(path):
         content = parse_json(data)
         check_kind(path, content, "bound")

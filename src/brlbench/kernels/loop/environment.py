@@ -99,6 +99,28 @@ def replay(
 
 
 @kernel
+def retrace(
+    env: Environment,
+    probabilities: Floats,  # [M, E]
+    mdps: Integers,  # [n]; which of the M
+    noise: Words,  # [n]; keys of the noise
+    states: Integers,  # [n, T + 1]
+    actions: Integers,  # [n, T]
+    rewards: Floats,  # [n, T]
+) -> int:
+    """The first trajectory whose actions don't lead to its states and rewards; -1 if all do."""
+    for i in range(len(mdps)):
+        copy_vector(env.probability, probabilities[mdps[i]])
+        x = first_state(env, noise[i])
+        for t in range(actions.shape[1]):
+            y, r = step(env, noise[i], x, actions[i, t])
+            if states[i, t] != x or states[i, t + 1] != y or rewards[i, t] != r:
+                return i
+            x = y
+    return -1
+
+
+@kernel
 def first_state_once(env: Environment, key: np.uint64) -> int:
     """`first_state`, for callers in Python."""
     return first_state(env, key)

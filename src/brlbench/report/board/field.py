@@ -44,7 +44,7 @@ class Contest:
     @cached_property
     def entrants(self) -> list[Summary]:
         """All agents: those that compete, in the comparison's order, then the reference."""
-        others = [each for each in self.data.summaries if each.algorithm == REFERENCE]
+        others = [each for each in self.data.summaries if each.is_reference]
         return [*self.comparison.summaries, *others]
 
     @cached_property

@@ -134,6 +134,11 @@ def _experiment(
             for summary in summaries
         ],
         "algorithms": [algorithms.index(summary.algorithm) for summary in summaries],
+        "told": [  # of others than the reference, which the reader may let compete
+            i
+            for i, each in enumerate(summaries)
+            if each.is_reference and each.algorithm != REFERENCE
+        ],
         "offline": quantities[0][1],
         "features": [
             {"key": name, "values": np.array([summary.seconds[name] for summary in summaries])}

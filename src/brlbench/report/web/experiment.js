@@ -84,8 +84,9 @@ const timesOf = (experiment, feature) => experiment.features.find(({ key }) => k
 function viewOf(experiment, { feature, asInPaper, level, hidden }) {
   const measured = experiment.measured[Number(asInPaper)];
   const agents = experiment.labels.map((_, i) => i);
-  const competes = (i) => !hidden.has(experiment.algorithms[i]);
-  const isReference = (i) => experiment.algorithms[i] === content.reference;
+  const competes = (i) => !experiment.told.includes(i) && !hidden.has(experiment.algorithms[i]);
+  const isOptimal = (i) => experiment.algorithms[i] === content.reference;
+  const isReference = (i) => isOptimal(i) || experiment.told.includes(i);
   const references = agents.filter((i) => isReference(i) && !competes(i));
   const { title } = content.features.find(({ key }) => key === feature);
   return {
@@ -97,7 +98,7 @@ function viewOf(experiment, { feature, asInPaper, level, hidden }) {
     algorithmOf: (i) => algorithms[experiment.algorithms[i]],
     online: timesOf(experiment, feature),
     onlineLabel: `online time: ${title}`,
-    lines: scoreLines(experiment, references.map((i) => measured.scores[i])),
+    lines: scoreLines(experiment, references.filter(isOptimal).map((i) => measured.scores[i])),
     score: scoreFormat(measured.scores),
     scoreLabel: "mean discounted return" + (asInPaper ? "" : ` (${measured.numMdps} MDPs)`),
     comparison: new Comparison(experiment, feature, asInPaper, level, competes),

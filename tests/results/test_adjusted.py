@@ -171,3 +171,12 @@ def test_problems_that_are_too_large_have_none() -> None:
     large = bb.Experiment("Sparse:states=1000", num_mdps=100, horizon=200)
     result = bb.evaluate(bb.make_agent("random"), large)
     assert not result.can_be_adjusted
+
+
+def test_agents_that_stop_early_are_adjusted_as_others_are() -> None:
+    """Else, one dropped agent would leave mean returns to compare all others by."""
+    result = bb.evaluate(bb.make_agent("random"), bb.Experiment("GC", num_mdps=100, horizon=20))
+    assert result.first(25).can_be_adjusted
+    assert not result.first(19).can_be_adjusted
+    small = bb.Experiment("GC", num_mdps=99, horizon=20)
+    assert not bb.evaluate(bb.make_agent("random"), small).can_be_adjusted

@@ -18,7 +18,10 @@ from .schema import NUM_BASELINES
 from .score import Score, ci95
 
 LEAST_MDPS = 100
-"""With fewer MDPs, intervals of adjusted scores hold the truth less often than plain ones."""
+"""In smaller experiments, adjusted intervals hold the truth less often than plain ones."""
+
+LEAST_PLAYED = 20
+"""Agents that stop early in larger ones are compared by adjusted scores from here on."""
 
 _MDPS_FOR_TWO = 200  # from here on, noise and start values get coefficients of their own
 # Of the variance of one baseline: in directions with less, baselines nearly coincide. Coefficients

@@ -19,7 +19,7 @@ from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
 from ..schemas import Schema, fits, parse_table
 from ..values import Count, Discount, Index, NotNegative, Positive, Text
-from .adjusted import LEAST_MDPS, Adjusted, StartValues, adjust
+from .adjusted import LEAST_MDPS, LEAST_PLAYED, Adjusted, StartValues, adjust
 from .display import result_html, result_line
 from .schema import COLUMNS, MEASURED, SUMMARISED, TIMES
 from .score import Score, ci95
@@ -289,8 +289,9 @@ class Result(Header):
     @property
     def can_be_adjusted(self) -> bool:
         """Whether there is an adjusted score."""
-        has_luck = "noise" in self.columns and self.num_mdps >= LEAST_MDPS
-        return has_luck and (self.expected is not None or self.find_expected is not None)
+        enough = self.settings["num_mdps"] >= LEAST_MDPS and self.num_mdps >= LEAST_PLAYED
+        is_known = self.expected is not None or self.find_expected is not None
+        return "noise" in self.columns and enough and is_known
 
     @property
     def scored_returns(self) -> Floats:

@@ -35,7 +35,7 @@ def made(adjusted: bool) -> Answer:
         one = summary(name, gain + noise + LUCK)
         without = Adjusted(gain + noise, 0.16)
         summaries.append(replace(one, adjusted=without if adjusted else None))
-    return answer(experiment(summaries))
+    return answer(experiment(summaries), Question(honest=False))
 
 
 ADJUSTED, PLAIN = made(True), made(False)

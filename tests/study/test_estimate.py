@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from brlbench.executors.local import Local
+from brlbench.protocol import playing as playing_module
+from brlbench.protocol import training
 from brlbench.protocol.machine import Waiting
 from brlbench.protocol.playing import Part
 from brlbench.study.estimate import JobEstimate, estimate
@@ -48,7 +50,8 @@ def estimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             for job in study.jobs:
                 folder.write_part(job, Part(0, job.experiment.num_trajectories // 2), b"")
             folder.close()
-        monkeypatch.setattr(time, "perf_counter", lambda: timed_agent.NOW[0])
+        for module in (time, playing_module, training):
+            monkeypatch.setattr(module, "perf_counter", lambda: timed_agent.NOW[0])
         monkeypatch.setattr(Waiting, "seconds", lambda self: 0.0)
         found = estimate(study.jobs, folder, Inline(), probe_seconds=0.4)
         return dict(sorted((one.job.experiment_name, one) for one in found))

@@ -58,7 +58,7 @@ def test_workers_are_told_the_expected_luck(
     monkeypatch.setattr(luck, "estimate_start_values", lambda *_: made_up)
     monkeypatch.setattr(luck, "cache_folder", lambda name: None)
     monkeypatch.setattr(luck, "_known", {})
-    text = "[[experiments]]\ntest = 'GC'\nnum_mdps = 20\nhorizon = 4\n"
+    text = "[[experiments]]\ntest = 'GC'\nnum_mdps = 100\nhorizon = 4\n"
     path = write_study(tmp_path, f"{text}[[agents]]\nalgorithm = 'random'\n")
     bb.run(path, tmp_path / "out", workers=1)
     [file] = (tmp_path / "out/results").rglob("*.parquet")

@@ -9,7 +9,6 @@ import json
 import math
 import operator
 from collections.abc import Callable, Generator, Iterator
-from functools import lru_cache
 
 # Bound before any agent's code is imported, which could put other clocks in their place.
 from time import perf_counter, perf_counter_ns, process_time_ns, thread_time_ns
@@ -37,6 +36,7 @@ if TYPE_CHECKING:  # importing kernels takes long
     from ..kernels.loop.trajectory import Record
 
 
+_warm: set[tuple[bool, int]] = set()  # kinds of play that are compiled
 _REPLAYED = 4  # trajectories of a batch, to measure the environment's time
 _COPY_NANOSECONDS = 1_000_000  # of processor time, up to which copying an agent is free
 
@@ -103,6 +103,7 @@ def play_part(
         one_by_one: every batch is one trajectory.
         measures_memory: False where other threads play, too.
     """
+    warm_up_environment(experiment, isinstance(agent, CompiledAgent))
     at, size, total = part.first, 1, 0.0
     rows: list[Rows] = []
     meter, waiting = Meter() if measures_memory else None, Waiting()
@@ -226,9 +227,15 @@ def _check_played(agent: Agent, experiment: Experiment, part: Part, record: "Rec
         )
 
 
-@lru_cache(maxsize=8)
 def warm_up_environment(experiment: Experiment, for_compiled: bool) -> None:
-    """Compile all that plays an experiment besides the agent, so that no limit is used up by it."""
+    """Compile all that plays an experiment besides the agent, once per process.
+
+    Else it would use up time and memory of the first trajectory.
+    """
+    kind = for_compiled, num_baselines(experiment)
+    if kind in _warm:
+        return
+    _warm.add(kind)
     part = Part(0, 1)
     record = _empty_record(experiment, part)
     if for_compiled:

@@ -28,6 +28,7 @@ from brlbench.report.data import ExperimentData, Scale
 from brlbench.report.drawings import MOST_DRAWN, transitions
 from brlbench.report.figures import PLAIN, drawing, fix_layout
 from brlbench.report.styles import line_styles, series
+from brlbench.results.times import ONLINE
 
 FOLDER = Path(__file__).parent / "figures"
 
@@ -70,9 +71,10 @@ def _draw_sweep(
     for value in sweep.values:
         agent = bb.make_agent(algorithm, **sweep.others, **{sweep.parameter: value})
         result = bb.evaluate(agent, experiment)
-        scores.append(normalised(result.mean, low, high))
-        widths.append(result.ci95 / (high - low))
-        times.append(_training(result) if _searches(algorithm) else _decision(result))
+        scores.append(normalised(result.score.mean, low, high))
+        widths.append(result.score.ci95 / (high - low))
+        online = result.online_seconds[ONLINE]
+        times.append(_training(result) if _searches(algorithm) else online)
     places = _place(column, sweep)
     column[0].errorbar(places, scores, widths, **style, markersize=4, capsize=2, label=problem)
     column[1].plot(places, times, **style, markersize=4)
@@ -82,17 +84,6 @@ def _draw_sweep(
 
 def _training(result: bb.Result) -> float:
     return min(result.offline_seconds, result.offline_cpu_seconds)
-
-
-def _decision(result: bb.Result) -> float:
-    """Seconds per decision, in the median trajectory.
-
-    Other programs on the core add to wall time, and the environment to CPU time: the smaller of
-    the two is closer to the truth.
-    """
-    wall = result.nanoseconds.sum(axis=2)
-    trajectory = np.median(np.minimum(wall, result.cpu_nanoseconds))
-    return float(trajectory * 1e-9 / result.rewards.shape[2])
 
 
 def _place(column: Any, sweep: Sweep) -> list[float]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from brlbench.agents import describe, make_agent
+from brlbench.agents.ann import Ann
 from brlbench.agents.base import Task
 from brlbench.agents.opps_cs import OppsCs, _return_bounds
 from brlbench.agents.opps_cs.stosoo import USUAL, Settings, stosoo
@@ -304,3 +305,26 @@ def test_ranges_are_kept_in_files(tmp_path: Path) -> None:
     agent = OppsCs(ranges={"epsilon": [0, 0.5]}, evaluations=2, mdps_per_evaluation=1)
     write_agent(tmp_path / "agent.json", save(train(agent, prior, TASK, seed=0)))
     assert load(read_agent(tmp_path / "agent.json")).agent == agent
+
+
+def test_a_network_imitates_the_best_teacher() -> None:
+    """The network that plays is that of the best parameters, also when the agent is loaded."""
+    prior = distribution("GC")
+    agent = OppsCs(strategy="ann:epsilon-greedy", evaluations=6, mdps_per_evaluation=10)
+    trained = train(agent, prior, TASK, 0)
+    assert 0 <= agent.outcome["values"][0] <= 1
+    again = load(save(trained)).agent
+    experiment = Experiment(prior, num_mdps=20, discount=TASK.discount, horizon=TASK.horizon)
+    first, second = (
+        evaluate(each, experiment, training=Training(0.0, 0.0, 0)) for each in (agent, again)
+    )
+    np.testing.assert_array_equal(first.actions, second.actions)
+    network = Ann(teacher=f"epsilon-greedy(epsilon={agent.outcome['values'][0]})", mdps=10)
+    network.load(agent.outcome)
+    for ours, its in zip(agent.arrays.network, network.arrays.network, strict=True):
+        np.testing.assert_array_equal(ours, its)
+
+
+def test_only_agents_with_ranges_teach() -> None:
+    with pytest.raises(InvalidInput, match="one of these after ann:"):
+        OppsCs(strategy="ann:bamcp")

@@ -8,6 +8,10 @@ become 0 and 1.
 The original library plays 500 MDPs per evaluation. The default here is 50, so that a first try is
 quick. An undefined index means the same in the search as in play (see `agents.formula`). MDPs come
 from an urn, and Gaussian rewards count with their means (see `opps_ds`).
+
+With `ann:` before it, an agent is not played itself: each evaluation trains a network that imitates
+it (see `ann`) and plays the network, as the original library's factory of networks does. Deviation:
+the network of the best parameters is trained anew once the search is over.
 """
 
 from collections.abc import Iterable
@@ -19,6 +23,7 @@ import numpy as np
 from ...errors import InvalidInput, did_you_mean
 from ...formulas import parse
 from ...values import COUNT, INTERVALS, number, text, whole
+from ..ann import Ann
 from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
 from ..bonus import Bonus
 from ..epsilon_greedy import EpsilonGreedy
@@ -37,22 +42,29 @@ AGENTS: dict[str, tuple[type[CompiledAgent], Ranges]] = {
     "bonus": (Bonus, {"beta": [0.0, 4.0], "spread": [0.0, 1.0], "decay": [0.0, 2.0]}),
 }
 _WEIGHT_RANGE = [-1.0, 1.0]
+_NETWORK = "ann:"
+_LEAST_MDPS = 4  # that a network learns from
 
 
 def default_ranges(strategy: str) -> Ranges:
     """The parameters of a strategy with their default ranges."""
-    if strategy in AGENTS:
-        return AGENTS[strategy][1]
-    formula = parse(strategy, weights=True)
-    if not formula.features or not formula.weights:
+    agent = strategy.removeprefix(_NETWORK)
+    if agent in AGENTS:
+        return AGENTS[agent][1]
+    formula = parse(strategy, weights=True) if agent == strategy else None
+    if formula is None or not formula.features or not formula.weights:
         raise InvalidInput(
             f"opps-cs: strategy = {strategy!r}{did_you_mean(strategy, AGENTS)}: must be one of "
-            f"{', '.join(AGENTS)}, or a formula with features and weights, as in w*Qmean + Qself"
+            f"{', '.join(AGENTS)}, one of these after {_NETWORK}, or a formula with features and "
+            "weights, as in w*Qmean + Qself"
         )
     return dict.fromkeys(formula.weights, _WEIGHT_RANGE)
 
 
-_STRATEGY = text(f"{', '.join(AGENTS)}, or a formula with weights", default_ranges)
+_STRATEGY = text(
+    f"{', '.join(AGENTS)}, one of these after {_NETWORK}, or a formula with weights",
+    default_ranges,
+)
 
 
 @dataclass
@@ -103,17 +115,27 @@ class OppsCs(PolicySearch):
     def _agent(self, values: Iterable[float]) -> CompiledAgent:
         """The agent with these values of the parameters, in the order of the ranges."""
         parameters = dict(zip(self._all_ranges(), map(float, values), strict=True))
+        if self.strategy.startswith(_NETWORK):
+            listed = ", ".join(f"{name}={value}" for name, value in parameters.items())
+            teacher = f"{self.strategy.removeprefix(_NETWORK)}({listed})"
+            return Ann(teacher=teacher, mdps=max(_LEAST_MDPS, self.mdps_per_evaluation))
         if self.strategy in AGENTS:
             return AGENTS[self.strategy][0](**parameters)
         return FormulaAgent(str(parse(self.strategy, weights=True).with_weights(parameters)))
 
     def code(self) -> object:
         """This class and the strategy's."""
+        if self.strategy.startswith(_NETWORK):
+            return type(self), Ann(teacher=self.strategy.removeprefix(_NETWORK)).code()
         return type(self), AGENTS.get(self.strategy, (FormulaAgent,))[0]
 
     def build_player(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
         """Build the arrays of the agent with the best parameters."""
-        return self._agent(self.outcome["values"]).prepare(prior, task, rng)
+        player = self._agent(self.outcome["values"])
+        if isinstance(player, PolicySearch):  # a network, which the search has trained
+            player.load(self.outcome)
+            return player.arrays
+        return player.prepare(prior, task, rng)
 
     def search(self, prior: FlatDirichlet, task: Task, rng: Generator) -> dict[str, Any]:
         """Run StoSOO."""
@@ -134,9 +156,15 @@ class OppsCs(PolicySearch):
 
         settings = Settings(self.k, self.branching, self.max_depth, self.delta)
         evaluations = stosoo(evaluate, len(low), self.evaluations, settings)
-        return {
+        values = low + (high - low) * evaluations.best
+        player = self._agent(values)
+        network: dict[str, Any] = {}
+        if isinstance(player, PolicySearch):
+            player.prepare(prior, task, rng)
+            network = player.save()
+        return network | {
             "parameters": ", ".join(self._all_ranges()),
-            "values": low + (high - low) * evaluations.best,
+            "values": values,
             "points": low + (high - low) * evaluations.points,
             "means": np.array(means),
         }

@@ -1,18 +1,26 @@
-"""Build counts, models and environments from priors and MDPs."""
+"""Build models and environments from priors and MDPs."""
 
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ..beliefs.base import Family
 from ..kernels.counts import Counts
-from ..kernels.loop.environment import Environment
+from ..kernels.families import Flat
+from ..kernels.loop.environment import NO_EPISODE, Environment, Tables
+from ..kernels.solving import endless as endless  # provides functions by type
+from ..kernels.solving import episodes as episodes  # so does this
 from ..kernels.solving import model as kernels
 from ..kernels.solving.model import Model
-from ..kernels.solving.undo import NUM_NUMBER, NUM_ROW, Saved
-from ..kernels.types import Booleans, Floats
-from ..mdps.dirichlet import FlatDirichlet
+from ..kernels.solving.plans import Endless, Episode
+from ..kernels.solving.undo import NUM_NUMBER, NUM_ROW, Saved, SavedRows
+from ..kernels.types import Floats
+from ..mdps.batch import MDPs
 from ..mdps.mdp import MDP
-from ..mdps.task import Task
+from ..mdps.task import STEP, Task
+from ..memory import check_memory
+from .belief import build_belief, build_saved_belief
+from .counts import build_counts as build_counts
 
 # Beyond this many states, an inverse takes too much memory and time: sweeps take over.
 MAX_INVERSE_STATES = 1000
@@ -21,7 +29,9 @@ Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
 
 def copy(arrays: Arrays) -> Arrays:
-    """A deep copy of a NamedTuple; work space gets the same shape but no contents."""
+    """A deep copy of a NamedTuple, without what copies share; work space gets no contents."""
+    if getattr(arrays, "is_shared", False):
+        return arrays
     copy_array = np.empty_like if getattr(arrays, "is_work_space", False) else np.copy
 
     def copy_field(field: Any) -> Any:
@@ -32,72 +42,38 @@ def copy(arrays: Arrays) -> Arrays:
     return type(arrays)(*map(copy_field, arrays))
 
 
-def has_equal_counts(prior: FlatDirichlet) -> Booleans:
-    """Whether, for each pair [P], all next states are possible with the same count."""
-    table, first = prior.counts, prior.counts.row_start[:-1]
-    lowest, highest = (each.reduceat(table.values, first) for each in (np.minimum, np.maximum))
-    return np.asarray((lowest == highest) & (np.diff(table.row_start) == prior.num_states))
-
-
-def build_counts(
-    prior: FlatDirichlet, horizon: int, background: bool = True, listed: Booleans | None = None
-) -> Counts:
-    """The prior's counts, with room for the next states that `horizon` transitions can add.
-
-    With `background`, a full row of equal counts becomes background. Its only entries are those of
-    the prior's transitions that are `listed`; they begin at zero. Listed entries come first in all
-    rows.
-    """
-    table, rewards = prior.counts, prior.rewards.mean
-    uniform = background & has_equal_counts(prior)
-    in_uniform = uniform[table.pair]
-    listed = np.zeros(len(in_uniform), np.bool_) if listed is None else listed
-    chosen = np.flatnonzero(~in_uniform | listed)
-    chosen = chosen[np.lexsort((~listed[chosen], table.pair[chosen]))]
-    entries = len(chosen)
-    row_length = np.bincount(table.pair[chosen], minlength=table.num_pairs)
-    # A full row moves to room for twice its length plus two; at worst, every transition moves one.
-    growing = row_length[row_length < prior.num_states]
-    moved = horizon * (2 * int(growing.max(initial=0)) + 8)
-    # However long the horizon, all the rooms of a row take less than 4 S entries together.
-    room = entries + min(moved, 4 * prior.num_states * len(growing))
-    next_state, count = np.zeros(room, np.int64), np.zeros(room)
-    next_state[:entries] = table.next_state[chosen]
-    count[:entries] = np.where(in_uniform, 0.0, table.values)[chosen]
-    reward_sum = table.replace(table.values * rewards.at(table)).row_sums()
-    return Counts(
-        num_states=prior.num_states,
-        num_actions=prior.num_actions,
-        has_background=bool(uniform.any()),
-        background=np.where(uniform, table.values[table.row_start[:-1]], 0.0),
-        total=table.row_sums(),
-        reward_sum=reward_sum,
-        row_start=np.concatenate([[0], np.cumsum(row_length)[:-1]]),
-        row_length=row_length,
-        row_room=row_length.copy(),
-        entry_next=next_state,
-        entry_count=count,
-        pool_end=np.array([entries]),
-        reward_start=rewards.row_start.copy(),
-        reward_next=rewards.next_state.copy(),
-        reward=rewards.values.copy(),
+def build_plan(pairs: int, task: Task, every_step: bool) -> Endless | Episode:
+    """How far solutions plan ahead; in episodes anew at `every_step`, or once per episode."""
+    if task.episode is None:
+        return Endless()
+    check_memory(
+        2 * 8 * pairs * (task.episode + 1), f"a plan for episode = {task.episode}", "shorten it"
+    )
+    return Episode(
+        length=task.episode,
+        every_step=every_step,
+        step=np.zeros(1, np.int64),
+        q=np.zeros((task.episode + 1, pairs)),
     )
 
 
-def entry_rewards(prior: FlatDirichlet, counts: Counts) -> Floats:
-    """The rewards [pool] of the entries of counts without background, with the same room."""
-    rewards = np.zeros(len(counts.entry_count))
-    rewards[: counts.pool_end[0]] = prior.rewards.mean.at(prior.counts)
-    return rewards
+def build_model(prior: Family, task: Task, by_entry: bool = False, replan: str = STEP) -> Model:
+    """The prior's mean MDP, not solved yet.
 
-
-def build_model(prior: FlatDirichlet, task: Task, background: bool = True) -> Model:
-    """The prior's mean MDP, not solved yet."""
+    For agents that look at entries, `by_entry` leaves out background and adds rewards of entries;
+    next states with unknown binary rewards are different entries. In episodes, `replan` says how
+    often it is solved.
+    """
     states, pairs = prior.num_states, prior.num_states * prior.num_actions
-    side = states if states <= MAX_INVERSE_STATES else 0
+    side = states if states <= MAX_INVERSE_STATES and task.episode is None else 0
+    belief, counts, entry_reward = build_belief(
+        prior, task.horizon, background=not by_entry, by_outcome=by_entry
+    )
     return Model(
-        counts=build_counts(prior, task.horizon, background),
+        counts=counts,
+        belief=belief,
         discount=task.discount,
+        entry_reward=entry_reward if by_entry else np.zeros(0),
         bonus=np.zeros(pairs),
         policy=np.zeros(states, np.int64),
         pending=np.zeros(states, np.int64),
@@ -106,12 +82,13 @@ def build_model(prior: FlatDirichlet, task: Task, background: bool = True) -> Mo
         value=np.zeros(states),
         q=np.zeros(pairs),
         norms=np.zeros(2),
+        plan=build_plan(pairs, task, every_step=replan == STEP),
     )
 
 
-def solved_model(prior: FlatDirichlet, task: Task) -> Model:
+def solved_model(prior: Family, task: Task, by_entry: bool = False, replan: str = STEP) -> Model:
     """The prior's mean MDP, solved."""
-    model = build_model(prior, task)
+    model = build_model(prior, task, by_entry, replan)
     kernels.solve(model)
     return model
 
@@ -126,19 +103,54 @@ def build_saved(model: Model, solutions: int, transitions: int) -> Saved:
         norms=np.zeros((solutions, *model.norms.shape)),
         row=np.zeros((transitions, NUM_ROW), np.int64),
         number=np.zeros((transitions, NUM_NUMBER)),
+        rows=build_saved_rows(model.belief, model.counts, model.entry_reward, solutions),
     )
 
 
-def build_environment(mdp: MDP | FlatDirichlet) -> Environment:
-    """An environment for compiled code; made from a distribution, it still lacks probabilities."""
-    table = mdp.transitions if isinstance(mdp, MDP) else mdp.counts
+def build_saved_rows(belief: Any, counts: Counts, entry_reward: Floats, number: int) -> Any:
+    """Room for all counts and beliefs, if transitions can't be taken back one by one."""
+    if isinstance(belief, Flat):
+        return Flat()
+    pairs = len(counts.total)
+    return SavedRows(
+        total=np.zeros((number, pairs)),
+        reward_sum=np.zeros((number, pairs)),
+        entry_count=np.zeros((number, len(counts.entry_count))),
+        entry_reward=np.zeros((number, len(entry_reward))),
+        belief=build_saved_belief(belief, number),
+    )
+
+
+def build_environment(mdps: MDP | MDPs, episode: int | None = None) -> Environment:
+    """An environment for compiled code: an MDP, or what MDPs share, before it enters one."""
+    if isinstance(mdps, MDP):
+        mdps = MDPs.gather([mdps])
+    places = mdps.places
+
+    def shared(rows: Floats) -> Floats:
+        return rows[0].copy() if len(rows) == 1 else np.zeros(rows.shape[1])
+
     return Environment(
-        num_actions=table.num_actions,
-        row_start=table.row_start.copy(),
-        next_state=table.next_state.copy(),
-        probability=table.values.copy(),
-        reward=mdp.rewards.mean.at(table),
-        deviation=np.sqrt(mdp.rewards.variance.at(table)),
-        start=mdp.start.copy(),
-        visits=np.zeros(table.num_pairs, np.int64),
+        num_actions=places.num_actions,
+        row_start=places.row_start.copy(),
+        next_state=places.next_state.copy(),
+        probability=shared(mdps.probability),
+        reward=shared(mdps.reward),
+        deviation=np.sqrt(shared(mdps.variance)),
+        start=shared(mdps.start),
+        visits=np.zeros(places.num_pairs, np.int64),
+        is_binary=mdps.is_binary,
+        episode=NO_EPISODE if episode is None else episode,
+    )
+
+
+def build_tables(mdps: MDPs) -> Tables:
+    """MDPs for compiled code."""
+    deviation = np.sqrt(mdps.variance)
+    deviation.flags.writeable = False  # as the others, for which code is compiled
+    return Tables(
+        probability=mdps.probability,
+        reward=mdps.reward,
+        deviation=deviation,
+        start=mdps.start,
     )

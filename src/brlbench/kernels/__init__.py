@@ -5,6 +5,8 @@
 - `types`: names of array types
 - `arrays`: copying between arrays, unsigned indices
 - `counts`: posterior counts, and the known rewards
+- `families`: what agents ask of beliefs
+- `dispatch`: functions chosen by the type of their first argument
 - `choice`: choosing an action by its value, breaking ties
 - `luck`: the part of a return that is luck
 - `practice`: trajectories on MDPs of the prior
@@ -13,9 +15,11 @@
   stopping in time (`deadline`)
 - `random/`: generators (`rng`), gamma and Dirichlet variates (`gamma`), extremes of Beta variates
   (`beta`), rows of high value (`tail`), alias tables (`alias`), multinomial numbers (`multinomial`)
-- `solving/`: the mean MDP kept solved (`model`), hooks of agents that have one (`model_agent`),
-  hypothetical transitions (`undo`), a sampled MDP (`sampled`, `sampled_values`), the merged MDP of
-  sampled rows (`merged`, `merged_rows`), linear equations (`elimination`), and `tolerances`
+- `solving/`: the mean MDP kept solved (`model`), hooks of agents that have one (`model_agent`), its
+  solutions without end (`endless`) and of episodes (`episodes`), which go by `plans`, hypothetical
+  transitions (`undo`), a sampled MDP (`sampled`, `sampled_values`), the merged MDP of sampled rows
+  (`merged`, `merged_rows`) or of sampled models (`merged_models`), linear equations
+  (`elimination`), and `tolerances`
 - `beliefs/`: the costs of actions under beliefs (`facets`), and a search over beliefs (`graph`)
 
 Nothing here imports from the rest of the package, except `machine_code`.

@@ -8,7 +8,8 @@ in, or imported by, the module of its NamedTuple, so an edit of one agent leaves
 others valid, and stale code is never loaded. Files of earlier sources stay until the user removes
 the folder.
 
-Code from outside this package, such as a user's compiled agent, is not stored.
+Code from outside this package, such as a user's compiled agent, is not stored. Helpers that all
+agents can use are stored too, to be linked: an agent compiles its own functions only.
 """
 
 import ast
@@ -28,6 +29,7 @@ import numba
 import numpy as np
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from ..errors import BrlbenchError
@@ -123,9 +125,8 @@ class MachineCode(NullCache):  # type: ignore[misc]
         path = self._file(sig, target_context)
         if path is None:
             return None
-        target_context.refresh()
         with suppress(Exception):  # unpickling can raise anything
-            return CompileResult._rebuild(target_context, *pickle.loads(path.read_bytes()))
+            return self._rebuild(target_context, *pickle.loads(path.read_bytes()))
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -135,13 +136,24 @@ class MachineCode(NullCache):  # type: ignore[misc]
         path = self._file(sig, data.target_context)
         if path is not None and not data.library.has_dynamic_globals:
             with suppress(OSError, BrlbenchError):
-                atomic_write(path, dumps(data._reduce()), overwrite=True)
+                # An annotation is for reading, but takes long to make.
+                content = dumps(data._replace(type_annotation="")._reduce())
+                atomic_write(path, content, overwrite=True)
+
+    def _rebuild(self, target_context: Any, *data: Any) -> Any:
+        """The compiled function from what is on disk."""
+        rtsys.initialize(target_context)  # not `refresh`: only compilation needs all of Numba
+        return CompileResult._rebuild(target_context, *data)
+
+    def _is_stored(self, modules: set[str]) -> bool:
+        """Whether code that depends on these modules is stored."""
+        return all(map(_is_ours, modules))
 
     def _file(self, sig: tuple[Any, ...], target_context: Any) -> Path | None:
         """The file for these argument types; None if their code is not stored."""
         classes = [kind for argument in sig for kind in _classes(argument)]
         modules = {self._function.__module__, *(kind.__module__ for kind in classes)}
-        if FOLDER is None or not all(map(_is_ours, modules)):
+        if FOLDER is None or not self._is_stored(modules):
             return None
         name = self._function.__qualname__
         digest = hashlib.sha256(repr((_VERSIONS, target_context.codegen().magic_tuple())).encode())

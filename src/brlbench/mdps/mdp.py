@@ -1,6 +1,6 @@
 """One finite Markov decision process: its arrays, their validation and its exact solution."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:  # imported where it is used, because importing it is slow
 
 PROBABILITY_TOLERANCE = 1e-9
 _ROUNDING = 1e-3 + PROBABILITY_TOLERANCE  # of a sum of probabilities that people write down
-_LARGEST_REWARD = 1e100
+LARGEST_REWARD = 1e100
+BINARY = b"binary"  # marks binary rewards where an MDP is written as bytes
 UNIFORM = "uniform"  # a start in any state, all equally likely
 # A policy switch must gain this fraction of the largest value, or rounding could cycle.
 _SWITCH_TOLERANCE = 1e-12
@@ -33,10 +34,14 @@ class Solution(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rewards:
-    """The reward of each (state, action, next state): constant, or Gaussian where it varies."""
+    """The reward of each (state, action, next state): constant, or Gaussian where it varies.
+
+    Or all are binary, 1 or 0; then the mean is the probability of 1, and no variance is given.
+    """
 
     mean: SparseTable
     variance: SparseTable
+    is_binary: bool = field(default=False, kw_only=True)
 
     @classmethod
     def build(
@@ -44,21 +49,23 @@ class Rewards:
         shape: tuple[int, int, int],
         mean: "ArrayLike | SparseTable | Rewards",
         variance: "ArrayLike | SparseTable | None" = None,
+        is_binary: bool = False,
     ) -> "Rewards":
         """Validate means and variances, each an array that broadcasts to [S, A, S] or a table."""
         if isinstance(mean, Rewards):
             variance = mean.variance if variance is None else variance
+            is_binary = mean.is_binary
             mean = mean.mean
         tables = []
         for what, numbers in (("rewards", mean), ("reward_variances", variance)):
             table = numbers if isinstance(numbers, SparseTable) else _table(shape, numbers, what)
             if table.shape != shape:
                 raise InvalidInput(f"{what} has shape {list(table.shape)}: must be {list(shape)}")
-            large = np.flatnonzero(np.abs(table.values) > _LARGEST_REWARD)
+            large = np.flatnonzero(np.abs(table.values) > LARGEST_REWARD)
             if len(large):
                 raise InvalidInput(
                     f"{what} at {table.locate(int(large[0]))} is {table.values[large[0]]}: must be "
-                    f"at most {_LARGEST_REWARD}, since squares of returns are added"
+                    f"at most {LARGEST_REWARD}, since squares of returns are added"
                 )
             tables.append(table)
         negative = np.flatnonzero(tables[1].values < 0)
@@ -67,11 +74,29 @@ class Rewards:
                 f"reward_variances at {tables[1].locate(int(negative[0]))} is "
                 f"{tables[1].values[negative[0]]}: must not be negative"
             )
-        return cls(*tables)
+        if is_binary:
+            _check_binary(*tables)
+        return cls(*tables, is_binary=is_binary)
+
+    def renumbered(self, order: Integers) -> "Rewards":
+        """The same rewards where state x has become state `order[x]`."""
+        tables = (self.mean.renumbered(order), self.variance.renumbered(order))
+        return Rewards(*tables, is_binary=self.is_binary)
 
     def content(self) -> bytes:
         """The rewards as bytes, for digests."""
-        return self.mean.content() + self.variance.content()
+        return self.mean.content() + self.variance.content() + BINARY * self.is_binary
+
+
+def _check_binary(mean: SparseTable, variance: SparseTable) -> None:
+    wrong = np.flatnonzero(~((mean.values >= 0) & (mean.values <= 1)))
+    if len(wrong):
+        raise InvalidInput(
+            f"rewards at {mean.locate(int(wrong[0]))} is {mean.values[wrong[0]]}: must be from 0 "
+            "to 1, since binary rewards are 1 with this probability"
+        )
+    if len(variance.values):
+        raise InvalidInput("reward_variances: binary rewards have none of their own: leave it out")
 
 
 def _table(shape: tuple[int, int, int], numbers: ArrayLike | None, what: str) -> SparseTable:
@@ -145,13 +170,22 @@ class MDP:
         rewards: ArrayLike | SparseTable | Rewards,
         start: int | str | ArrayLike = 0,
         reward_variances: ArrayLike | SparseTable | None = None,
+        binary_rewards: bool = False,
     ) -> None:
-        """Validate; `transitions` is an array [S, A, S] of probabilities or a sparse table."""
+        """Validate.
+
+        Args:
+            transitions: the probabilities, an array [S, A, S] or a sparse table.
+            rewards: mean rewards, an array that broadcasts to [S, A, S] or a sparse table.
+            start: the start state, "uniform" for any, or probabilities [S].
+            reward_variances: like `rewards`; where positive, the reward is Gaussian.
+            binary_rewards: whether a reward is 1 or 0, with its mean as the probability of 1.
+        """
         if not isinstance(transitions, SparseTable):
             transitions = SparseTable.from_dense(transitions, "transitions")
         self.transitions = _summing_to_1(transitions)
         self.num_states, self.num_actions = transitions.num_states, transitions.num_actions
-        self.rewards = Rewards.build(transitions.shape, rewards, reward_variances)
+        self.rewards = Rewards.build(transitions.shape, rewards, reward_variances, binary_rewards)
         self.start = start_distribution(transitions.num_states, start)
 
     @cached_property
@@ -200,6 +234,11 @@ class MDP:
         for _ in range(horizon):
             value = rewards + matrix @ value
         return float(self.start @ value)
+
+    def renumbered(self, order: Integers) -> "MDP":
+        """The same MDP where state x has become state `order[x]`."""
+        start = self.start[np.argsort(order)]
+        return MDP(self.transitions.renumbered(order), self.rewards.renumbered(order), start)
 
     def _policy_weights(self, policy: ArrayLike) -> "scipy.sparse.csr_array":  # [S, S * A]
         import scipy.sparse
@@ -251,8 +290,8 @@ def last_q_values(
 ) -> Floats:
     """The optimal Q-values [N, S, A] with a number of decisions left, by backward induction.
 
-    The N MDPs have the possible transitions of the table, `probabilities` [N, E], and the same
-    `rewards` [E].
+    The N MDPs have the possible transitions of the table, `probabilities` [N, E], and `rewards` [E]
+    or [N, E].
     """
     value = np.zeros((len(probabilities), table.num_states))
     for _ in range(decisions):

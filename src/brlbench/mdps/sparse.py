@@ -119,7 +119,7 @@ class SparseTable:
         """The pair [E] of each entry."""
         return np.repeat(np.arange(self.num_pairs), np.diff(self.row_start))
 
-    @property
+    @cached_property
     def place(self) -> Integers:
         """The number [E] of each entry's place in the dense table."""
         return self.pair * self.num_states + self.next_state
@@ -135,6 +135,13 @@ class SparseTable:
             self.num_states, self.num_actions, self.row_start, self.next_state, values
         )
 
+    def renumbered(self, order: Integers) -> "SparseTable":
+        """The same table where state x has become state `order[x]`, an array [S]."""
+        states, actions = np.divmod(self.pair, self.num_actions)
+        pair = order[states] * self.num_actions + actions
+        place = pair * self.num_states + order[self.next_state]
+        return self.from_places(self.num_states, self.num_actions, place, self.values)
+
     def to_dense(self) -> Floats:
         """The table as an array [S, A, S]."""
         check_dense(self.num_states, self.num_actions)
@@ -144,7 +151,11 @@ class SparseTable:
 
     def at(self, places: "SparseTable") -> Floats:
         """This table's numbers at the entries of another table (zero where it has none)."""
-        mine, wanted = self.place, places.place
+        return self.at_places(places.place)
+
+    def at_places(self, wanted: Integers) -> Floats:
+        """This table's numbers at some places of the dense table (zero where it has none)."""
+        mine = self.place
         entry = np.searchsorted(mine, wanted)
         entry[entry == len(mine)] = 0
         if not len(mine):

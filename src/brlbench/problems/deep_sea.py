@@ -10,8 +10,8 @@ all moves lead to the first cell, do the rewards tell the actions apart.
 
 import numpy as np
 
+from ..beliefs.flat.single import SingleMDP, alike_actions, unlabelled
 from ..errors import short
-from ..mdps.single import SingleMDP, alike_actions, unlabelled
 from ..mdps.sparse import SparseTable, check_entries
 from ..values import check, whole
 

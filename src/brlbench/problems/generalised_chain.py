@@ -13,7 +13,7 @@ agents know. There is nothing more to learn, but returns say less about the agen
 
 import numpy as np
 
-from ..mdps.dirichlet import FlatDirichlet
+from ..beliefs.flat import FlatDirichlet
 from ..values import POSITIVE, check
 
 

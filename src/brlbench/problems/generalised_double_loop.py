@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..mdps.dirichlet import FlatDirichlet
+from ..beliefs.flat import FlatDirichlet
 
 
 def gdl() -> FlatDirichlet:

@@ -9,7 +9,7 @@ reached, but has moves like any other cell.
 
 import numpy as np
 
-from ..mdps.dirichlet import FlatDirichlet
+from ..beliefs.flat import FlatDirichlet
 from ..mdps.sparse import check_dense
 from ..values import check, whole
 

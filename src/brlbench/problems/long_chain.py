@@ -11,7 +11,7 @@ failed move costs one state.
 
 import numpy as np
 
-from ..mdps.dirichlet import FlatDirichlet
+from ..beliefs.flat import FlatDirichlet
 from ..mdps.sparse import check_dense
 from ..values import check, whole
 

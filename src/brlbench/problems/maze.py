@@ -8,11 +8,17 @@ each state can lead, but not which action leads there.
 
 The map is that of Guez, Silver and Dayan (2012), who pay for leaving the goal instead. The state is
 `33 * flags + cell`: cells are numbered row by row, and each flag is a bit.
+
+As in their experiments, priors can have small equal counts: over the neighbours of each state,
+`scaled:0.25:Maze`, or over all 264 states, `scaled:0.0038:uniform:Maze`. Of the map, the latter
+tells agents only which states are the goal: arriving there pays wherever one comes from.
 """
 
 from collections import defaultdict
 
-from ..mdps.single import SingleMDP, unlabelled
+import numpy as np
+
+from ..beliefs.flat.single import SingleMDP, unlabelled
 from ..mdps.sparse import SparseTable
 
 _MAP = (
@@ -32,42 +38,41 @@ _MARKS = {
     for column, mark in enumerate(line)
     if mark != "#"
 }
-_CELLS = {place: cell for cell, place in enumerate(_MARKS)}
-_FLAGS = {place: 1 << i for i, place in enumerate(p for p, mark in _MARKS.items() if mark == "F")}
+CELLS = {place: cell for cell, place in enumerate(_MARKS)}
+"""The number of each cell, by row and column."""
+FLAGS = {place: 1 << i for i, place in enumerate(p for p, mark in _MARKS.items() if mark == "F")}
+"""The bit of each cell with a flag."""
 
 
 def maze() -> SingleMDP:
     """Dearden's maze."""
-    shape = (len(_CELLS) << len(_FLAGS), len(_MOVES))
+    shape = (len(CELLS) << len(FLAGS), len(_MOVES))
     probabilities: dict[tuple[int, int, int], float] = defaultdict(float)
-    rewards: dict[tuple[int, int, int], float] = {}
-    for flags in range(1 << len(_FLAGS)):
+    rewards = np.zeros(shape[0])  # of arriving
+    for flags in range(1 << len(FLAGS)):
         for place, mark in _MARKS.items():
             state = _state(flags, place)
             if mark == "G":
+                rewards[state] = flags.bit_count()
                 probabilities |= {(state, action, 0): 1.0 for action in range(len(_MOVES))}
                 continue
             for direction in range(len(_MOVES)):
-                following, reward = _move(flags, place, direction)
+                following = _move(flags, place, direction)
                 for turn, chance in ((0, 1 - _SLIP), (-1, _SLIP / 2), (1, _SLIP / 2)):
                     action = (direction + turn) % len(_MOVES)
                     probabilities[state, action, following] += chance
-                if reward:
-                    rewards |= {(state, action, following): reward for action in range(len(_MOVES))}
     transitions = SparseTable.from_dict(*shape, probabilities, "transitions")
-    paid = SparseTable.from_dict(*shape, rewards, "rewards")
-    return unlabelled(transitions, paid, "Dearden's maze with flags")
+    return unlabelled(transitions, rewards, "Dearden's maze with flags")
 
 
 def _state(flags: int, place: tuple[int, int]) -> int:
-    return len(_CELLS) * flags + _CELLS[place]
+    return len(CELLS) * flags + CELLS[place]
 
 
-def _move(flags: int, place: tuple[int, int], direction: int) -> tuple[int, int]:
-    """The next state and the reward, without slipping."""
+def _move(flags: int, place: tuple[int, int], direction: int) -> int:
+    """The next state, without slipping."""
     down, right = _MOVES[direction]
     target = (place[0] + down, place[1] + right)
     if target not in _MARKS:
         target = place
-    flags |= _FLAGS.get(target, 0)
-    return _state(flags, target), flags.bit_count() if _MARKS[target] == "G" else 0
+    return _state(flags | FLAGS.get(target, 0), target)

@@ -9,8 +9,8 @@ actions lead there.
 
 import numpy as np
 
+from ..beliefs.flat import FlatDirichlet
 from ..errors import InvalidInput, short
-from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.sparse import check_dense
 from ..streams import generator
 from ..values import COUNT, INDEX, check

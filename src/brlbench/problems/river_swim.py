@@ -9,7 +9,7 @@ river and the rewards of both actions, but not where the actions lead.
 
 import numpy as np
 
-from ..mdps.single import SingleMDP, unlabelled
+from ..beliefs.flat.single import SingleMDP, unlabelled
 from ..values import check, whole
 
 

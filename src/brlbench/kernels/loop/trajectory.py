@@ -2,35 +2,21 @@
 
 A compiled agent is a NamedTuple of arrays with a generator `rng`, and three functions on it.
 `register` names them; Numba picks them by the NamedTuple's type and compiles a copy of the loop for
-it. If they were arguments instead, the machine code could not be stored on disk.
+it (see `kernels.dispatch`).
 """
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from ..arrays import copy_vector
-from ..jit import HELPER, Function, kernel
+from ..dispatch import by_type, provide
+from ..jit import kernel
 from ..types import Floats, Integers, Words
 from . import environment
 from .clock import cpu_time, wall_time
-from .environment import Environment
-
-
-class _Hooks(NamedTuple):
-    reset: Callable[..., None] | None
-    reset_known: Callable[..., None]
-    act: Callable[..., int]
-    observe: Callable[..., None]
-
-
-_HOOKS: dict[type, _Hooks] = {}
-
-# A real call would write the descriptions of all arrays to the stack, which can take half of a
-# short decision's time.
-_INLINED = {"forceinline": True, **HELPER}
+from .environment import NO_EPISODE, Environment, Tables
 
 
 def register(
@@ -46,56 +32,39 @@ def register(
     The functions' arguments must have the same names as those below. An agent that is told the MDP
     has `reset_known` instead of `reset`.
     """
-    _HOOKS[agent] = _Hooks(reset, reset_known or _reset_unknown, act, observe)
+    reset_known = reset_known or _reset_unknown
+    functions = {"reset": reset, "reset_known": reset_known, "act": act, "observe": observe}
+    provide(agent, **{name: function for name, function in functions.items() if function})
 
 
-def _hook(agent: Any, name: str) -> Any:
-    """A function of an agent, or of a Numba type; None if it is no agent's."""
-    return getattr(_HOOKS.get(getattr(agent, "instance_class", type(agent))), name, None)
-
-
-def _compiled_as_hook(function: Function) -> Function:
-    """Compile calls of a function as calls of the agent's hook of the same name."""
-
-    def hook(agent: Any, *arguments: Any) -> Any:
-        return _hook(agent, function.__name__)
-
-    overload(function, strict=False, jit_options=_INLINED)(hook)
-    return function
-
-
-@_compiled_as_hook
+@by_type
 def reset(agent: Any, x: int) -> None:
     """Back to the prior: a new, unknown MDP begins in x."""
-    _hook(agent, "reset")(agent, x)
 
 
-@_compiled_as_hook
+@by_type
 def reset_known(agent: Any, env: Environment, x: int) -> None:
     """Back to the prior: a new MDP begins in x. Agents that ask for it are shown the MDP."""
-    _hook(agent, "reset_known")(agent, env, x)
 
 
 def _reset_unknown(agent: Any, env: Environment, x: int) -> None:
     reset(agent, x)
 
 
-@_compiled_as_hook
-def act(agent: Any, x: int) -> int:
+@by_type
+def act(agent: Any, x: int) -> int:  # type: ignore[empty-body]
     """Choose an action in x."""
-    return int(_hook(agent, "act")(agent, x))
 
 
-@_compiled_as_hook
+@by_type
 def observe(agent: Any, x: int, u: int, y: int, r: float) -> None:
     """Learn from a transition."""
-    _hook(agent, "observe")(agent, x, u, y, r)
 
 
 class Record(NamedTuple):
     """States, actions, rewards and times of n trajectories of T decisions."""
 
-    states: Integers  # [n, T + 1]
+    states: Integers  # [n, T + 1]; after the last decision of an episode: the next start state
     actions: Integers  # [n, T]
     rewards: Floats  # [n, T]
     nanoseconds: Integers  # [n, T]; per decision: act and observe; the first includes reset
@@ -127,14 +96,14 @@ ALL = RESET | ACT | STEP | OBSERVE
 def play(
     agent: Any,
     env: Environment,
-    probabilities: Floats,  # [M, E]
-    mdps: Integers,  # [n]; which of the M to play
+    tables: Tables,
+    mdps: Integers,  # [n]; which of the tables' MDPs to play
     seeds: Words,  # [n, 4]; for the agent
     noise: Words,  # [n]; keys of the environment's noise
     phases: int,  # ALL or one
     record: Record,
 ) -> None:
-    """Play trajectories. The environment's own step is not timed.
+    """Play trajectories. The environment's own step is not timed, nor are start states.
 
     For callers that play step by step, a single phase of the record's only decision is played; its
     state, action, next state and reward are read from the record. One loop for both is compiled
@@ -142,10 +111,11 @@ def play(
     """
     for i in range(len(mdps)):
         if phases & STEP:
-            copy_vector(env.probability, probabilities[mdps[i]])
+            environment.enter(env, tables, mdps[i])
             copy_vector(agent.rng, seeds[i])
             record.states[i, 0] = environment.first_state(env, noise[i])
         x = record.states[i, 0]
+        left = env.episode
         processor = cpu_time()
         before = wall_time()
         if phases & RESET:
@@ -167,6 +137,12 @@ def play(
             record.nanoseconds[i, t] = (chosen - before) + (after - stepped)
             before = after
             x = y
+            left -= 1
+            if left == 0 and t + 1 < record.actions.shape[1]:
+                x = environment.start_state(env, noise[i], (t + 1) // env.episode)
+                record.states[i, t + 1] = x
+                left = env.episode
+                before = wall_time()
         record.cpu_nanoseconds[i] = cpu_time() - processor
 
 
@@ -179,9 +155,12 @@ _NO_MDP = Environment(
     deviation=np.zeros(0),
     start=np.zeros(0),
     visits=np.zeros(0, np.int64),
+    is_binary=False,
+    episode=NO_EPISODE,
 )
-_NO_PROBABILITIES = np.zeros((0, 0))
-_NO_PROBABILITIES.setflags(write=False)  # as those of experiments: another type is compiled anew
+_NO_ROWS = np.zeros((0, 0))
+_NO_ROWS.setflags(write=False)  # as those of experiments: another type is compiled anew
+_NO_TABLES = Tables(probability=_NO_ROWS, reward=_NO_ROWS, deviation=_NO_ROWS, start=_NO_ROWS)
 _ONE_MDP = np.zeros(1, np.int64)
 _NO_SEED = np.zeros((1, 4), np.uint64)
 _NO_NOISE = np.zeros(1, np.uint64)
@@ -194,7 +173,7 @@ def _play_phase(
     record = Record.empty(1, 1, 0)
     record.states[0] = x, y
     record.actions[0], record.rewards[0] = u, r
-    play(agent, env, _NO_PROBABILITIES, _ONE_MDP, _NO_SEED, _NO_NOISE, phase, record)
+    play(agent, env, _NO_TABLES, _ONE_MDP, _NO_SEED, _NO_NOISE, phase, record)
     return record
 
 

@@ -14,7 +14,7 @@ State = tuple[uint64, uint64, uint64, uint64]
 LOW_BITS = uint64(0x7F7F7F7F7F7F7F7F)
 _HIGH_BITS = uint64(0x8080808080808080)
 _ONES = uint64(0x0101010101010101)
-_LOW_HALF = uint64(0xFFFFFFFF)
+LOW_HALF = uint64(0xFFFFFFFF)
 _GOLDEN = uint64(0x9E3779B97F4A7C15)
 _MIX1 = uint64(0xBF58476D1CE4E5B9)
 _MIX2 = uint64(0x94D049BB133111EB)
@@ -43,6 +43,19 @@ def advance(state: State) -> tuple[uint64, State]:
     s2 ^= s0
     s3 ^= s1
     return word, (s0 ^ s3, s1 ^ s2, s2 ^ shifted, (s3 << uint64(45)) | (s3 >> uint64(19)))
+
+
+@inlined
+def chosen(first: bool, one: State, other: State) -> State:
+    """One of two generators' words, without a branch."""
+    (a0, a1, a2, a3), (b0, b1, b2, b3) = one, other
+    mask = uint64(0) - uint64(first)
+    return (
+        b0 ^ ((a0 ^ b0) & mask),
+        b1 ^ ((a1 ^ b1) & mask),
+        b2 ^ ((a2 ^ b2) & mask),
+        b3 ^ ((a3 ^ b3) & mask),
+    )
 
 
 @inlined
@@ -78,19 +91,20 @@ def below(rng: Words, end: int) -> int:
 
 
 @inlined
-def two_below(rng: Words, end: int) -> tuple[int, int]:
+def two_below(state: State, end: int) -> tuple[int, int, State]:
     """Two uniform whole numbers in [0, end) from one word (Lemire, 2019); end is below 2^32."""
+    size = uint64(end)
     while True:
-        word, size = next_word(rng), uint64(end)
-        high, low = (word >> uint64(32)) * size, (word & _LOW_HALF) * size
-        rest = min(high & _LOW_HALF, low & _LOW_HALF)
+        word, state = advance(state)
+        high, low = (word >> uint64(32)) * size, (word & LOW_HALF) * size
+        rest = min(high & LOW_HALF, low & LOW_HALF)
         # A word that would make some numbers more likely than others is rejected.
-        if rest >= size or rest >= (_LOW_HALF + uint64(1)) % size:
-            return signed(high >> uint64(32)), signed(low >> uint64(32))
+        if rest >= size or rest >= (LOW_HALF + uint64(1)) % size:
+            return signed(high >> uint64(32)), signed(low >> uint64(32)), state
 
 
 @inlined
-def binomial(rng: Words, trials: int, probability: float) -> int:
+def binomial(state: State, trials: int, probability: float) -> tuple[int, State]:
     """The number of trials that succeed.
 
     A trial compares a random number with the probability, digit by digit to the base 128, until
@@ -98,7 +112,7 @@ def binomial(rng: Words, trials: int, probability: float) -> int:
     the high bits show the results of all eight comparisons.
     """
     if probability >= 1.0:
-        return trials
+        return trials, state
     successes = 0
     while trials > 0 and probability > 0.0:
         scaled = probability * 128.0
@@ -106,12 +120,13 @@ def binomial(rng: Words, trials: int, probability: float) -> int:
         probability = scaled - digit
         digits, undecided = repeated(digit), 0
         while trials > 0:
-            word, used = next_word(rng) & LOW_BITS, first_bytes(min(8, trials))
+            word, state = advance(state)
+            word, used = word & LOW_BITS, first_bytes(min(8, trials))
             successes += sum_of_bytes(is_less(word, digits, used))
             undecided += sum_of_bytes(is_equal(word, digits, used))
             trials -= 8
         trials = undecided
-    return successes
+    return successes, state
 
 
 @inlined

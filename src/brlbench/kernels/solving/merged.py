@@ -14,9 +14,12 @@ been drawn; the values of other actions may be too low. When the room for rows i
 remaining rows come from a stream of its own and are drawn again whenever they are needed.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..arrays import copy_vector
+from ..dispatch import by_type, provide
 from ..jit import cold, inlined
 from ..random.rng import keyed_word
 from ..types import Floats, Words
@@ -27,16 +30,31 @@ from .sampled import MAX_TURNS, Initial, dot, entries_of, evaluate, improve, q_v
 FIRST_DISTANCE = 0.01
 
 
-@inlined
-def reset(merged: Merged, initial: Initial) -> None:
-    """Back to the prior."""
-    sampled.reset(merged.mdp, initial)
+@by_type
+def reset(merged: Any, initial: Initial, x: int) -> bool:  # type: ignore[empty-body]
+    """Back to the prior, and learn from the start state x; return whether that taught anything."""
+
+
+@by_type
+def resample(merged: Any, rng: Words) -> None:
+    """Draw all rows anew and solve the merged MDP, starting from the values of the last one."""
+
+
+def _reset(merged: Merged, initial: Initial, x: int) -> bool:
     merged.regions.distance[:] = FIRST_DISTANCE
+    return sampled.reset(merged.mdp, initial, x)
+
+
+def _resample(merged: Merged, rng: Words) -> None:
+    resample_rows(merged, rng)
+
+
+provide(Merged, reset=_reset, resample=_resample)
 
 
 @cold
-def resample(merged: Merged, rng: Words) -> None:
-    """Draw all rows anew and solve the merged MDP, starting from the values of the last one."""
+def resample_rows(merged: Merged, rng: Words) -> None:
+    """`resample`, for rows of pairs that are independent."""
     draw(merged, rng)
     doubtful = True
     while doubtful:

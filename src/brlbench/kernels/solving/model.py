@@ -1,41 +1,32 @@
 """The mean MDP of a posterior, kept solved exactly while the posterior learns.
 
-One transition changes one row of the model. With N = (I - discount * P_policy)^-1 at hand, a change
-of one row of P_policy, by learning or by a switch of policy, is a Sherman-Morrison update of N and
-of the values: O(S^2), and exact. Then one pass over all entries checks that no action has become
-better. Every Q-value is computed by the one formula in `q_value`, so that values which are equal by
+Every Q-value is computed by the one formula in `q_value`, so that values which are equal by
 symmetry stay equal.
 
-The same pass finds the residual of the values. If rounding has raised it above RESIDUAL of their
-scale, a fresh inverse is made; when this happens depends on the trajectory alone.
-
-With too many states for an inverse (`inverse` is then empty), Gauss-Seidel sweeps start from the
-last values and end within SWEEP_TOLERANCE of the values' scale.
+How the model is solved depends on its plan: `endless` has values without end, `episodes` those of
+episodes. Both provide the functions with `plan` in their names.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from .. import families
 from ..arrays import at, copy_matrix, copy_vector
 from ..choice import first_greedy, greedy
-from ..counts import Counts, add
+from ..counts import Counts
 from ..counts import reset as reset_counts
-from ..jit import cold, inlined, kernel
+from ..dispatch import by_type
+from ..jit import inlined, kernel
 from ..types import Floats, Integers, Words
-from .tolerances import SWEEP_TOLERANCE, SWITCH
 
 SUM, SCALE = 0, 1  # slots of `norms`
-RESIDUAL = 1e-13
 _MANY_PAIRS = 64
-_POLICY_SWEEPS = 8
-_MAX_ROUNDS = 10_000
 
 
 class Model(NamedTuple):
-    """Counts and the optimal solution of their mean MDP."""
+    """A belief, its counts, and the optimal solution of their mean MDP."""
 
     counts: Counts
+    belief: Any  # what changes the counts, see `families`
     discount: float
     bonus: Floats  # [P]; added to the expected reward of the pair
     policy: Integers  # [S]
@@ -45,6 +36,8 @@ class Model(NamedTuple):
     value: Floats  # [S]
     q: Floats  # [P]
     norms: Floats  # [2]; SUM of the values; SCALE, the largest absolute value
+    entry_reward: Floats  # [pool]; of each entry, or [0] for agents that don't need them
+    plan: Any  # Endless or Episode
 
 
 @inlined
@@ -54,15 +47,55 @@ def with_counts(model: Model, counts: Counts) -> Model:
 
 
 @inlined
-def reset(model: Model, initial: Model) -> None:
-    """Back to the initial model, which is solved."""
+def as_flat(model: Model) -> Model:
+    """The same model with a flat belief about transitions."""
+    belief = families.as_flat(model.belief)
+    return Model(model.counts, belief, *model[2:])  # the second field is the belief
+
+
+@inlined
+def reset(model: Model, initial: Model, x: int) -> int:
+    """Back to the initial model, which is solved, and learn from the start state x.
+
+    Return the number of pairs whose counts changed; then `update_start` is due.
+    """
     reset_counts(model.counts, initial.counts)
+    families.reset(model.belief, initial.belief)
+    if families.revalues(model.belief):
+        copy_vector(model.entry_reward, initial.entry_reward)
     copy_vector(model.bonus, initial.bonus)
     copy_vector(model.policy, initial.policy)
     copy_matrix(model.inverse, initial.inverse)
     copy_vector(model.value, initial.value)
     copy_vector(model.q, initial.q)
     copy_vector(model.norms, initial.norms)
+    reset_plan(model.plan, initial.plan)
+    if families.begin(model.belief, x):
+        return families.recount(model.belief, model.counts, model.entry_reward)
+    return 0
+
+
+@by_type
+def reset_plan(plan: Any, initial: Any) -> None:
+    """Back to the initial plan."""
+
+
+@inlined
+def update_start(model: Model, number: int) -> None:
+    """Bring the solution up to date after the start state changed `number` pairs' counts."""
+    if number > 0:
+        update_start_plan(model.plan, model, number)
+
+
+@by_type
+def update_start_plan(plan: Any, model: Model, number: int) -> None:
+    """`update_start`, by the plan."""
+
+
+@inlined
+def start(model: Model, initial: Model, x: int) -> None:
+    """Back to the initial model, and learn from the start state x."""
+    update_start(model, reset(model, initial, x))
 
 
 @inlined
@@ -123,89 +156,81 @@ def measure(model: Model) -> None:
 @kernel
 def solve(model: Model) -> None:
     """Solve from scratch."""
-    model.value[:] = 0.0
-    measure(model)
-    actions = model.counts.num_actions
-    for x in range(len(model.policy)):
-        best = x * actions
-        for pair in range(x * actions, (x + 1) * actions):
-            if q_value(model, pair) > q_value(model, best):
-                best = pair
-        model.policy[x] = best - x * actions
-    if len(model.inverse) > 0:
-        invert(model)
-    improve(model)
+    solve_plan(model.plan, model)
+
+
+@by_type
+def solve_plan(plan: Any, model: Model) -> None:
+    """`solve`, by the plan."""
+
+
+@by_type
+def update_plan(plan: Any, model: Model, x: int, u: int, y: int, number: int) -> None:
+    """`update`, by the plan."""
 
 
 @inlined
-def learn(model: Model, x: int, u: int, y: int) -> None:
-    """Count one transition and bring the solution up to date."""
-    add(model.counts, x * model.counts.num_actions + u, y)
-    update(model, x, u, y)
+def solve_again(model: Model) -> None:
+    """Bring the solution up to date after many bonuses changed."""
+    solve_again_plan(model.plan, model)
+
+
+@by_type
+def solve_again_plan(plan: Any, model: Model) -> None:
+    """`solve_again`, by the plan."""
 
 
 @inlined
-def update(model: Model, x: int, u: int, y: int) -> None:
-    """Bring the solution up to date after the transition (x, u, y) was counted."""
-    pair = x * model.counts.num_actions + u
-    if len(model.inverse) == 0:
-        sweep(model)
-    elif model.policy[x] == u:
-        observed_row(model, x, y)
-        improve(model)
-    else:
-        model.q[pair] = q_value(model, pair)
-        if model.q[pair] > model.value[x] + SWITCH * scale(model):
-            improve(model)
+def skip(model: Model) -> None:
+    """A decision was made from which nothing is learned."""
+    skip_plan(model.plan, model)
+
+
+@by_type
+def skip_plan(plan: Any, model: Model) -> None:
+    """`skip`, by the plan."""
 
 
 @inlined
-def improve(model: Model) -> None:
-    """Policy iteration from the present policy, whose values and inverse are at hand."""
-    if len(model.inverse) == 0:
-        sweep(model)
-        return
-    fresh = False
-    for _ in range(_MAX_ROUNDS):
-        measure(model)
-        residual, better = find_better_actions(model)
-        if residual > RESIDUAL * scale(model) and not fresh:
-            invert(model)
-            fresh = True
-        elif better:
-            fresh = False
-            for x in range(len(model.policy)):
-                if model.pending[x] != model.policy[x]:
-                    model.policy[x] = model.pending[x]
-                    switched_row(model, x)
-        else:
-            return
+def last_q(model: Model, pair: int) -> float:
+    """The Q-value of a pair, as it is known now, at the decision that was made last."""
+    return last_q_plan(model.plan, model, pair)
+
+
+@by_type
+def last_q_plan(plan: Any, model: Model, pair: int) -> float:  # type: ignore[empty-body]
+    """`last_q`, by the plan."""
 
 
 @inlined
-def find_better_actions(model: Model) -> tuple[float, bool]:
-    """Compute all Q-values, and set `pending` to the best actions.
+def learn(model: Model, x: int, u: int, y: int, r: float) -> None:
+    """Learn from a transition and bring the solution up to date."""
+    number = count(model, x * model.counts.num_actions + u, y, r)
+    update(model, x, u, y, number)
 
-    Return the largest residual of the values, and whether `pending` is better than the policy.
-    """
-    set_q_values(model)
-    actions, q = model.counts.num_actions, model.q
-    margin = SWITCH * scale(model)
-    residual, better = 0.0, False
-    for x in range(len(model.policy)):
-        first = x * actions
-        present = q[at(first + model.policy[x])]
-        highest = present
-        for pair in range(first, first + actions):
-            highest = max(highest, q[at(pair)])
-        residual = max(residual, abs(present - model.value[x]))
-        model.pending[x] = model.policy[x]
-        if highest > present + margin:
-            better = True
-            model.pending[x] = 0
-            while q[at(first + model.pending[x])] < highest:
-                model.pending[x] += 1
-    return residual, better
+
+@inlined
+def count(model: Model, pair: int, y: int, r: float) -> int:
+    """Learn from a transition; return the number of pairs whose counts changed."""
+    return families.count(model.belief, model.counts, pair, y, r)
+
+
+@inlined
+def count_rewarded(model: Model, pair: int, y: int, r: float) -> int:
+    """As `count`, and keep the rewards of all entries."""
+    return families.count_rewarded(model.belief, model.counts, model.entry_reward, pair, y, r)
+
+
+@inlined
+def changed(model: Model, pair: int, i: int) -> int:
+    """The i-th pair whose counts changed when a transition of `pair` was counted last."""
+    return families.changed(model.belief, pair, i)
+
+
+@inlined
+def update(model: Model, x: int, u: int, y: int, number: int) -> None:
+    """Bring the solution up to date after (x, u, y) was counted and `number` pairs changed."""
+    update_plan(model.plan, model, x, u, y, number)
 
 
 @inlined
@@ -220,147 +245,3 @@ def set_q_values(model: Model) -> None:
             q[at(pair)] = next_values(model, pair)
         for pair in range(len(q)):
             q[at(pair)] = with_reward(model, pair, q[at(pair)])
-
-
-@inlined
-def observed_row(model: Model, x: int, y: int) -> None:
-    """Update after the policy's pair in x led to y: its row p became p + (e_y - p) / n.
-
-    The row itself is not needed: discount * p N = N[x] - e_x, because (I - discount * P) N = I.
-    """
-    n = model.counts.total[x * model.counts.num_actions + model.policy[x]]
-    for j in range(len(model.row)):
-        model.row[j] = (model.discount * model.inverse[y, j] - model.inverse[x, j]) / n
-    model.row[x] += 1 / n
-    change_row(model, x)
-
-
-@cold
-def switched_row(model: Model, x: int) -> None:
-    """Update after the policy switched to another action in x."""
-    counts = model.counts
-    pair = x * counts.num_actions + model.policy[x]
-    row = model.row
-    row[:] = 0.0
-    if counts.background[pair] > 0:
-        for i in range(len(row)):
-            for j in range(len(row)):
-                row[j] += model.inverse[i, j]
-        for j in range(len(row)):
-            row[j] *= counts.background[pair]
-    first = counts.row_start[pair]
-    for entry in range(first, first + counts.row_length[pair]):
-        y, count = counts.entry_next[entry], counts.entry_count[entry]
-        for j in range(len(row)):
-            row[j] += count * model.inverse[y, j]
-    weight = model.discount / counts.total[pair]
-    for j in range(len(row)):
-        row[j] = weight * row[j] - model.inverse[x, j]
-    row[x] += 1.0
-    if counts.has_background:
-        measure(model)
-    change_row(model, x)
-
-
-@inlined
-def change_row(model: Model, x: int) -> None:
-    """Sherman-Morrison: row x of P_policy changed by d, and `row` is discount * d N."""
-    row = model.row
-    pair = x * model.counts.num_actions + model.policy[x]
-    gain = q_value(model, pair) - model.value[x]
-    factor = 1 / (1 - row[x])
-    for i in range(len(row)):
-        weight = model.inverse[i, x] * factor
-        if weight != 0.0:
-            model.value[i] += weight * gain
-            for j in range(len(row)):
-                model.inverse[i, j] += weight * row[j]
-
-
-@cold
-def invert(model: Model) -> None:
-    """Make a fresh inverse and fresh values for the present policy."""
-    set_matrix(model)
-    invert_in_place(model.inverse)
-    model.value[:] = 0.0
-    for _ in range(2):  # the second pass corrects the rounding of the first
-        correct_values(model)
-
-
-@inlined
-def set_matrix(model: Model) -> None:
-    """Set `inverse` to the matrix to invert, I - discount * P_policy."""
-    counts, inverse = model.counts, model.inverse
-    for x in range(len(model.policy)):
-        pair = x * counts.num_actions + model.policy[x]
-        weight = model.discount / counts.total[pair]
-        inverse[x, :] = -weight * counts.background[pair]
-        first = counts.row_start[pair]
-        for entry in range(first, first + counts.row_length[pair]):
-            inverse[x, counts.entry_next[entry]] -= weight * counts.entry_count[entry]
-        inverse[x, x] += 1.0
-
-
-@inlined
-def invert_in_place(inverse: Floats) -> None:
-    """Gauss-Jordan; no pivots are needed, because the matrix is diagonally dominant."""
-    states = len(inverse)
-    for k in range(states):
-        pivot = 1 / inverse[k, k]
-        inverse[k, k] = 1.0
-        for j in range(states):
-            inverse[k, j] *= pivot
-        for i in range(states):
-            factor = inverse[i, k]
-            if i != k and factor != 0.0:
-                inverse[i, k] = 0.0
-                for j in range(states):
-                    inverse[i, j] -= factor * inverse[k, j]
-
-
-@inlined
-def correct_values(model: Model) -> None:
-    """Correct the values by the inverse times their residual."""
-    measure(model)
-    states = len(model.policy)
-    for x in range(states):
-        pair = x * model.counts.num_actions + model.policy[x]
-        model.row[x] = q_value(model, pair) - model.value[x]
-    for x in range(states):
-        correction = 0.0
-        for j in range(states):
-            correction += model.inverse[x, j] * model.row[j]
-        model.value[x] += correction
-
-
-@cold
-def sweep(model: Model) -> None:
-    """Solve without an inverse: one Gauss-Seidel sweep over all actions, then some over the policy.
-
-    If a sweep over all actions changes no value by more than c, all are within c / (1 - discount)
-    of the exact ones.
-    """
-    actions = model.counts.num_actions
-    for _ in range(_MAX_ROUNDS):
-        measure(model)
-        change = 0.0
-        for x in range(len(model.policy)):
-            best, before = -np.inf, model.value[x]
-            for u in range(actions):
-                q = q_value(model, x * actions + u)
-                if q > best:
-                    best = q
-                    model.policy[x] = u
-            change = max(change, abs(best - before))
-            model.value[x] = best
-            model.norms[SUM] += best - before
-        if change <= SWEEP_TOLERANCE * (1 - model.discount) * scale(model):
-            break
-        for _ in range(_POLICY_SWEEPS):
-            for x in range(len(model.policy)):
-                before = model.value[x]
-                model.value[x] = q_value(model, x * actions + model.policy[x])
-                model.norms[SUM] += model.value[x] - before
-    measure(model)
-    for pair in range(len(model.q)):
-        model.q[pair] = q_value(model, pair)

@@ -9,12 +9,12 @@ from . import model as models
 
 def reset(agent: Any, x: int) -> None:
     """Back to the prior's model."""
-    models.reset(agent.model, agent.initial)
+    models.start(agent.model, agent.initial, x)
 
 
 def learn(agent: Any, x: int, u: int, y: int, r: float) -> None:
     """Count the transition and solve again."""
-    models.learn(agent.model, x, u, y)
+    models.learn(agent.model, x, u, y, r)
 
 
 def act(agent: Any, x: int) -> int:
@@ -24,6 +24,7 @@ def act(agent: Any, x: int) -> int:
 
 @inlined
 def worth(agent: Any, entry: int) -> float:
-    """The reward of an entry, agent.entry_reward [pool], plus the discounted next value."""
-    y = agent.model.counts.entry_next[at(entry)]
-    return agent.entry_reward[at(entry)] + agent.model.discount * agent.model.value[at(y)]
+    """The reward of an entry plus the discounted next value."""
+    model = agent.model
+    y = model.counts.entry_next[at(entry)]
+    return model.entry_reward[at(entry)] + model.discount * model.value[at(y)]

@@ -5,23 +5,32 @@ the values of that policy are computed exactly, until nothing improves. With too
 matrix (`matrix` is then empty), values are computed by sweeps, to within SWEEP_TOLERANCE of their
 scale.
 
+In episodes, solutions are those of `episodes`.
+
 In a merged MDP (see `merged`) the row of a pair is the best one of several.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from .. import families
 from ..arrays import at, copy_vector
 from ..choice import first_greedy, greedy
-from ..counts import Counts, add_rewarded
+from ..counts import Counts
 from ..counts import reset as reset_counts
+from ..dispatch import by_type, provide
+from ..families import Flat
 from ..jit import cold, inlined
 from ..random.gamma import draw_row
 from ..types import Floats, Integers, Words
 from .elimination import eliminate
+from .plans import Endless
 from .tolerances import SWEEP_TOLERANCE, SWITCH
 
 MAX_TURNS = 1000  # of policy iteration
 _ROUNDING = 1e-14  # sweeps can't make the relative change smaller
+_NARROWING = 0.75  # of bounds per sweep, at least; otherwise Gauss-Seidel sweeps are faster
 
 
 class SampledRows(NamedTuple):
@@ -47,31 +56,57 @@ class Optimum(NamedTuple):
 class Sampled(NamedTuple):
     """A posterior, rows sampled from it, and the optimum of the MDP that they make."""
 
-    posterior: Counts  # has an entry for every possible next state, and no background
+    posterior: Counts  # has an entry for every possible outcome, and no background
+    belief: Any  # see `families`
     discount: float
     entry_reward: Floats  # [pool]; reward of each of the posterior's entries
     rows: SampledRows
     optimum: Optimum
+    plan: Any  # Endless or Episode
 
 
 class Initial(NamedTuple):
     """The state at the beginning of every trajectory."""
 
     counts: Counts  # the prior's
+    belief: Any  # the prior's
     value: Floats  # [S]; the values of the prior's mean MDP
 
 
 @inlined
-def reset(mdp: Sampled, initial: Initial) -> None:
-    """Back to the prior."""
+def reset(mdp: Sampled, initial: Initial, x: int) -> bool:
+    """Back to the prior, and learn from the start state x; return whether that taught anything."""
     reset_counts(mdp.posterior, initial.counts)
+    families.reset(mdp.belief, initial.belief)
     copy_vector(mdp.optimum.value, initial.value)
+    begin_sampled(mdp.plan, mdp)
+    return families.begin(mdp.belief, x)
 
 
 @inlined
-def learn(mdp: Sampled, pair: int, y: int) -> None:
-    """Count one transition; the sampled MDP stays as it is."""
-    add_rewarded(mdp.posterior, mdp.entry_reward, pair, y)
+def learn(mdp: Sampled, pair: int, y: int, r: float) -> None:
+    """Learn from a transition; the sampled MDP stays as it is."""
+    families.observe(mdp.belief, mdp.posterior, mdp.entry_reward, pair, y, r)
+    skip_sampled(mdp.plan, mdp)
+
+
+@by_type
+def begin_sampled(plan: Any, mdp: Sampled) -> None:
+    """A trajectory begins, by the plan."""
+
+
+@by_type
+def skip_sampled(plan: Any, mdp: Sampled) -> None:
+    """A decision was made, by the plan."""
+
+
+@by_type
+def solve_sampled(plan: Any, mdp: Sampled) -> None:
+    """`solve`, by the plan."""
+
+
+def _do_nothing(plan: Endless, mdp: Sampled) -> None:
+    pass
 
 
 @inlined
@@ -90,11 +125,43 @@ def first_best_action(mdp: Sampled, x: int) -> int:
 
 @cold
 def resample(mdp: Sampled, rng: Words) -> None:
-    """Draw all rows anew and solve the MDP, starting from the values of the last one."""
-    q = mdp.optimum.q
-    for pair in range(len(q)):
+    """Draw an MDP and find its optimum."""
+    draw_optimum(mdp.belief, mdp, rng)
+
+
+@by_type
+def draw_optimum(belief: Any, mdp: Sampled, rng: Words) -> None:
+    """`resample`, by the belief's family."""
+
+
+@by_type
+def draw_rows(belief: Any, mdp: Sampled, rng: Words) -> None:
+    """Draw an MDP: the rows of all pairs, and their rewards."""
+
+
+def _draw_optimum(belief: Any, mdp: Sampled, rng: Words) -> None:
+    draw_rows(belief, mdp, rng)
+    solve(mdp)
+
+
+def _draw_rows(belief: Flat, mdp: Sampled, rng: Words) -> None:
+    for pair in range(len(mdp.rows.start)):
         place_row(mdp, pair)
         draw_single(mdp, pair, rng)
+
+
+provide(tuple, draw_optimum=_draw_optimum)
+provide(Flat, draw_rows=_draw_rows)
+
+
+@inlined
+def solve(mdp: Sampled) -> None:
+    """Solve the MDP, starting from the values of the last one."""
+    solve_sampled(mdp.plan, mdp)
+
+
+def _solve_endless(plan: Endless, mdp: Sampled) -> None:
+    q = mdp.optimum.q
     for turn in range(MAX_TURNS):
         for pair in range(len(q)):
             q[pair] = q_value(mdp, pair)
@@ -102,6 +169,14 @@ def resample(mdp: Sampled, rng: Words) -> None:
         if turn > 0 and not better:
             break
         evaluate(mdp)
+
+
+provide(
+    Endless,
+    begin_sampled=_do_nothing,
+    skip_sampled=_do_nothing,
+    solve_sampled=_solve_endless,
+)
 
 
 @inlined
@@ -210,7 +285,45 @@ def set_equations(mdp: Sampled) -> None:
 
 @cold
 def sweep(mdp: Sampled) -> None:
-    """Compute the values of the policy by Gauss-Seidel sweeps.
+    """Compute the values of the policy."""
+    if not sweep_and_shift(mdp):
+        sweep_in_place(mdp)
+
+
+@inlined
+def sweep_and_shift(mdp: Sampled) -> bool:
+    """Sweep while bounds narrow fast; then shift all values alike; return whether they are exact.
+
+    If a sweep changes values by between l and h, all later sweeps together change them by between
+    l and h times discount / (1 - discount) (MacQueen, 1966); the shift is to the middle. In MDPs
+    that soon forget where they began, few sweeps suffice.
+    """
+    optimum, actions = mdp.optimum, mdp.posterior.num_actions
+    later, error, narrows = mdp.discount / (1 - mdp.discount), np.inf, True
+    while narrows:
+        lowest, highest, last_error = np.inf, -np.inf, error
+        bottom, top = np.inf, -np.inf
+        for x in range(len(optimum.value)):
+            pair = x * actions + optimum.policy[x]
+            optimum.q[pair] = q_value(mdp, pair)
+        for x in range(len(optimum.value)):
+            value = optimum.q[x * actions + optimum.policy[x]]
+            change = value - optimum.value[x]
+            lowest, highest = min(lowest, change), max(highest, change)
+            bottom, top, optimum.value[x] = min(bottom, value), max(top, value), value
+        error, shift = later * (highest - lowest) / 2, later * (highest + lowest) / 2
+        largest = max(abs(bottom + shift), abs(top + shift))
+        if error <= max(SWEEP_TOLERANCE / 4, later * _ROUNDING) * largest:
+            for x in range(len(optimum.value)):
+                optimum.value[x] += shift
+            return True
+        narrows = error < _NARROWING * last_error
+    return False
+
+
+@inlined
+def sweep_in_place(mdp: Sampled) -> None:
+    """Gauss-Seidel sweeps.
 
     If a sweep changes no value by more than c, all are within c / (1 - discount) of the exact ones.
     """

@@ -38,10 +38,10 @@ def sample(samples: SampledValues, x: int, rng: Words) -> float:
 
 def reset(agent: Any, x: int) -> None:
     """Back to the prior."""
-    sampled.reset(agent.samples.mdp, agent.samples.initial)
+    sampled.reset(agent.samples.mdp, agent.samples.initial, x)
 
 
 def observe(agent: Any, x: int, u: int, y: int, r: float) -> None:
-    """Count the transition."""
+    """Learn from the transition."""
     mdp = agent.samples.mdp
-    sampled.learn(mdp, x * mdp.posterior.num_actions + u, y)
+    sampled.learn(mdp, x * mdp.posterior.num_actions + u, y, r)

@@ -4,18 +4,30 @@ Solutions are saved and restored as a whole, counts one transition at a time. Sa
 back as they were, because adding and subtracting one can change the last digits.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..arrays import copy_matrix, copy_vector
 from ..counts import Counts, add
+from ..dispatch import by_type
 from ..jit import cold, inlined
 from ..types import Floats, Integers
-from .model import Model, update
+from . import model as models
+from .model import Model
 
 PAIR, START, LENGTH, ROOM, END, ENTRY = 0, 1, 2, 3, 4, 5  # slots of `row`
 TOTAL, REWARD_SUM, COUNT = 0, 1, 2  # slots of `number`
 NUM_ROW, NUM_NUMBER = 6, 3
 NO_ENTRY = -1
+
+
+class SavedRows(NamedTuple):
+    """K saved copies of all counts, for families in which a transition changes many rows."""
+
+    total: Floats  # [K, P]
+    reward_sum: Floats  # [K, P]
+    entry_count: Floats  # [K, pool]
+    entry_reward: Floats  # [K, pool]
+    belief: Any  # K saved beliefs, as the family's `save` needs them
 
 
 class Saved(NamedTuple):
@@ -28,6 +40,7 @@ class Saved(NamedTuple):
     norms: Floats  # [K, 2]
     row: Integers  # [L, NUM_ROW]
     number: Floats  # [L, NUM_NUMBER]
+    rows: Any  # SavedRows, or Flat() where transitions are taken back one by one
 
 
 @cold
@@ -50,17 +63,63 @@ def restore(model: Model, saved: Saved, k: int) -> None:
     copy_vector(model.norms, saved.norms[k])
 
 
+@by_type
+def save_belief(belief: Any, saved: Any, k: int) -> None:
+    """Save a belief as number k."""
+
+
+@by_type
+def restore_belief(belief: Any, saved: Any, k: int) -> None:
+    """Back to the belief number k."""
+
+
 @cold
-def learn(model: Model, x: int, u: int, y: int) -> None:
+def save_rows(belief: Any, counts: Counts, entry_reward: Floats, saved: SavedRows, k: int) -> None:
+    """Save counts, the rewards of their entries and a belief as number k."""
+    copy_vector(saved.total[k], counts.total)
+    copy_vector(saved.reward_sum[k], counts.reward_sum)
+    copy_vector(saved.entry_count[k], counts.entry_count)
+    copy_vector(saved.entry_reward[k], entry_reward)
+    save_belief(belief, saved.belief, k)
+
+
+@cold
+def restore_rows(
+    belief: Any, counts: Counts, entry_reward: Floats, saved: SavedRows, k: int
+) -> None:
+    """Back to the counts, the rewards and the belief number k."""
+    copy_vector(counts.total, saved.total[k])
+    copy_vector(counts.reward_sum, saved.reward_sum[k])
+    copy_vector(counts.entry_count, saved.entry_count[k])
+    copy_vector(entry_reward, saved.entry_reward[k])
+    restore_belief(belief, saved.belief, k)
+
+
+@cold
+def save_all(model: Model, saved: Saved, k: int) -> None:
+    """Save the model's solution, its counts and its belief as number k."""
+    save(model, saved, k)
+    save_rows(model.belief, model.counts, model.entry_reward, saved.rows, k)
+
+
+@cold
+def restore_all(model: Model, saved: Saved, k: int) -> None:
+    """Back to the solution, the counts and the belief number k."""
+    restore(model, saved, k)
+    restore_rows(model.belief, model.counts, model.entry_reward, saved.rows, k)
+
+
+@cold
+def learn(model: Model, x: int, u: int, y: int, r: float) -> None:
     """As `model.learn`, but not inlined."""
-    add(model.counts, x * model.counts.num_actions + u, y)
-    update_apart(model, x, u, y)
+    number = models.count(model, x * model.counts.num_actions + u, y, r)
+    update_apart(model, x, u, y, number)
 
 
 @cold
-def update_apart(model: Model, x: int, u: int, y: int) -> None:
+def update_apart(model: Model, x: int, u: int, y: int, number: int) -> None:
     """As `model.update`, but not inlined: it is large."""
-    update(model, x, u, y)
+    models.update(model, x, u, y, number)
 
 
 @inlined

@@ -1,5 +1,6 @@
 """Tabular environments of Gymnasium, read as problems."""
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
@@ -7,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...arguments import parse_parameters, require
+from ...beliefs.base import Family
+from ...beliefs.flat import FlatDirichlet
+from ...beliefs.flat.single import SingleMDP, alike_actions
+from ...beliefs.hypotheses import Hypotheses
 from ...errors import InvalidInput
-from ...mdps.dirichlet import FlatDirichlet
-from ...mdps.single import SingleMDP, alike_actions
+from ...mdps.mdp import MDP, Rewards
 from ...mdps.sparse import SparseTable
 from ...values import POSITIVE, check, words
 
@@ -22,12 +26,57 @@ Transition = tuple[int, int, int]
 _TERMINAL, _ACTIONS = words("restart", "absorb"), words("known", "alike")
 
 
-def from_source(text: str) -> SingleMDP:
-    """The environment of a text like `FrozenLake-v1` or `FrozenLake-v1:map_name=8x8,counts=2`."""
-    name, _, assignments = text.rpartition(":")
+def from_source(text: str) -> Family:
+    """The environment of a text like `FrozenLake-v1` or `FrozenLake-v1:map_name=8x8,counts=2`.
+
+    Alternatives, as in `FrozenLake-v1:is_slippery=true|false` or `A-v1|B-v1`, are hypotheses: the
+    environment is one of them, all equally likely. Combinations of alternatives are all there.
+    """
+    names, _, assignments = text.rpartition(":")
     if "=" not in assignments:
-        name, assignments = text, ""
-    return from_gym(name, **parse_parameters(filter(None, assignments.split(","))))
+        names, assignments = text, ""
+    choices = [_alternatives(each) for each in filter(None, assignments.split(","))]
+    variants = [
+        from_gym(name, **parse_parameters(chosen))
+        for name, *chosen in itertools.product(names.split("|"), *choices)
+    ]
+    if len(variants) == 1:
+        return variants[0]
+    for choice in ("counts", "actions"):
+        if any(each[0].startswith(f"{choice}=") for each in choices):
+            raise InvalidInput(f"gym:{text}: {choice} is of the prior of one environment: drop it")
+    sizes = {variant.num_actions for variant in variants}
+    if len(sizes) > 1:
+        raise InvalidInput(f"gym:{text}: these have {sorted(sizes)} actions: must have as many")
+    num_states = max(variant.num_states for variant in variants)
+    mdps = [_with_states(variant.mean(), num_states) for variant in variants]
+    return Hypotheses(mdps, name=f"gym:{text}", description=f"one of {len(mdps)} of Gymnasium")
+
+
+def _alternatives(assignment: str) -> list[str]:
+    """One assignment per value that `|` separates."""
+    key, equals, values = assignment.partition("=")
+    return [f"{key}{equals}{value}" for value in values.split("|")]
+
+
+def _with_states(mdp: MDP, num_states: int) -> MDP:
+    """An MDP with further states, which nothing leads to and which are never left."""
+    if mdp.num_states == num_states:
+        return mdp
+    shape = num_states, mdp.num_actions
+
+    def wide(table: SparseTable, loops: float) -> SparseTable:
+        pairs = np.arange(table.num_pairs, num_states * mdp.num_actions)
+        states = pairs // mdp.num_actions
+        place = np.concatenate(
+            [table.pair * num_states + table.next_state, pairs * num_states + states]
+        )
+        numbers = np.concatenate([table.values, np.full(len(pairs), loops)])
+        return SparseTable.from_places(*shape, place, numbers)
+
+    rewards = Rewards(wide(mdp.rewards.mean, 0.0), wide(mdp.rewards.variance, 0.0))
+    start = np.pad(mdp.start, (0, num_states - mdp.num_states))
+    return MDP(wide(mdp.transitions, 1.0), rewards, start)
 
 
 def from_gym(

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...beliefs.base import Family
+from ...beliefs.flat import FlatDirichlet
+from ...beliefs.flat.single import SingleMDP
 from ...errors import InvalidInput, StoreError, short
-from ...mdps.dirichlet import FlatDirichlet
-from ...mdps.single import SingleMDP
 from ...mdps.sparse import Floats, SparseTable
 
 _HEADER = (
@@ -93,11 +94,12 @@ def parse_numbers(words: Sequence[str | bytes], announced: str, source: str) -> 
     return Numbers(numbers[2].item(), weights, means, variances if gaussian else None)
 
 
-def format_text(distribution: FlatDirichlet) -> str:
+def format_text(distribution: Family) -> str:
     """Print a distribution, with as many digits as its numbers need."""
-    if isinstance(distribution, SingleMDP):
+    if isinstance(distribution, SingleMDP) or not isinstance(distribution, FlatDirichlet):
+        what = "a single MDP" if isinstance(distribution, SingleMDP) else "all priors"
         raise InvalidInput(
-            "the original library's format can't hold a single MDP: write .toml or .json instead"
+            f"the original library's format can't hold {what}: write .toml or .json instead"
         )
     for name in (distribution.name, distribution.description):
         if "\n" in name or "\r" in name:

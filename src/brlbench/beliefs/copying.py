@@ -5,9 +5,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from .dirichlet import FlatDirichlet
-from .mdp import MDP, Rewards
-from .sparse import SparseTable
+from ..mdps.batch import MDPs
+from ..mdps.mdp import MDP, Rewards
+from ..mdps.sparse import SparseTable
+from .base import Family
+from .rewards import RewardPrior
 
 Value = TypeVar("Value")
 
@@ -19,7 +21,7 @@ def private_copy(value: Value) -> Value:
         copied = value.copy()
         copied.flags.writeable = value.flags.writeable
         return copied
-    if isinstance(value, FlatDirichlet | MDP | Rewards | SparseTable):
+    if isinstance(value, Family | MDP | MDPs | Rewards | RewardPrior | SparseTable):
         copied = copy.copy(value)
         vars(copied).update({name: private_copy(part) for name, part in vars(value).items()})
         return copied

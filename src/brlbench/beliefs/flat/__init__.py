@@ -1,49 +1,34 @@
 """Distributions over MDPs: the flat Dirichlet-multinomial.
 
 Each (state, action) pair has an independent Dirichlet distribution over its next states, given by
-counts; a count of zero means that the transition is impossible. Rewards are known and shared.
+counts; a count of zero means that the transition is impossible. Rewards are known and shared, or
+unknown (see `beliefs.rewards`).
 """
 
-import copy
-import hashlib
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidInput
-from ..values import POSITIVE, PROBABILITY, check
-from .mdp import MDP, Rewards, start_distribution
-from .sparse import Floats, SparseTable, as_array, check_dense
+from ...errors import InvalidInput
+from ...mdps.mdp import MDP, start_distribution
+from ...mdps.sparse import Floats, Integers, SparseTable, check_dense
+from ...values import POSITIVE, PROBABILITY, check
+from ..base import Family
+from ..counting import CountingPrior, GivenRewards
+from ..dirichlet_rows import LEAST_COUNT, check_count, draw_rows
+from ..rewards import BernoulliRewards
 
-_NUMBERS_AT_ONCE = 2**16  # fits in a processor's cache
-_LEAST_COUNT = 1e-300  # draws divide by it
 
-
-class FlatDirichlet:
+class FlatDirichlet(CountingPrior):
     """A flat Dirichlet-multinomial distribution over finite MDPs. Immutable."""
 
-    num_states: int
-    """The number of states."""
-    num_actions: int
-    """The number of actions."""
-    counts: SparseTable
-    """The Dirichlet parameters [S, A, S], sparse; transitions without an entry are impossible."""
-    rewards: Rewards
-    """The rewards [S, A, S], sparse: `rewards.mean` and `rewards.variance`."""
-    start: Floats
-    """The probabilities [S] of the start states."""
-    name: str
-    """A short name, for tables and files."""
-    description: str
-    """A longer name."""
+    kind = "flat Dirichlet priors"
 
     def __init__(
         self,
         counts: ArrayLike | SparseTable,
-        rewards: ArrayLike | SparseTable | Rewards,
+        rewards: GivenRewards,
         start: int | str | ArrayLike = 0,
         reward_variances: ArrayLike | SparseTable | None = None,
         name: str = "",
@@ -54,7 +39,8 @@ class FlatDirichlet:
         Args:
             counts: Dirichlet parameters, an array [S, A, S] or a sparse table; zero = impossible.
             rewards: mean rewards, an array that broadcasts to [S, A, S] or a sparse table. Those of
-                impossible transitions matter too: other priors may allow them.
+                impossible transitions matter too: other priors may allow them. Unknown rewards are
+                `NormalRewards` or `BernoulliRewards`.
             start: the start state, "uniform" for any, or probabilities [S].
             reward_variances: like `rewards`; where positive, the reward is Gaussian.
             name: a short name for tables and files.
@@ -65,7 +51,7 @@ class FlatDirichlet:
         _check_counts(counts)
         self.counts = counts
         self.num_states, self.num_actions = counts.num_states, counts.num_actions
-        self.rewards = Rewards.build(counts.shape, rewards, reward_variances)
+        self._set_rewards(rewards, reward_variances)
         self.start = start_distribution(counts.num_states, start)
         self.name = name
         self.description = description
@@ -73,77 +59,55 @@ class FlatDirichlet:
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}({self.name or 'unnamed'}: {self.num_states} states, "
-            f"{self.num_actions} actions, {len(self.counts.values)} possible transitions)"
+            f"{self.num_actions} actions, {len(self.counts.values)} possible transitions"
+            f"{'' if self.reward_prior is None else ', unknown rewards'})"
         )
 
-    def __deepcopy__(self, memo: dict[int, object]) -> "FlatDirichlet":
-        return self
+    @property
+    def answers(self) -> frozenset[str]:
+        """The needs that it meets, among the keys of `NEEDS`."""
+        has_binary = self.reward_prior is not None and self.reward_prior.is_binary
+        return super().answers | ({"bandit"} if has_binary and self.num_states == 1 else set())
 
-    @cached_property
-    def digest(self) -> str:
-        """A SHA-256 digest of the content; names don't count."""
-        return hashlib.sha256(self._content()).hexdigest()
+    def tiny_alike(self) -> Family:
+        """A tiny prior of the family with rewards of the same kind."""
+        if "bandit" not in self.answers:
+            return super().tiny_alike()
+        return FlatDirichlet(np.ones((1, 2, 1)), BernoulliRewards())
 
-    def _content(self) -> bytes:
-        return self.counts.content() + self.rewards.content() + self.start.tobytes()
+    @classmethod
+    def tiny(cls) -> "FlatDirichlet":
+        """Two states and two actions, all transitions equally likely."""
+        return FlatDirichlet(np.ones((2, 2, 2)), np.eye(2)[:, None, :])
 
-    @cached_property
-    def max_reward(self) -> float:
-        """The largest absolute mean reward of a possible transition."""
-        return float(np.abs(self.rewards.mean.at(self.counts)).max())
+    def content(self) -> bytes:
+        """All that the law depends on, as bytes; names do not count."""
+        return self.counts.content() + self.given_rewards.content() + self.start.tobytes()
 
     def mean(self) -> MDP:
         """The MDP whose transition probabilities are the expected ones."""
         totals = self.counts.row_sums()
         return self._mdp(self.counts.values / totals[self.counts.pair])
 
-    def sample(self, rng: np.random.Generator) -> MDP:
-        """Draw one MDP."""
-        return self._mdp(self.sample_many([rng])[0])
-
     def sample_many(self, rngs: Sequence[np.random.Generator]) -> Floats:
         """Draw the probabilities [n, E] of n MDPs, each with a generator of its own."""
-        probabilities = np.empty((len(rngs), len(self.counts.values)))
-        size = max(1, _NUMBERS_AT_ONCE // probabilities.shape[1])
-        for first in range(0, len(rngs), size):
-            probabilities[first : first + size] = self._sample_some(rngs[first : first + size])
-        return probabilities
+        return draw_rows(self.counts.values, self.counts.row_start, rngs)
 
-    def _sample_some(self, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Normalise gamma variates in logarithms: with tiny counts they would underflow."""
-        counts, shapes = self.counts, self.counts.values + 1
-        uniforms = np.empty((len(rngs), len(shapes)))
-        gammas = np.empty_like(uniforms)
-        for i, rng in enumerate(rngs):
-            rng.random(out=uniforms[i])
-            rng.standard_gamma(shapes, out=gammas[i])
-        logs = np.log(gammas) + np.log(1.0 - uniforms) / counts.values
-        largest = np.maximum.reduceat(logs, counts.row_start[:-1], axis=1)
-        weights = np.exp(logs - largest[:, counts.pair])
-        rows = counts.num_pairs * np.arange(len(rngs))[:, None] + counts.pair
-        sums = np.bincount(rows.ravel(), weights.ravel())
-        return np.asarray(weights / sums[rows])
-
-    def posterior(self, transitions: ArrayLike) -> "FlatDirichlet":
-        """The distribution after observed transitions, an array [n, 3] of (state, action, next).
+    def learned(
+        self, transitions: Integers, times: Integers, totals: Floats | None
+    ) -> "FlatDirichlet":
+        """The distribution after distinct transitions [n, 3], see `CountingPrior`.
 
         A transition with a count of zero becomes possible once it is observed.
         """
-        observed = as_array(transitions, "transitions")
-        if observed.size == 0:
-            return self.as_prior()
-        if observed.ndim != 2 or observed.shape[1] != 3:
-            raise InvalidInput(
-                f"transitions has shape {list(observed.shape)}: "
-                "it must have three columns, (state, action, next state)"
-            )
         shape = (self.num_states, self.num_actions)
-        distinct, times = np.unique(observed, axis=0, return_counts=True)
-        states, actions, following = distinct.T
+        states, actions, following = transitions.T
         seen = SparseTable.from_entries(*shape, states, actions, following, times, "transitions")
         possible = self.counts.union(seen)
         counts = possible.replace(self.counts.at(possible) + seen.at(possible))
-        return self.with_counts(counts, self.name, self.description)
+        learned = self.rewards_after(transitions, times, totals)
+        words = {"name": self.name, "description": self.description}
+        return FlatDirichlet(counts, learned, self.start, **words)
 
     def uniform(self) -> "FlatDirichlet":
         """A prior with one count for every transition, and the same rewards and start."""
@@ -179,28 +143,28 @@ class FlatDirichlet:
         self, counts: ArrayLike | SparseTable, name: str, description: str = ""
     ) -> "FlatDirichlet":
         """A distribution with other counts, and the same rewards and start."""
-        return FlatDirichlet(counts, self.rewards, self.start, name=name, description=description)
+        words = {"name": name, "description": description}
+        return FlatDirichlet(counts, self.given_rewards, self.start, **words)
+
+    def renumbered(self, order: Integers) -> "FlatDirichlet":
+        """The same distribution where state x has become state `order[x]`."""
+        return FlatDirichlet(
+            self.counts.renumbered(order),
+            self.given_rewards.renumbered(order),
+            self.start[np.argsort(order)],
+            name=self.name,
+            description=self.description,
+        )
 
     def as_prior(self) -> "FlatDirichlet":
         """The prior that agents are told: here, the distribution itself."""
         return self
 
-    def named(self, name: str) -> Self:
-        """The same distribution under another name."""
-        renamed = copy.copy(self)
-        renamed.name = name
-        return renamed
-
-    def _mdp(self, probabilities: Floats) -> MDP:
-        return MDP(self.counts.replace(probabilities), self.rewards, self.start)
-
 
 def _check_counts(counts: SparseTable) -> None:
-    small = np.flatnonzero(counts.values < _LEAST_COUNT)
+    small = np.flatnonzero(counts.values < LEAST_COUNT)
     if len(small):
-        number = counts.values[small[0]]
-        must = "must not be negative" if number < 0 else f"must be 0 or at least {_LEAST_COUNT}"
-        raise InvalidInput(f"the count at {counts.locate(int(small[0]))} is {number}: {must}")
+        check_count(float(counts.values[small[0]]), counts.locate(int(small[0])))
     is_empty = np.diff(counts.row_start) == 0
     if is_empty.any():
         raise InvalidInput(

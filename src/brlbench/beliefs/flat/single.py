@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidInput
-from .dirichlet import FlatDirichlet
-from .mdp import MDP
-from .sparse import Floats, SparseTable
+from ...errors import InvalidInput
+from ...mdps.mdp import MDP
+from ...mdps.sparse import Floats, Integers, SparseTable
+from . import FlatDirichlet
 
 
 class SingleMDP(FlatDirichlet):
@@ -22,6 +22,8 @@ class SingleMDP(FlatDirichlet):
             prior: the prior that agents are told, with the rewards, the start and the name. Its
                 counts must be positive wherever a transition is possible.
         """
+        if prior.reward_prior is not None:
+            raise InvalidInput(f"one MDP has known rewards, not {prior.reward_prior}")
         super().__init__(
             prior.counts,
             prior.rewards,
@@ -38,15 +40,22 @@ class SingleMDP(FlatDirichlet):
             )
         self.probabilities = table.at(self.counts)  # [E]
 
-    def _content(self) -> bytes:
-        return super()._content() + self.probabilities.tobytes()
+    def content(self) -> bytes:
+        """All that the law depends on, as bytes; names do not count."""
+        return super().content() + self.probabilities.tobytes()
 
     def mean(self) -> MDP:
         """The MDP."""
         return self._mdp(self.probabilities)
 
-    def _sample_some(self, rngs: Sequence[np.random.Generator]) -> Floats:
+    def sample_many(self, rngs: Sequence[np.random.Generator]) -> Floats:
+        """The probabilities [n, E] of the MDP, n times."""
         return np.broadcast_to(self.probabilities, (len(rngs), len(self.probabilities)))
+
+    def renumbered(self, order: Integers) -> "SingleMDP":
+        """The same MDP and prior where state x has become state `order[x]`."""
+        transitions = self.counts.replace(self.probabilities).renumbered(order)
+        return SingleMDP(transitions, self.as_prior().renumbered(order))
 
     def as_prior(self) -> FlatDirichlet:
         """The prior that agents are told: the counts, not the probabilities."""

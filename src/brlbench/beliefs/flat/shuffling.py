@@ -1,8 +1,8 @@
 """MDPs around a problem in which actions have no labels: their effects differ by state."""
 
-from ..streams import generator
-from ..values import POSITIVE, check
-from .dirichlet import FlatDirichlet
+from ...streams import generator
+from ...values import POSITIVE, check
+from . import FlatDirichlet
 
 
 def shuffled(problem: FlatDirichlet, seen: float) -> FlatDirichlet:

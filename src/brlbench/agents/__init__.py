@@ -1,7 +1,7 @@
 """Agents: one folder each, listed in `registry`."""
 
 from .base import Agent, CompiledAgent, Task
-from .registry import AGENTS, check_agent, default_parameters, describe, make_agent
+from .registry import AGENTS, check_agent, default_parameters, describe, identity, make_agent
 
 __all__ = [
     "AGENTS",
@@ -11,5 +11,6 @@ __all__ = [
     "check_agent",
     "default_parameters",
     "describe",
+    "identity",
     "make_agent",
 ]

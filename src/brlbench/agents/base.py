@@ -2,19 +2,33 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeGuard
 
 import numpy as np
 from numpy.random import Generator as Generator
 
-from ..mdps.dirichlet import FlatDirichlet as FlatDirichlet
+from ..beliefs.base import NEEDS
+from ..beliefs.base import Family as Family
+from ..beliefs.flat import FlatDirichlet as FlatDirichlet
+from ..errors import Pointless
 from ..mdps.mdp import MDP
+from ..mdps.task import EPISODE, STEP
 from ..mdps.task import Task as Task
 from .parameters import Declaration, check_parameters, declarations, described
 from .parameters import parameter as parameter
+from .parameters import replan_parameter as replan_parameter
 
 Arrays = Any
 """The state of a compiled agent: a NamedTuple registered with `kernels.loop.trajectory`."""
+
+
+PLANS = "Plans exactly to the end of the episode: at each step, or once per episode (`replan`)."
+"""The sentence on episodes of agents that act by a solved model."""
+
+
+def has_known_rows(prior: Family) -> TypeGuard[FlatDirichlet]:
+    """Whether a prior is flat, and its rewards are known."""
+    return isinstance(prior, FlatDirichlet) and prior.reward_prior is None
 
 
 class TrainingStopped(Exception):
@@ -35,8 +49,8 @@ class Agent(Protocol):
     The prior and the task are the agent's own copies: changing them affects no other agent.
     """
 
-    def train(self, prior: FlatDirichlet, task: Task, rng: Generator) -> None:
-        """The offline phase: learn from the prior. Timed."""
+    def train(self, prior: Any, task: Task, rng: Generator) -> None:
+        """The offline phase: learn from the prior, of whatever family. Timed."""
 
     def start(self, state: int, rng: Generator) -> None:
         """A new, unknown MDP begins: forget the last one. Timed, with the first decision."""
@@ -53,6 +67,11 @@ def is_told(agent: Agent) -> bool:
     return hasattr(agent, "start_known")
 
 
+def learns_offline(agent: Agent) -> bool:
+    """True if training is more than preparation: its outcome is worth saving."""
+    return hasattr(agent, "save")
+
+
 class CompiledAgent:
     """The base of the built-in agents: dataclasses whose fields are the parameters.
 
@@ -67,6 +86,9 @@ class CompiledAgent:
     reference: ClassVar[str] = ""  # authors and year, as "Strens, 2000"
     anytime: ClassVar[bool] = False  # whether it stops early to keep a deadline
     quick: ClassVar[Mapping[str, Any]] = {}  # parameters with which it trains and plays at once
+    example: ClassVar[str] = "GC"  # a problem that it can play
+    needs: ClassVar[tuple[str, ...]] = ()  # of the prior, among the keys of `beliefs.base.NEEDS`
+    episodes: ClassVar[str] = ""  # a sentence on what it does in them; empty: it can't play them
     arrays: Arrays = None
 
     def __post_init__(self) -> None:
@@ -81,8 +103,38 @@ class CompiledAgent:
         """The parameters that results show, and that make the same agent again."""
         return described(self)
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
-        """Train: return the arrays of the trained agent."""
+    def needed(self) -> frozenset[str]:
+        """This agent's needs of the prior, with its parameters."""
+        return frozenset(self.needs)
+
+    def check_prior(self, prior: Family) -> None:
+        """Raise if the agent can't play under a prior; the message names those that can."""
+        missing = self.needed() - prior.answers
+        if missing:
+            from .registry import AGENTS
+
+            able = [
+                name if name != self.name else f"{name} with its default parameters"
+                for name, kind in AGENTS.items()
+                if kind().needed() <= prior.answers
+            ]
+            raise Pointless(
+                f"{self.name} needs {NEEDS[min(missing)]}, which {prior.kind} like this one do "
+                f"not have: use one of {', '.join(able)}"
+            )
+
+    def check_task(self, task: Task) -> None:
+        """Raise if the agent can't play in episodes; the message names those that can."""
+        if task.episode is not None and not self.episodes:
+            from .registry import AGENTS
+
+            able = ", ".join(name for name, kind in AGENTS.items() if kind.episodes)
+            raise Pointless(f"{self.name} has no form for episodes: use one of {able}")
+        if task.episode is None and getattr(self, "replan", STEP) != STEP:
+            raise Pointless(f'{self.name}: replan = "{EPISODE}": the experiment has no episodes')
+
+    def prepare(self, prior: Any, task: Task, rng: Generator) -> Arrays:
+        """Train: return the arrays of the trained agent, under a prior that has what it needs."""
         raise NotImplementedError
 
     def make_arrays(self, kind: Any, **fields: Any) -> Arrays:
@@ -90,8 +142,10 @@ class CompiledAgent:
         own = {name: getattr(self, name) for name in declarations(self) if name in kind._fields}
         return kind(**{"rng": new_rng(), **own, **fields})
 
-    def train(self, prior: FlatDirichlet, task: Task, rng: Generator) -> None:
+    def train(self, prior: Family, task: Task, rng: Generator) -> None:
         """The offline phase."""
+        self.check_prior(prior)
+        self.check_task(task)
         self.arrays = self.prepare(prior, task, rng)
 
     def start(self, state: int, rng: Generator) -> None:
@@ -124,13 +178,17 @@ class CompiledAgent:
     def _seed(self, rng: Generator) -> None:
         self.arrays.rng[:] = rng.integers(0, 2**64, size=4, dtype=np.uint64)
 
-    def trained_for(self) -> tuple[FlatDirichlet, Task] | None:
+    def trained_for(self) -> tuple[Family, Task] | None:
         """The prior and the task that a loaded agent was trained for; None if it does not know."""
         return None
 
     def code(self) -> object:
         """The key under which compiled code is shared: the class, unless overridden."""
         return type(self)
+
+    def tiny(self, prior: Family, task: Task) -> Family:
+        """A tiny prior on which the same compiled code runs as on a prior."""
+        return prior.tiny_alike()
 
     def small(self) -> Self:
         """A quick agent that runs the same compiled code as this one."""

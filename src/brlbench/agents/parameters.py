@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..values import Kind, check
+from ..mdps.task import EPISODE, STEP
+from ..values import Kind, check, words
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +27,12 @@ def parameter(default: Any, meaning: str, kind: Kind[Any], **options: Any) -> An
     """Declare a parameter, as a field of an agent's dataclass; see `Declaration`."""
     declaration = Declaration(default, meaning, kind, **options)
     return dataclasses.field(default=default, metadata={"declaration": declaration})
+
+
+def replan_parameter() -> Any:
+    """Declare how often an agent plans in episodes."""
+    meaning = "when it plans in episodes: at each step, or once per episode"
+    return parameter(STEP, meaning, words(STEP, EPISODE), variant=True)
 
 
 def declarations(agent: Any) -> dict[str, Declaration]:

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .base import Arrays, CompiledAgent, FlatDirichlet, Generator, OnProgress, Task
+from .base import Arrays, CompiledAgent, Family, Generator, OnProgress, Task
 
 
 class PolicySearch(CompiledAgent):
@@ -24,15 +24,15 @@ class PolicySearch(CompiledAgent):
         other._on_progress = on_progress
         return other
 
-    def search(self, prior: FlatDirichlet, task: Task, rng: Generator) -> dict[str, Any]:
+    def search(self, prior: Family, task: Task, rng: Generator) -> dict[str, Any]:
         """Search for the best strategy; return the outcome."""
         raise NotImplementedError
 
-    def build_player(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def build_player(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Build the arrays that play the best strategy."""
         raise NotImplementedError
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Search, then get ready to play the best strategy."""
         from ..problems.formats import to_json
 
@@ -40,6 +40,7 @@ class PolicySearch(CompiledAgent):
             "prior": to_json(prior),
             "discount": task.discount,
             "horizon": task.horizon,
+            **({} if task.episode is None else {"episode": task.episode}),
         }
         return self.build_player(prior, task, rng)
 
@@ -53,11 +54,13 @@ class PolicySearch(CompiledAgent):
         rng = np.random.default_rng(0)  # unused: training is over
         self.arrays = self.build_player(*self.trained_for(), rng)
 
-    def trained_for(self) -> tuple[FlatDirichlet, Task]:
+    def trained_for(self) -> tuple[Family, Task]:
         """The prior and the task of the search."""
         from ..problems.formats import from_json
 
-        task = Task(self.outcome["discount"], self.outcome["horizon"])
+        task = Task(
+            self.outcome["discount"], self.outcome["horizon"], episode=self.outcome.get("episode")
+        )
         return from_json(self.outcome["prior"]), task
 
     def tell(self, done: int, total: int) -> None:

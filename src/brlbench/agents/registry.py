@@ -45,6 +45,7 @@ _CLASSES = (
     "vpi.Vpi",
     "hindsight.Hindsight",
     "psrl.Psrl",
+    "gittins.Gittins",
     "random_mix.RandomMix",
 )
 """Folder and class of each built-in agent, in the order of tables."""
@@ -136,6 +137,12 @@ def describe(agent: Agent) -> tuple[str, dict[str, Any]]:
             f"the parameters of {kind} are {short(parameters)}: must be a table of values by name"
         )
     return name, parameters
+
+
+def identity(agent: Agent) -> str:
+    """A text that differs between agents with different parameters."""
+    algorithm, parameters = describe(agent)
+    return f"{algorithm} {json.dumps(parameters, sort_keys=True, default=str)}"
 
 
 def _parameters(agent: Agent) -> dict[str, Any]:

@@ -50,7 +50,7 @@ from ...errors import InvalidInput, Pointless, did_you_mean
 from ...formulas import FEATURES as MODELS
 from ...memory import check_memory
 from ...values import COUNT, INDEX, LAYERS, POSITIVE, text, whole, words
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import Arrays, CompiledAgent, Family, Generator, Task, parameter
 from ..policy_search import PolicySearch
 
 FEATURES = (*MODELS, "visits", "time")
@@ -101,6 +101,7 @@ class Ann(PolicySearch):
 
     name = "ann"
     reference = "Castronovo et al., 2017"
+    needs = ("draws", "mean")
     quick = {"hidden": "3", "patience": 2, "mdps": 8}
     hidden: str = parameter("10", "units of each hidden layer", LAYERS)
     rate: float = parameter(0.001, "learning rate", POSITIVE)
@@ -136,16 +137,24 @@ class Ann(PolicySearch):
         """This class, the teacher's and the kind of labels."""
         return type(self), make_teacher(self.teacher).code(), self.labels
 
+    def needed(self) -> frozenset[str]:
+        """The needs of the network and of the teacher."""
+        return frozenset(self.needs) | make_teacher(self.teacher).needed()
+
+    def tiny(self, prior: Family, task: Task) -> Family:
+        """The teacher's tiny problem."""
+        return make_teacher(self.teacher).tiny(prior, task)
+
     def small(self) -> Self:
         """A quick agent with the same teacher; further rounds need no other code."""
         return replace(super().small(), rounds=0)
 
-    def build_player(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def build_player(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Build the arrays that play the trained network."""
         names = ("weights", "center", "gain")
         return build_agent(self, prior, task, *(self.outcome[name] for name in names))
 
-    def search(self, prior: FlatDirichlet, task: Task, rng: Generator) -> dict[str, Any]:
+    def search(self, prior: Family, task: Task, rng: Generator) -> dict[str, Any]:
         """Make samples and train a network on them, once per round."""
         from .fitting import Fit, Schedule, fit
         from .samples import Parts, joined
@@ -163,7 +172,7 @@ class Ann(PolicySearch):
             guide = build_agent(self, prior, school.task, fits[-1].weights, *fits[-1].standard)
         return _outcome(fits)
 
-    def _school(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def _school(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Inputs for sample generation, with the trained teacher."""
         from .fitting import num_weights
         from .samples import School
@@ -196,16 +205,14 @@ class Ann(PolicySearch):
         """Whether outputs and labels are between -1 and 1."""
         return self.labels == "action"
 
-    def sizes(self, prior: FlatDirichlet) -> Any:
+    def sizes(self, prior: Family) -> Any:
         """The number of inputs and of each layer's units."""
         actions = prior.num_actions
         inputs = sum(1 if f == "time" else actions for f in parse_features(self.features))
         return np.array([inputs, *map(int, self.hidden.split("-")), actions])
 
 
-def build_agent(
-    agent: Ann, prior: FlatDirichlet, task: Task, weights: Any, center: Any, gain: Any
-) -> Any:
+def build_agent(agent: Ann, prior: Family, task: Task, weights: Any, center: Any, gain: Any) -> Any:
     """The arrays of an agent with this network."""
     from ...builders.model import copy
     from ..formula import build_models

@@ -9,10 +9,9 @@ from typing import NamedTuple
 from ...kernels.choice import greedy
 from ...kernels.jit import inlined
 from ...kernels.loop.trajectory import register
-from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
 from ...kernels.types import Floats, Integers, Words
-from ..formula.kernel import pick
+from ..formula.kernel import learn_stacked, reset_stacked
 from .network import Network, first_output, forward
 
 # Kinds of features; from 0 on, a kind is the number of a model, for its Q-values.
@@ -59,7 +58,7 @@ def reset(agent: Ann, x: int) -> None:
     agent.visits[:] = 0
     agent.steps[0] = 0
     for k in range(len(agent.models.q)):
-        models.reset(pick(agent.models, k), pick(agent.initial, k))
+        reset_stacked(agent.models.belief, agent.models, agent.initial, k, x)
 
 
 def act(agent: Ann, x: int) -> int:
@@ -76,7 +75,7 @@ def observe(agent: Ann, x: int, u: int, y: int, r: float) -> None:
     agent.visits[x * agent.models.counts.num_actions + u] += 1
     agent.steps[0] += 1
     for k in range(len(agent.models.q)):
-        models.learn(pick(agent.models, k), x, u, y)
+        learn_stacked(agent.models.belief, agent.models, k, x, u, y, r)
 
 
 register(Ann, reset=reset, act=act, observe=observe)

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...builders.model import build_environment
+from ...beliefs.base import Family
+from ...builders.model import build_environment, build_tables
 from ...kernels.loop import trajectory
 from ...kernels.loop.trajectory import Record
 from ...kernels.types import Floats
-from ...mdps.dirichlet import FlatDirichlet
 from ..base import Task, new_rng
 from ..optimal import Optimal
 from . import teaching
@@ -42,7 +42,7 @@ class Parts(NamedTuple):
 class School(NamedTuple):
     """Inputs for sample generation."""
 
-    prior: FlatDirichlet
+    prior: Family
     task: Task
     observer: Ann  # its inputs are not standardised
     teacher: Any  # the arrays of an agent
@@ -89,18 +89,15 @@ class School(NamedTuple):
     ) -> None:
         """Fill in the inputs [n, T, I] and the labels [n, T, A] of n trajectories."""
         mdps = len(inputs)
-        env = build_environment(self.prior)
+        drawn = self.prior.draw([rng] * mdps)
+        env, tables = build_environment(drawn), build_tables(drawn)
         record = Record.empty(mdps, self.steps, 0)
-        probabilities = self.prior.sample_many([rng] * mdps)
-        probabilities.flags.writeable = False  # as in experiments, for which code is compiled
         guided, taught = rng.integers(0, 2**64, size=(2, mdps, 4), dtype=np.uint64)
         noise = rng.integers(0, 2**64, size=mdps, dtype=np.uint64)
-        trajectory.play(
-            guide, env, probabilities, np.arange(mdps), guided, noise, trajectory.ALL, record
-        )
+        trajectory.play(guide, env, tables, np.arange(mdps), guided, noise, trajectory.ALL, record)
         teaching.watch(self.observer, record, inputs)
         teach = teaching.teach_advantages if self.advantages else teaching.teach_actions
-        teach(self.teacher, env, probabilities, taught, record, labels)
+        teach(self.teacher, env, tables, taught, record, labels)
 
 
 def joined(earlier: Parts, last: Parts) -> Parts:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from ...kernels.arrays import copy_vector
 from ...kernels.jit import kernel
-from ...kernels.loop.environment import Environment
+from ...kernels.loop.environment import Environment, Tables, enter
 from ...kernels.loop.trajectory import Record, act, observe, register, reset, reset_known
 from ...kernels.random.rng import below, uniform
 from ...kernels.types import Floats, Integers, Words
@@ -56,7 +56,7 @@ def watch(agent: Ann, record: Record, inputs: Floats) -> None:
 def teach_actions(
     teacher: Any,
     env: Environment,
-    probabilities: Floats,  # [n, E]
+    tables: Tables,  # n MDPs
     seeds: Words,  # [n, 4]
     record: Record,
     labels: Floats,  # [n, T, A]
@@ -64,7 +64,7 @@ def teach_actions(
     """Label recorded steps: 1 for the action that the teacher would take, -1 for the others."""
     labels[:] = -1.0
     for i in range(len(record.actions)):
-        copy_vector(env.probability, probabilities[i])
+        enter(env, tables, i)
         copy_vector(teacher.rng, seeds[i])
         reset_known(teacher, env, record.states[i, 0])
         for t in range(record.actions.shape[1]):
@@ -77,14 +77,14 @@ def teach_actions(
 def teach_advantages(
     teacher: Any,
     env: Environment,
-    probabilities: Floats,  # [n, E]
+    tables: Tables,  # n MDPs
     seeds: Words,  # [n, 4]
     record: Record,
     labels: Floats,  # [n, T, A]
 ) -> None:
     """Label recorded steps: the teacher's Q-value of each action, less that of the best."""
     for i in range(len(record.actions)):
-        copy_vector(env.probability, probabilities[i])
+        enter(env, tables, i)
         copy_vector(teacher.rng, seeds[i])
         reset_known(teacher, env, record.states[i, 0])
         for t in range(record.actions.shape[1]):

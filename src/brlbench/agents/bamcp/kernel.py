@@ -3,26 +3,23 @@
 Each simulation adds at most one node: the one below an edge that is taken for the second time.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...kernels.choice import greedy
-from ...kernels.counts import known_reward
 from ...kernels.jit import cold, inlined
 from ...kernels.loop.deadline import OBSERVE, RESET, Deadline, begin, is_over, now, took
 from ...kernels.loop.trajectory import register
-from ...kernels.random.alias import pick
-from ...kernels.random.rng import advance, load, next_word, store
-from ...kernels.solving import model as models
-from ...kernels.solving.undo import learn, save
+from ...kernels.random.rng import load, store
 from ...kernels.types import Floats, Integers, Words
+from . import leaf as leaves
+from . import starts as beginnings
 from . import tree as trees
 from . import urn as urns
-from .leaf import ROLLOUT, UPDATED_VALUE, Leaf, value_of
-from .rollout import RolloutPolicy, learn_policy, reset_policy
+from .leaf import Leaf
 from .tree import NO_EDGE, NO_NODE, ROOT, Tree
-from .urn import Urn, draw, push, undo
+from .urn import Urn
 
 
 class Steps(NamedTuple):
@@ -38,8 +35,8 @@ class Bamcp(NamedTuple):
 
     rng: Words
     urn: Urn  # the posterior
+    starts: Any  # Starts, or Endless without episodes
     tree: Tree
-    policy: RolloutPolicy
     leaf: Leaf
     steps: Steps  # work space
     ranking: Floats  # [A]; work space
@@ -53,54 +50,42 @@ class Bamcp(NamedTuple):
 def simulate(agent: Bamcp, x: int) -> None:
     """One simulation from the root, and its backup."""
     steps, urn = agent.steps, agent.urn
-    length, last = descend(agent.tree, urn, steps, x, agent.rng)
-    if agent.leaf.kind == ROLLOUT:
-        value = roll_out(agent.policy, urn, agent.discount, last, length, agent.rng)
-        undo(urn, len(steps.edge))
-    else:
-        value = value_of(agent.leaf, last, urn.pair_of, steps.state, length)
-        undo(urn, length)
+    urns.begin(urn, agent.rng)
+    length, last = descend(agent.tree, urn, agent.starts, steps, x, agent.rng)
+    value = leaves.value(
+        agent.leaf,
+        urn,
+        agent.starts,
+        agent.discount,
+        last,
+        steps.state,
+        steps.reward,
+        length,
+        agent.rng,
+    )
     for i in range(length - 1, -1, -1):
         value = steps.reward[i] + agent.discount * value
         trees.count_return(agent.tree, steps.edge[i], value)
 
 
 @inlined
-def descend(tree: Tree, urn: Urn, steps: Steps, x: int, rng: Words) -> tuple[int, int]:
+def descend(tree: Tree, urn: Urn, starts: Any, steps: Steps, x: int, rng: Words) -> tuple[int, int]:
     """Follow the tree from the root in x to its end; return the number of steps, the last state."""
     node, length = ROOT, 0
     while length < len(steps.edge) and node != NO_NODE:
         u = trees.select(tree, node, rng)
         edge, pair = node * tree.num_actions + u, x * tree.num_actions + u
-        x = draw(urn, pair, next_word(rng), next_word(rng))
-        push(urn, length, pair, x)
+        x, state = urns.draw(urn, pair, load(rng))
+        store(rng, state)
+        urns.push(urn, length, pair, x)
         steps.edge[length] = edge
         steps.state[length] = x
-        steps.reward[length] = known_reward(urn.counts, urn.rewards, pair, x)
+        steps.reward[length] = urns.reward(urn, pair, x)
+        outcome = urns.outcome(urn, pair, x)
+        x, outcome = beginnings.go_on_in_tree(starts, length, x, outcome, rng)
         length += 1
-        node = trees.next_node(tree, edge, x)
+        node = trees.next_node(tree, edge, outcome)
     return length, x
-
-
-@inlined
-def roll_out(
-    policy: RolloutPolicy, urn: Urn, discount: float, x: int, done: int, rng: Words
-) -> float:
-    """The return of the roll-out policy from x, for the steps left after those done in the tree."""
-    actions = policy.num_actions
-    total, weight = 0.0, 1.0
-    state = load(rng)
-    for i in range(done, urn.limit):
-        word, state = advance(state)
-        pair = x * actions + pick(policy.table, x * actions, actions, word)
-        word, state = advance(state)
-        other_word, state = advance(state)
-        x = draw(urn, pair, word, other_word)
-        push(urn, i, pair, x)
-        total += weight * known_reward(urn.counts, urn.rewards, pair, x)
-        weight *= discount
-    store(rng, state)
-    return total
 
 
 @cold
@@ -110,8 +95,7 @@ def search(agent: Bamcp, x: int) -> int:
     begin(agent.deadline)
     if tree.size[0] == 0:
         trees.add_node(tree, NO_EDGE, x)
-    if agent.leaf.kind == UPDATED_VALUE:  # every simulation goes back to this solution
-        save(agent.leaf.model, agent.leaf.saved, 0)
+    leaves.begin(agent.leaf)
     for i in range(agent.simulations):
         simulate(agent, x)
         if is_over(agent.deadline, i + 1):
@@ -125,13 +109,12 @@ def search(agent: Bamcp, x: int) -> int:
 
 
 def reset(agent: Bamcp, x: int) -> None:
-    """Back to the prior, without a tree and with a roll-out policy that knows nothing."""
+    """Back to the prior, without a tree."""
     began = now(agent.deadline)
-    urns.reset(agent.urn)
+    urns.reset(agent.urn, x)
+    beginnings.begin(agent.starts)
     agent.tree.size[0] = 0
-    reset_policy(agent.policy)
-    if agent.leaf.kind != ROLLOUT:
-        models.reset(agent.leaf.model, agent.leaf.initial)
+    leaves.reset(agent.leaf, x)
     took(agent.deadline, RESET, began)
 
 
@@ -141,15 +124,20 @@ def act(agent: Bamcp, x: int) -> int:
 
 
 def observe(agent: Bamcp, x: int, u: int, y: int, r: float) -> None:
-    """Let the posterior and the roll-out policy learn; keep the tree below (u, y), or none."""
+    """Let the posterior and the leaf learn; keep the tree below u and its outcome, or none.
+
+    Where an episode ends, none is kept, and nothing follows that the leaf could learn.
+    """
     began = now(agent.deadline)
-    tree = agent.tree
-    urns.learn(agent.urn, x * tree.num_actions + u, y)
-    learn_policy(agent.policy, agent.discount, x, u, y, r)
-    if agent.leaf.kind != ROLLOUT:
-        learn(agent.leaf.model, x, u, y)
-    has_tree = agent.reuse_tree and tree.size[0] > 0
-    node = trees.find_node(tree, u, y) if has_tree else NO_NODE
+    tree, pair = agent.tree, x * agent.tree.num_actions + u
+    outcome = urns.real_outcome(agent.urn, pair, y, r)
+    urns.learn(agent.urn, pair, y, r)
+    beginnings.advance_one(agent.starts)
+    has_tree, discount = agent.reuse_tree and tree.size[0] > 0, agent.discount
+    if beginnings.at_border(agent.starts):
+        has_tree, discount = False, 0.0
+    leaves.learn(agent.leaf, discount, x, u, y, r)
+    node = trees.find_node(tree, u, outcome) if has_tree else NO_NODE
     if node == NO_NODE:
         tree.size[0] = 0
     else:

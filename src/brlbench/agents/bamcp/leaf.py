@@ -1,53 +1,44 @@
-"""Leaf values of BAMCP's simulations, in place of a roll-out: the mean MDP's values."""
+"""The leaves of a simulation's tree: a roll-out, or the mean MDP's optimal value.
 
-from dataclasses import replace
-from typing import NamedTuple
+Each kind has a module with the functions below: `rollout` and `mean_values`.
+"""
 
-import numpy as np
+from typing import Any
 
-from ...builders.model import build_saved, copy, solved_model
-from ...kernels.jit import cold
-from ...kernels.solving.model import Model
-from ...kernels.solving.undo import Saved, count, restore, uncount, update_apart
-from ...kernels.types import Integers, ShortIntegers
-from ...mdps.dirichlet import FlatDirichlet
-from ...mdps.task import Task
+from ...kernels.dispatch import by_type
+from ...kernels.types import Floats, Integers, Words
+from .mean_values import MeanValues
+from .rollout import RolloutPolicy
+from .urn import Urn
 
-ROLLOUT, VALUE, UPDATED_VALUE = 0, 1, 2  # kinds of leaves
+Leaf = RolloutPolicy | MeanValues
 
 
-class Leaf(NamedTuple):
-    """The kind of leaf, and the mean MDP of the root, which means nothing if that is ROLLOUT."""
-
-    kind: int
-    model: Model
-    initial: Model
-    saved: Saved  # work space: one solution, that of the root; D transitions
+@by_type
+def reset(leaf: Leaf, x: int) -> None:
+    """Back to the prior."""
 
 
-def build_leaf(prior: FlatDirichlet, task: Task, kind: int, depth: int) -> Leaf:
-    """The prior's mean MDP, solved, with room for the transitions of a simulation."""
-    if kind == ROLLOUT:  # no model is needed
-        prior = FlatDirichlet(np.ones((1, 1, 1)), 0)
-    initial = solved_model(prior, replace(task, horizon=task.horizon + depth))
-    saved = build_saved(initial, solutions=1, transitions=depth)
-    return Leaf(kind=kind, model=copy(initial), initial=initial, saved=saved)
+@by_type
+def learn(leaf: Leaf, discount: float, x: int, u: int, y: int, r: float) -> None:
+    """Learn from a real transition."""
 
 
-@cold
-def value_of(leaf: Leaf, x: int, pairs: ShortIntegers, states: Integers, length: int) -> float:
-    """The value of x after `length` transitions: pairs[i] [D] led to states[i] [D]."""
-    model = leaf.model
-    value: float = model.value[x]
-    if leaf.kind == VALUE:
-        return value
-    actions = model.counts.num_actions
-    for i in range(length):
-        pair, y = int(pairs[i]), states[i]
-        count(model.counts, leaf.saved, i, pair, y)
-        update_apart(model, pair // actions, pair % actions, y)
-    value = model.value[x]
-    for i in range(length - 1, -1, -1):
-        uncount(model.counts, leaf.saved, i)
-    restore(model, leaf.saved, 0)
-    return value
+@by_type
+def begin(leaf: Leaf) -> None:
+    """Prepare for a search."""
+
+
+@by_type
+def value(  # type: ignore[empty-body]
+    leaf: Leaf,
+    urn: Urn,
+    starts: Any,
+    discount: float,
+    x: int,
+    states: Integers,  # [D]; after each step in the tree
+    rewards: Floats,  # [D]; of each step
+    length: int,  # the number of these steps
+    rng: Words,
+) -> float:
+    """The value of x after the steps in the tree; all draws are taken back."""

@@ -9,14 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...beliefs.base import Family
 from ...kernels.arrays import at
 from ...kernels.jit import cold, inlined
 from ...kernels.random.rng import below
-from ...kernels.types import Floats, Integers, Words
+from ...kernels.types import Floats, Integers, ShortIntegers, Words
 
 NO_NODE = -1
 NO_EDGE = -1
 ROOT = 0  # its edges are numbered like the actions
+_SLOTS = 8, 32  # least and most slots for the children of an edge, unless there are fewer states
 
 # Fields that are used together share a record, and so a cache line.
 NODE = np.dtype(
@@ -24,7 +26,7 @@ NODE = np.dtype(
         ("root_log", np.float64),  # exploration * sqrt(ln(visits + 1))
         ("visits", np.int32),
         ("state", np.int32),  # the next state that led here
-        ("sibling", np.int32),  # another node below the same edge, or NO_NODE
+        ("sibling", np.int32),  # another node in the same slot of `children`, or NO_NODE
         ("parent", np.int32),  # the edge that led here; NO_EDGE at the root
     ]
 )
@@ -39,19 +41,29 @@ EDGE = np.dtype(
 
 
 class Tree(NamedTuple):
-    """The search tree, with room for M nodes."""
+    """The search tree, with room for M nodes.
+
+    The nodes below an edge are in C slots by their states, modulo C; those that share a slot are a
+    list. An edge has the slots that belong to the number of its first child.
+    """
 
     num_actions: int
     size: Integers  # [1]; number of nodes
     nodes: NDArray[np.void]  # [M], of NODE
     edges: NDArray[np.void]  # [M * A], of EDGE
+    slots: int  # C, a power of two
+    children: ShortIntegers  # [M * C]; nodes, or NO_NODE
     root_log: Floats  # [visits]; exploration * sqrt(ln(visits + 1))
     inverse_root: Floats  # [visits]; 1 / sqrt(visits)
     moved_to: Integers  # [M], or empty if no tree is kept; work space of `keep_subtree`
 
 
-def build_tree(actions: int, nodes: int, exploration: float, is_kept: bool) -> Tree:
+def build_tree(prior: Family, nodes: int, exploration: float, is_kept: bool) -> Tree:
     """An empty tree; one that is kept serves several decisions."""
+    actions, successors = prior.num_actions, int(np.diff(prior.frame.places.row_start).max())
+    # With two slots per possible next state, hardly any share a slot.
+    slots = min(max(2 * successors, _SLOTS[0]), _SLOTS[1], prior.num_states)
+    shift = (slots - 1).bit_length()
     # Visits to a tree that is kept can exceed the tables; their last numbers are used then.
     visits = np.arange(nodes * (2 if is_kept else 1) + 1)
     return Tree(
@@ -59,6 +71,8 @@ def build_tree(actions: int, nodes: int, exploration: float, is_kept: bool) -> T
         size=np.zeros(1, np.int64),
         nodes=np.zeros(nodes, NODE),
         edges=np.zeros(nodes * actions, EDGE),
+        slots=1 << shift,
+        children=np.zeros(nodes << shift, np.int32),
         root_log=exploration * np.sqrt(np.log(visits + 1)),
         inverse_root=1 / np.sqrt(np.maximum(visits, 1)),
         moved_to=np.zeros(nodes if is_kept else 0, np.int64),
@@ -76,11 +90,8 @@ def add_node(tree: Tree, parent: int, y: int) -> int:
     node["visits"] = 0
     node["state"] = y
     node["parent"] = parent
-    node["sibling"] = NO_NODE
     if parent != NO_EDGE:
-        edge = tree.edges[at(parent)]
-        node["sibling"] = edge["child"]
-        edge["child"] = number
+        link(tree, parent, number)
     for e in range(number * tree.num_actions, (number + 1) * tree.num_actions):
         edge = tree.edges[at(e)]
         edge["value"] = 0.0
@@ -90,9 +101,30 @@ def add_node(tree: Tree, parent: int, y: int) -> int:
 
 
 @inlined
+def link(tree: Tree, parent: int, number: int) -> None:
+    """Enter a node among the children of an edge."""
+    edge, node = tree.edges[at(parent)], tree.nodes[at(number)]
+    if edge["child"] == NO_NODE:
+        edge["child"] = number
+        for slot in range(number * tree.slots, (number + 1) * tree.slots):
+            tree.children[at(slot)] = NO_NODE
+    place = slot_of(tree, int(edge["child"]), int(node["state"]))
+    node["sibling"] = tree.children[place]
+    tree.children[place] = number
+
+
+@inlined
+def slot_of(tree: Tree, first_child: int, y: int) -> np.uint64:
+    """The slot of a state among the children of an edge."""
+    return at(first_child * tree.slots + (y & (tree.slots - 1)))
+
+
+@inlined
 def find_node(tree: Tree, edge: int, y: int) -> int:
     """The node below an edge for a next state, or NO_NODE."""
     number = int(tree.edges[at(edge)]["child"])
+    if number != NO_NODE:
+        number = int(tree.children[slot_of(tree, number, y)])
     while number != NO_NODE and tree.nodes[at(number)]["state"] != y:
         number = int(tree.nodes[at(number)]["sibling"])
     return number
@@ -160,8 +192,7 @@ def keep_subtree(tree: Tree, root: int) -> None:
         if number > root:
             above = moved_to[parent // actions] * actions + parent % actions
             tree.nodes[size]["parent"] = above
-            tree.nodes[size]["sibling"] = tree.edges[above]["child"]
-            tree.edges[above]["child"] = size
+            link(tree, above, size)
         size += 1
     tree.size[0] = size
 

@@ -9,7 +9,16 @@ and stop updating counts that are large; like the benchmark's paper, this agent 
 from dataclasses import dataclass
 
 from ...values import NOT_NEGATIVE, words
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import (
+    PLANS,
+    Arrays,
+    CompiledAgent,
+    Family,
+    Generator,
+    Task,
+    parameter,
+    replan_parameter,
+)
 
 
 @dataclass
@@ -18,6 +27,8 @@ class Beb(CompiledAgent):
 
     name = "beb"
     reference = "Kolter and Ng, 2009"
+    needs = ("counts",)
+    episodes = PLANS
     beta: float = parameter(1.0, "size of the bonus", NOT_NEGATIVE)
     bonus: str = parameter(
         "pair", "beta / (1 + c(x,u)) or beta / c(x,u,y)", words("pair", "transition")
@@ -25,13 +36,14 @@ class Beb(CompiledAgent):
     ties: str = parameter(
         "first", "which of several best actions to take", words("first", "random")
     )
+    replan: str = replan_parameter()
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
         from ...builders.model import build_model, copy
         from . import kernel as kernels
 
-        model = build_model(prior, task)
+        model = build_model(prior, task, replan=self.replan)
         agent = self.make_arrays(
             kernels.Beb,
             model=model,

@@ -2,12 +2,11 @@
 
 from typing import NamedTuple
 
-from ...kernels.counts import add, support_size
+from ...kernels.counts import support_size
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
-from ...kernels.solving.model_agent import reset
 from ...kernels.types import Words
 
 
@@ -37,6 +36,13 @@ def set_bonus(agent: Beb, pair: int) -> None:
         bonus[pair] = agent.beta / (1 + n)
 
 
+@inlined
+def change_bonuses(agent: Beb, pair: int, number: int) -> None:
+    """Set the bonuses of the `number` pairs that a transition of `pair` has changed."""
+    for i in range(number):
+        set_bonus(agent, models.changed(agent.model, pair, i))
+
+
 @kernel
 def solve(agent: Beb) -> None:
     """Set the bonuses of all pairs, and solve from scratch."""
@@ -52,12 +58,20 @@ def act(agent: Beb, x: int) -> int:
     return models.first_best_action(agent.model, x)
 
 
+def reset(agent: Beb, x: int) -> None:
+    """Back to the prior; change the bonuses of pairs of which the start state tells."""
+    number = models.reset(agent.model, agent.initial, x)
+    change_bonuses(agent, 0, number)
+    models.update_start(agent.model, number)
+
+
 def observe(agent: Beb, x: int, u: int, y: int, r: float) -> None:
-    """Count the transition, lower the bonus of the pair, and solve again."""
-    pair = x * agent.model.counts.num_actions + u
-    add(agent.model.counts, pair, y)
-    set_bonus(agent, pair)
-    models.update(agent.model, x, u, y)
+    """Count the transition, change the bonuses of changed pairs, and solve again."""
+    model = agent.model
+    pair = x * model.counts.num_actions + u
+    number = models.count(model, pair, y, r)
+    change_bonuses(agent, pair, number)
+    models.update(model, x, u, y, number)
 
 
 register(Beb, reset=reset, act=act, observe=observe)

@@ -21,16 +21,30 @@ Upper bounds never rise. So an action whose bound falls below the value of an ac
 all its roll-outs is given up: the choice is the same. With a deadline no action is given up, and K
 is an upper limit: each (action, next state) gets an equal share of the time that is left when its
 turn comes, and at least one roll-out.
+
+Under other priors than flat ones with known rewards, each roll-out learns from its outcomes as the
+agent learns from real ones, and what it has learned is forgotten at its end, bit for bit. Outcomes
+are next states with their rewards: where rewards are unknown, a next state can have several.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...errors import InvalidInput
+from ...mdps.sparse import Floats
 from ...values import FLAG, whole
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import (
+    Arrays,
+    CompiledAgent,
+    Family,
+    FlatDirichlet,
+    Generator,
+    Task,
+    has_known_rows,
+    parameter,
+)
 
 if TYPE_CHECKING:  # importing kernels takes long
     from .bounds import Constants
@@ -58,6 +72,7 @@ class Bfs3(CompiledAgent):
 
     name = "bfs3"
     reference = "Asmuth and Littman, 2011"
+    needs = ("predictive",)
     quick = {"simulations": 5, "branching": 2, "depth": 4}
     anytime = True
     simulations: int = parameter(
@@ -67,20 +82,19 @@ class Bfs3(CompiledAgent):
     depth: int = parameter(15, "depth of the search", whole(1, 10**6))
     skip_complete: bool = parameter(True, "pass over next states below which all is known", FLAG)
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Make room for the trees."""
         from ...builders.planning import build_deadline
         from . import kernel as kernels
-        from .belief import build_belief
-        from .fsss import Path
+        from .fsss import STEP, Path
         from .tree import NUM_SIZES, build_trees
 
-        sizes = self._sizes(prior, task)
-        belief = build_belief(prior, task, self.depth + 1, self.branching)
+        belief, rewards, outcomes = self._build_belief(prior, task)
+        sizes = self._sizes(prior, task, outcomes)
         return self.make_arrays(
             kernels.Bfs3,
             belief=belief,
-            constants=self._build_constants(prior, task),
+            constants=self._build_constants(rewards, task),
             tree=build_trees(
                 prior.num_actions,
                 sizes.most_outcomes,
@@ -92,6 +106,7 @@ class Bfs3(CompiledAgent):
                 node=np.zeros(self.depth, np.int64),
                 upper_floor=np.zeros(self.depth),
                 gap_floor=np.zeros(self.depth),
+                step=np.recarray(self.depth, STEP),
                 size_before=np.zeros(NUM_SIZES, np.int64),
             ),
             roots=kernels.Roots(
@@ -107,13 +122,37 @@ class Bfs3(CompiledAgent):
             deadline=build_deadline(task, _STEP * self.depth),
         )
 
-    def _sizes(self, prior: FlatDirichlet, task: Task) -> _Sizes:
+    def _build_belief(self, prior: Family, task: Task) -> tuple[Any, Floats, int]:
+        """The belief, the rewards that are possible, and the most outcomes of a pair."""
+        if has_known_rows(prior):
+            from .belief import build_belief
+
+            self._check_paths(prior)
+            belief = build_belief(prior, task, self.depth + 1, self.branching)
+            return belief, prior.rewards.mean.at(prior.counts), prior.num_states
+        from ...builders.belief import most_outcomes
+        from .any_belief import build_any_belief
+
+        any_belief = build_any_belief(prior, task.horizon)
+        _, counts, rewards = any_belief.initial
+        return any_belief, rewards[counts.entry_count > 0], most_outcomes(counts)
+
+    def _check_paths(self, prior: FlatDirichlet) -> None:
+        """Refuse paths whose transitions do not fit into memory."""
+        pairs = prior.num_states * prior.num_actions
+        if pairs * (self.depth + 1) > _MAX_NUMBERS:
+            raise InvalidInput(
+                f"bfs3: depth = {self.depth} with {pairs} pairs of state and action: their "
+                f"product is more than {_MAX_NUMBERS:.1e}: lower depth"
+            )
+
+    def _sizes(self, prior: Family, task: Task, outcomes: int) -> _Sizes:
         """Room for one root's tree in any case, and for all roots' if they are small enough."""
         from ...builders.planning import simulations_in_time
 
         actions = prior.num_actions
         rollouts = max(1, self.simulations // self.branching)
-        most_outcomes = actions * min(self.branching, prior.num_states)
+        most_outcomes = actions * min(self.branching, outcomes)
         if task.deadline is not None:
             most = simulations_in_time(rollouts, _STEP, task)  # one step may be all that is new
             rollouts = min(most, max(1, _MAX_IN_TIME // (self.depth * most_outcomes)))
@@ -125,25 +164,19 @@ class Bfs3(CompiledAgent):
             nodes=max(steps, min(all_steps, _MAX_KEPT // most_outcomes)) + 2,
             sketches=max(steps, min(all_steps, _MAX_KEPT // 4)) + 2,
         )
-        outcomes = sizes.nodes * most_outcomes
-        if outcomes > _MAX_NUMBERS:
+        number = sizes.nodes * most_outcomes
+        if number > _MAX_NUMBERS:
             raise InvalidInput(
                 f"bfs3: simulations = {self.simulations} and depth = {self.depth} need "
-                f"{outcomes:.1e} outcomes in memory, at most {_MAX_NUMBERS:.1e} are allowed: "
+                f"{number:.1e} outcomes in memory, at most {_MAX_NUMBERS:.1e} are allowed: "
                 "lower simulations, depth or branching"
-            )
-        if prior.num_states * actions * (self.depth + 1) > _MAX_NUMBERS:
-            raise InvalidInput(
-                f"bfs3: depth = {self.depth} with {prior.num_states * actions} pairs of state and "
-                f"action: their product is more than {_MAX_NUMBERS:.1e}: lower depth"
             )
         return sizes
 
-    def _build_constants(self, prior: FlatDirichlet, task: Task) -> "Constants":
-        """The constants of all searches."""
+    def _build_constants(self, rewards: Floats, task: Task) -> "Constants":
+        """The constants of all searches, from the rewards that are possible."""
         from .bounds import Constants
 
-        rewards = prior.rewards.mean.at(prior.counts)
         value_min = min(0.0, float(rewards.min())) / (1 - task.discount)
         value_max = float(rewards.max()) / (1 - task.discount)
         scale = max(abs(value_min), abs(value_max))

@@ -5,18 +5,19 @@ they have entries, which come first in the pair's row. A pair with too many spec
 has none marked, and all its next states are drawn at once.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...beliefs.flat import FlatDirichlet
 from ...builders.model import build_counts, copy
 from ...builders.planning import reward_table
 from ...kernels.arrays import at, copy_vector
 from ...kernels.counts import Counts, add, known_reward
 from ...kernels.counts import reset as reset_counts
 from ...kernels.jit import cold, inlined
+from ...kernels.random.multinomial import first_end
 from ...kernels.types import Booleans, Floats, Integers, Records, ShortIntegers
-from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.task import Task
 
 _MAX_ENTRIES = 16  # with more states, the rows of a uniform prior are a background
@@ -35,6 +36,9 @@ PAIR = np.dtype(
         ("num_special", "i2"),  # 0 if there are too many
         ("all_at_once", "i2"),  # whether there are too many: a new node draws all next states
         ("unlisted", "i4"),  # transitions on the path to next states without an entry
+        # Where the first special next state ends in the row; see `first_end`.
+        ("digits", "u8"),
+        ("inside", "f8"),
     ]
 )
 ENTRY = np.dtype(
@@ -129,6 +133,7 @@ def count(belief: PathBelief, pair: int, y: int, entry: int) -> None:
     else:
         belief.unlisted[at(pair * belief.path_length + record.unlisted)] = y
         record.unlisted += 1
+    find_end(belief, record)
 
 
 @inlined
@@ -140,6 +145,21 @@ def take_back(belief: PathBelief, pair: int, entry: int) -> None:
         belief.entry[at(entry)].extra -= 1
     else:
         record.unlisted -= 1
+    find_end(belief, record)
+
+
+@inlined
+def find_end(belief: PathBelief, pair: Any) -> None:
+    """Find where the first special next state of a pair ends in its row."""
+    if pair.num_special > 0:
+        weight = special_weight(pair, belief.entry[at(pair.row)])
+        pair.digits, pair.inside = first_end(pair.total + pair.extra, weight)
+
+
+@inlined
+def special_weight(pair: Any, entry: Any) -> float:
+    """The weight of a special next state."""
+    return entry.count + entry.extra + pair.background
 
 
 @cold
@@ -180,6 +200,7 @@ def refresh_pair(belief: PathBelief, pair: int) -> None:
         entry = belief.entry[e]
         entry.count, entry.next_state = counts.entry_count[e], counts.entry_next[e]
         entry.reward = known_reward(belief.counts, belief.rewards, pair, entry.next_state)
+    find_end(belief, record)
 
 
 @cold

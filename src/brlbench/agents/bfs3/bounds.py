@@ -62,11 +62,17 @@ def make_arms(tree: Trees, belief: PathBelief, n: int) -> None:
 
 @inlined
 def choose_arm(tree: Trees, belief: PathBelief, constants: Constants, n: int) -> None:
+    """Bring a node's arms up to date, and choose the best one."""
+    make_arms(tree, belief, n)
+    compare_arms(tree, constants, n)
+
+
+@inlined
+def compare_arms(tree: Trees, constants: Constants, n: int) -> None:
     """Choose the first arm with the highest upper bound, up to rounding; keep its rivals' bounds.
 
     The node's own bounds stay as they are.
     """
-    make_arms(tree, belief, n)
     best, lower, upper, rival_lower, rival_upper = 0, -np.inf, -np.inf, -np.inf, -np.inf
     for u in range(tree.num_actions):
         arm = arm_of(tree, n, u)

@@ -6,8 +6,9 @@ steps. On the way down, each node on the path therefore gets floors: as long as 
 its gap stay above them, all choices above it stay the same. The next roll-out begins at the deepest
 node that is above its floors. When the path leaves it, its bounds are passed to the nodes above.
 
-New nodes that are left right after they were made become sketches. A roll-out that comes back to
-a sketch makes its node again, from the same random numbers.
+Few nodes are visited twice. So a roll-out makes none: from the first new history on, it only keeps
+a sketch per level. A roll-out that comes back to a sketch makes the node, from the same random
+numbers.
 """
 
 from typing import Any, NamedTuple
@@ -17,16 +18,30 @@ import numpy as np
 from ...kernels.arrays import at
 from ...kernels.jit import cold, inlined
 from ...kernels.loop.deadline import Deadline, is_over
-from ...kernels.random.rng import load, store
-from ...kernels.types import Floats, Integers, Words
+from ...kernels.random.rng import State, load, store
+from ...kernels.types import Floats, Integers, Records, Words
 from . import bounds
 from . import tree as trees
 from .belief import PathBelief, count, take_back
 from .bounds import Constants, back_up, bounds_of, first_bounds, set_reward
-from .outcomes import draw_all, draw_edge, draw_special
+from .outcomes import draw_all, draw_edge, draw_next, draw_special
 from .tree import NO_EDGE, NO_OUTCOME, NODES, SKETCHES, Trees, arm_of, copy_size, set_child
 
 ROOT_LEVEL = 0
+
+
+STEP = np.dtype(
+    [
+        ("reward", "f8"),
+        ("weight", "f8"),  # of the next node's value
+        ("rest_lower", "f8"),  # as in EDGE and NODE
+        ("rest_upper", "f8"),
+        ("rival_lower", "f8"),
+        ("rival_upper", "f8"),
+        ("pair", "i4"),
+        ("entry", "i4"),
+    ]
+)
 
 
 class Path(NamedTuple):
@@ -35,20 +50,21 @@ class Path(NamedTuple):
     node: Integers  # [D]
     upper_floor: Floats  # [D]; see `set_floors`
     gap_floor: Floats  # [D]
-    size_before: Integers  # [NUM_SIZES]; the tree's size before the path's new nodes
+    step: Records  # [D] of STEP; the steps below the first sketch
+    size_before: Integers  # [NUM_SIZES]; the tree's size before them
 
 
 @inlined
 def expand(tree: Trees, belief: PathBelief, constants: Constants, x: int, rng: Words) -> int:
     """Make a node and return it; draw only what the rewards of its arms need."""
-    state, n = belief.state[at(x)], tree.size[NODES]
+    n = tree.size[NODES]
     tree.size[NODES] = n + 1
     node = tree.node[at(n)]
     node.state = x
-    best, reward, rival = state.best, state.reward, state.rival_reward
+    best, reward, rival, state = draw_rewards(tree, belief, constants, n, x, load(rng))
+    store(rng, state)
     node.has_arms, node.edge = 0, NO_EDGE
-    if not state.is_plain:
-        best, reward, rival = draw_arms(tree, belief, constants, n, x, rng)
+    if not belief.state[at(x)].is_plain:
         node.has_arms, node.edge = 1, arm_of(tree, n, best).edge
     node.best, node.is_stale = best, 0
     node.lower, node.upper = first_bounds(constants, reward)
@@ -57,10 +73,13 @@ def expand(tree: Trees, belief: PathBelief, constants: Constants, x: int, rng: W
 
 
 @inlined
-def draw_arms(
-    tree: Trees, belief: PathBelief, constants: Constants, n: int, x: int, rng: Words
-) -> tuple[int, float, float]:
-    """Draw the rewards of all arms; return the first best arm, its reward and the next highest."""
+def draw_rewards(
+    tree: Trees, belief: PathBelief, constants: Constants, n: int, x: int, state: State
+) -> tuple[int, float, float, State]:
+    """Return the first best arm of a node, its reward and the next highest; draw all if needed."""
+    here = belief.state[at(x)]
+    if here.is_plain:
+        return here.best, here.reward, here.rival_reward, state
     actions, branching = tree.num_actions, constants.branching
     best, highest, rival = 0, -np.inf, -np.inf
     for u in range(actions):
@@ -68,16 +87,17 @@ def draw_arms(
         arm, pair = tree.arm[at(arm_index)], belief.pair[at(pair_index)]
         arm.edge, arm.reward = NO_EDGE, pair.common_reward
         if pair.num_special > 0:
-            total = draw_special(tree, belief, branching, arm_index, pair, rng)
+            total, state = draw_special(tree, belief, branching, arm_index, pair, state)
             arm.reward = total * constants.per_draw
         elif pair.all_at_once:
-            arm.edge, total = draw_all(tree, belief, branching, arm_index, pair_index, rng)
+            e, total, state = draw_all(tree, belief, branching, arm_index, pair_index, state)
+            arm.edge = e
             arm.reward = total * constants.per_draw
             set_reward(constants, tree.edge[at(arm.edge)], arm.reward)
         rival = max(rival, min(highest, arm.reward))
         best = u if arm.reward > highest else best
         highest = max(highest, arm.reward)
-    return best, highest, rival
+    return best, highest, rival, state
 
 
 @inlined
@@ -91,7 +111,9 @@ def take(
     reward = belief.pair[at(pair)].common_reward
     if node.has_arms:
         reward = tree.arm[at(arm)].reward
-    node.edge, added = draw_edge(tree, belief, constants.branching, arm, pair, rng)
+    e, added, state = draw_edge(tree, belief, constants.branching, arm, pair, load(rng))
+    store(rng, state)
+    node.edge = e
     edge = tree.edge[at(node.edge)]
     set_reward(constants, edge, reward)
     bounds.choose_first(constants, edge, added, level)
@@ -117,44 +139,110 @@ def choose_step(
 def descend(
     tree: Trees, belief: PathBelief, path: Path, constants: Constants, level: int, rng: Words
 ) -> int:
-    """Extend the path from its node at a level to the full depth.
+    """Extend the path from its node at a level, to the full depth or to a new sketch.
 
-    Return the level of the first new node, or the depth if there is none.
+    Return the level of its last node.
     """
-    n, first_new = path.node[at(level)], constants.depth
+    n = path.node[at(level)]
     for here in range(level, constants.depth - 1):
         edge = choose_step(tree, belief, constants, n, here, rng)
-        outcome = tree.outcome[at(edge.widest)]
-        set_floors(tree, path, constants, here, tree.node[at(n)], edge, outcome)
-        count(belief, edge.pair, outcome.next_state, outcome.entry)
+        node, outcome = tree.node[at(n)], tree.outcome[at(edge.widest)]
         if outcome.child_kind == trees.NOT_FOLLOWED:
-            if first_new == constants.depth:
-                first_new = here + 1
-                copy_size(path.size_before, tree.size)
-            trees.keep_words(new_sketch(tree, here + 1 - first_new), rng)
-            set_child(
-                outcome, trees.IS_NODE, expand(tree, belief, constants, outcome.next_state, rng)
-            )
-        elif outcome.child_kind == trees.IS_SKETCH:
-            make_again(tree, belief, constants, outcome, here + 1, rng)
+            count(belief, edge.pair, outcome.next_state, outcome.entry)
+            set_child(outcome, trees.IS_SKETCH, tree.size[SKETCHES])
+            lower, upper = sketch(tree, belief, path, constants, outcome.next_state, here + 1, rng)
+            take_back(belief, edge.pair, outcome.entry)
+            back_up(constants, node, edge, outcome, lower, upper)
+            return here
+        set_floors(tree, path, constants, here, node, edge, outcome)
+        count(belief, edge.pair, outcome.next_state, outcome.entry)
+        if outcome.child_kind == trees.IS_SKETCH:
+            make_node(tree, belief, constants, outcome, here + 1, rng)
         n = outcome.child
         path.node[at(here + 1)] = n
-    return first_new
+    return constants.depth - 1
 
 
 @inlined
-def new_sketch(tree: Trees, i: int) -> Any:
-    """The sketch of the path's i-th new node; kept only if that node is left at once."""
-    return tree.sketch[at(tree.size[SKETCHES] + i)]
+def sketch(
+    tree: Trees,
+    belief: PathBelief,
+    path: Path,
+    constants: Constants,
+    x: int,
+    level: int,
+    rng: Words,
+) -> tuple[float, float]:
+    """Roll out from a new history in state x at a level; keep a sketch per level.
+
+    Return the bounds of the first.
+    """
+    first, last = tree.size[SKETCHES] - level, constants.depth - 1
+    copy_size(path.size_before, tree.size)
+    lower, upper, n, state = 0.0, 0.0, tree.size[NODES], load(rng)
+    for here in range(level, last + 1):
+        trees.keep_words(tree.sketch[at(first + here)], state)
+        best, reward, rival, state = draw_rewards(tree, belief, constants, n, x, state)
+        lower, upper = first_bounds(constants, reward)
+        if here < last:
+            step = path.step[at(here)]
+            step.pair, step.reward = x * tree.num_actions + best, reward
+            step.rival_lower, step.rival_upper = first_bounds(constants, rival)
+            is_plain = belief.state[at(x)].is_plain
+            x, state = first_step(tree, belief, constants, step, is_plain, best, here, state)
+            count(belief, step.pair, x, step.entry)
+    store(rng, state)
+    copy_size(tree.size, path.size_before)
+    tree.size[SKETCHES] += last + 1 - level
+    for here in range(last, level - 1, -1):
+        if here < last:
+            step = path.step[at(here)]
+            take_back(belief, step.pair, step.entry)
+            lower = max(step.rest_lower + step.weight * lower, step.rival_lower)
+            upper = max(step.rest_upper + step.weight * upper, step.rival_upper)
+        record = tree.sketch[at(first + here)]
+        record.lower, record.upper = lower, upper
+    return lower, upper
 
 
 @inlined
-def make_again(
+def first_step(
+    tree: Trees,
+    belief: PathBelief,
+    constants: Constants,
+    step: Any,
+    is_plain: bool,
+    best: int,
+    level: int,
+    state: State,
+) -> tuple[int, State]:
+    """Follow the best arm of a sketch, whose rewards are drawn; return the next state.
+
+    The arm has an edge only if all its next states were drawn at once.
+    """
+    arm = tree.size[NODES] * tree.num_actions + best
+    if not is_plain and tree.arm[at(arm)].edge != NO_EDGE:
+        edge = tree.edge[at(tree.arm[at(arm)].edge)]
+        bounds.choose_outcome(tree, constants, edge, level)
+        outcome = tree.outcome[at(edge.widest)]
+        step.rest_lower, step.rest_upper = edge.rest_lower, edge.rest_upper
+        step.weight, step.entry = constants.share * outcome.times, outcome.entry
+        return int(outcome.next_state), state
+    added, state = draw_next(tree, belief, constants.branching, arm, step.pair, False, state)
+    lower, upper = first_bounds(constants, step.reward)
+    step.weight, step.entry = constants.share * added.times, added.entry
+    step.rest_lower = lower - step.weight * constants.value_min
+    step.rest_upper = upper - step.weight * constants.value_max
+    return added.next_state, state
+
+
+@inlined
+def make_node(
     tree: Trees, belief: PathBelief, constants: Constants, outcome: Any, level: int, rng: Words
 ) -> None:
     """Turn the sketch below an outcome into a node; what follows it stays a sketch."""
     i, words = outcome.child, load(rng)
-    trees.use_words(tree.sketch[at(i)], rng)
+    store(rng, trees.kept_words(tree.sketch[at(i)]))
     n = expand(tree, belief, constants, outcome.next_state, rng)
     set_child(outcome, trees.IS_NODE, n)
     if level < constants.depth - 1:
@@ -197,25 +285,17 @@ def is_above_floors(path: Path, level: int, node: Any) -> bool:
 
 @inlined
 def ascend(
-    tree: Trees, belief: PathBelief, path: Path, constants: Constants, first_new: int, to_root: bool
+    tree: Trees, belief: PathBelief, path: Path, constants: Constants, level: int, to_root: bool
 ) -> int:
-    """Back up the bounds from the full depth; return the level where the next roll-out begins."""
-    level = constants.depth - 1
+    """Back up the bounds from the path's last node; return where the next roll-out begins."""
     node = tree.node[at(path.node[at(level)])]
     while level > ROOT_LEVEL and (to_root or not is_above_floors(path, level, node)):
-        if level >= first_new:
-            sketch = new_sketch(tree, level - first_new)
-            sketch.lower, sketch.upper = node.lower, node.upper
         level -= 1
         above = tree.node[at(path.node[at(level)])]
         edge = tree.edge[at(above.edge)]
         outcome = tree.outcome[at(edge.widest)]
         take_back(belief, edge.pair, outcome.entry)
         back_up(constants, above, edge, outcome, node.lower, node.upper)
-        if level == first_new - 1:
-            copy_size(tree.size, path.size_before)
-            set_child(outcome, trees.IS_SKETCH, tree.size[SKETCHES])
-            tree.size[SKETCHES] += constants.depth - first_new
         node = above
     return level
 
@@ -240,12 +320,12 @@ def tighten(
     path.upper_floor[ROOT_LEVEL], path.gap_floor[ROOT_LEVEL] = -np.inf, complete
     node, level, is_final, made = tree.node[at(root)], ROOT_LEVEL, False, 0
     while made < rollouts:
-        first_new = descend(tree, belief, path, constants, level, rng)
+        level = descend(tree, belief, path, constants, level, rng)
         made += 1
         # If nothing was new, all other roll-outs would go the same way.
-        is_final = first_new == constants.depth
+        is_final = level == constants.depth - 1
         is_last = is_final or made == rollouts or is_over(deadline, made)
-        level = ascend(tree, belief, path, constants, first_new, is_last)
+        level = ascend(tree, belief, path, constants, level, is_last)
         # All paths have the full depth: if only the leaves' gap is left, nothing can change.
         is_final = is_final or (level == ROOT_LEVEL and node.upper - node.lower <= complete)
         if is_last or is_final:

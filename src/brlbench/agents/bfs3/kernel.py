@@ -9,7 +9,7 @@ random numbers of its own, so that a forgotten tree is made again as it was.
 With a deadline all roots are searched, for equal shares of the time.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,12 +20,11 @@ from ...kernels.loop.deadline import NO_LIMIT, OBSERVE, RESET, Deadline, begin, 
 from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import keyed_word, load, next_word, store
 from ...kernels.types import Floats, Integers, Records, Words
-from .belief import PathBelief, count, learn, take_back
-from .belief import reset as reset_belief
-from .bounds import Constants, make_arms
-from .fsss import Path, expand, tighten
-from .outcomes import draw_edge
-from .tree import EDGES, NO_EDGE, NODES, OUTCOMES, SKETCHES, Trees, copy_size, keep_words, use_words
+from .bounds import Constants
+from .forms import count, expand, expand_all, learn, take_back, tighten
+from .forms import reset as reset_belief
+from .fsss import Path
+from .tree import EDGES, NODES, OUTCOMES, SKETCHES, Trees, copy_size, keep_words, kept_words
 
 NO_ACTION = -1
 NO_NODE = -1
@@ -60,7 +59,7 @@ class Bfs3(NamedTuple):
     """The agent's state."""
 
     rng: Words
-    belief: PathBelief
+    belief: Any  # PathBelief or AnyBelief
     constants: Constants
     tree: Trees
     path: Path
@@ -72,18 +71,13 @@ class Bfs3(NamedTuple):
 
 @inlined
 def draw_roots(
-    roots: Roots, tree: Trees, belief: PathBelief, constants: Constants, x: int, rng: Words
+    roots: Roots, tree: Trees, belief: Any, constants: Constants, x: int, rng: Words
 ) -> None:
     """Draw C next states for each action; the arms of the tree's first node are the actions."""
     tree.size[:] = 0
-    n = expand(tree, belief, constants, x, rng)
-    make_arms(tree, belief, n)
+    expand_all(belief, tree, constants, x, rng)
     for u in range(tree.num_actions):
-        arm, drawn = tree.arm[u], 0
-        if arm.edge == NO_EDGE:
-            pair = x * tree.num_actions + u
-            arm.edge, _ = draw_edge(tree, belief, constants.branching, u, pair, rng)
-        edge = tree.edge[arm.edge]
+        edge, drawn = tree.edge[tree.arm[u].edge], 0
         for i in range(edge.first, edge.end):
             for _ in range(tree.outcome[i].times):
                 root = roots.root[u, drawn]
@@ -167,14 +161,14 @@ def search_on(agent: Bfs3, u: int, key: np.uint64) -> None:
         root.made = 0
         for j in range(len(rng)):
             rng[j] = keyed_word(key, u * constants.branching + i, j)
-        root.node = expand(tree, belief, constants, outcome.next_state, rng)
+        root.node = expand(belief, tree, constants, outcome.next_state, rng)
     else:
-        use_words(root, rng)
+        store(rng, kept_words(root))
     is_final, made = tighten(
-        tree, belief, agent.path, constants, agent.deadline, root.node, goal - root.made, rng
+        belief, tree, agent.path, constants, agent.deadline, root.node, goal - root.made, rng
     )
     take_back(belief, edge.pair, outcome.entry)
-    keep_words(root, rng)
+    keep_words(root, load(rng))
     agent.made[0] += made
     root.made, root.upper = goal, tree.node[root.node].upper
     if is_final or goal == roots.rollouts:
@@ -218,7 +212,7 @@ def act(agent: Bfs3, x: int) -> int:
 def observe(agent: Bfs3, x: int, u: int, y: int, r: float) -> None:
     """Count the transition."""
     began = now(agent.deadline)
-    learn(agent.belief, x, u, y)
+    learn(agent.belief, x, u, y, r)
     took(agent.deadline, OBSERVE, began)
 
 

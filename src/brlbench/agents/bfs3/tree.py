@@ -2,8 +2,8 @@
 
 A node is a history. Its arms are the actions there. An arm that was taken has an edge, which holds
 the next states drawn for it; equal ones are one outcome. An outcome that was followed has a child,
-the node of the longer history. Most nodes are visited once and never again. These are kept as
-sketches: their bounds, and the random numbers' state from which they can be made again.
+the node of the longer history. A history that was followed only once has a sketch instead: the
+node's bounds, and the random numbers' state from which it can be made.
 
 Fields that are used together share a record, and so a cache line.
 """
@@ -14,8 +14,8 @@ import numpy as np
 
 from ...kernels.arrays import at, copy_start
 from ...kernels.jit import inlined
-from ...kernels.random.rng import load, store
-from ...kernels.types import Integers, Records, ShortIntegers, Words
+from ...kernels.random.rng import State
+from ...kernels.types import Integers, Records, ShortIntegers
 
 NO_EDGE = -1
 NO_OUTCOME = -1
@@ -137,12 +137,12 @@ def set_child(outcome: Any, kind: int, index: int) -> None:
 
 
 @inlined
-def keep_words(record: Any, rng: Words) -> None:
+def keep_words(record: Any, state: State) -> None:
     """Keep the random numbers' state in a sketch or a root."""
-    record.word0, record.word1, record.word2, record.word3 = load(rng)
+    record.word0, record.word1, record.word2, record.word3 = state
 
 
 @inlined
-def use_words(record: Any, rng: Words) -> None:
-    """Continue from the random numbers' state of a sketch or a root."""
-    store(rng, (record.word0, record.word1, record.word2, record.word3))
+def kept_words(record: Any) -> State:
+    """The random numbers' state in a sketch or a root."""
+    return record.word0, record.word1, record.word2, record.word3

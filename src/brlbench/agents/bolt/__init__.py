@@ -5,9 +5,10 @@ these counts, and an agent could choose both the action and where they go. The M
 actions is solved exactly, by policy iteration over actions and next states.
 
 Deviations: the paper lets the counts go to any state; here they go to a state that can follow, by
-the prior or because it was seen. The two agree where everything can follow. The paper plans for a
-finite horizon; here values are discounted. The model is solved after every transition; ties
-are broken at random.
+the prior or because it was seen. The two agree where everything can follow. Unknown rewards are
+outcomes with the state if they are binary; of Gaussian ones the expected reward counts. The paper
+plans for a finite horizon; here, but in episodes, values are discounted without end. The model is
+solved after every transition; ties are broken at random.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import NOT_NEGATIVE
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import (
+    PLANS,
+    Arrays,
+    CompiledAgent,
+    Family,
+    Generator,
+    Task,
+    parameter,
+    replan_parameter,
+)
 
 
 @dataclass
@@ -24,20 +34,22 @@ class Bolt(CompiledAgent):
 
     name = "bolt"
     reference = "Araya-López et al., 2012"
+    needs = ("counts",)
+    episodes = PLANS
     eta: float = parameter(1.0, "artificial counts per pair", NOT_NEGATIVE)
+    replan: str = replan_parameter()
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's optimistic MDP."""
-        from ...builders.model import build_model, copy, entry_rewards
+        from ...builders.model import build_model, copy
         from . import kernel as kernels
 
-        model = build_model(prior, task, background=False)
+        model = build_model(prior, task, by_entry=True, replan=self.replan)
         target = np.zeros(len(model.q), np.int64)
         agent = self.make_arrays(
             kernels.Bolt,
             model=model,
             initial=model,
-            entry_reward=entry_rewards(prior, model.counts),
             target=target,
             initial_target=target,
         )

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...values import NOT_NEGATIVE
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import (
+    PLANS,
+    Arrays,
+    CompiledAgent,
+    Family,
+    Generator,
+    Task,
+    parameter,
+    replan_parameter,
+)
 
 
 @dataclass
@@ -19,17 +28,20 @@ class Bonus(CompiledAgent):
     """Takes the best action of the mean MDP, with a bonus whose exponents can be chosen."""
 
     name = "bonus"
+    needs = ("counts",)
+    episodes = PLANS
     beta: float = parameter(1.0, "size of the bonus", NOT_NEGATIVE)
     spread: float = parameter(0.5, "exponent of the spread of the next states", NOT_NEGATIVE)
     decay: float = parameter(1.0, "exponent of the count, by which the bonus shrinks", NOT_NEGATIVE)
     shift: float = parameter(1.0, "added to the count", NOT_NEGATIVE)
+    replan: str = replan_parameter()
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
         from ...builders.model import build_model, copy
         from . import kernel as kernels
 
-        model = build_model(prior, task)
+        model = build_model(prior, task, replan=self.replan)
         agent = self.make_arrays(kernels.Bonus, model=model, initial=model)
         kernels.solve(agent)
         return agent._replace(model=copy(model))
@@ -39,12 +51,16 @@ class Bonus(CompiledAgent):
 class BonusMember(CompiledAgent):
     """The base of agents whose bonus is a member of the family, with fixed exponents."""
 
+    needs = ("counts",)
+    episodes = PLANS
     exponents: ClassVar[Mapping[str, float]]
     beta: float = parameter(1.0, "size of the bonus", NOT_NEGATIVE)
+    replan: str = replan_parameter()
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
-        return Bonus(self.beta, **self.exponents).prepare(prior, task, rng)
+        member = Bonus(self.beta, **self.exponents, replan=self.replan)
+        return member.prepare(prior, task, rng)
 
     def code(self) -> object:
         """The family's code."""

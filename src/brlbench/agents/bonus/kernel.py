@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
-from ...kernels.counts import add, spread
+from ...kernels import families
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
-from ...kernels.solving.model_agent import act, reset
+from ...kernels.solving.model_agent import act
 from ...kernels.types import Words
 
 
@@ -29,8 +29,15 @@ def set_bonus(agent: Bonus, pair: int) -> None:
     counts = agent.model.counts
     size = agent.beta * (counts.total[pair] + agent.shift) ** -agent.decay
     if agent.spread > 0:
-        size *= spread(counts, pair) ** agent.spread
+        size *= families.spread(agent.model.belief, counts, pair) ** agent.spread
     agent.model.bonus[pair] = size
+
+
+@inlined
+def change_bonuses(agent: Bonus, pair: int, number: int) -> None:
+    """Set the bonuses of the `number` pairs that a transition of `pair` has changed."""
+    for i in range(number):
+        set_bonus(agent, models.changed(agent.model, pair, i))
 
 
 @kernel
@@ -41,12 +48,20 @@ def solve(agent: Bonus) -> None:
     models.solve(agent.model)
 
 
+def reset(agent: Bonus, x: int) -> None:
+    """Back to the prior; change the bonuses of pairs of which the start state tells."""
+    number = models.reset(agent.model, agent.initial, x)
+    change_bonuses(agent, 0, number)
+    models.update_start(agent.model, number)
+
+
 def observe(agent: Bonus, x: int, u: int, y: int, r: float) -> None:
-    """Count the transition, change the bonus of the pair, and solve again."""
-    pair = x * agent.model.counts.num_actions + u
-    add(agent.model.counts, pair, y)
-    set_bonus(agent, pair)
-    models.update(agent.model, x, u, y)
+    """Count the transition, change the bonuses of changed pairs, and solve again."""
+    model = agent.model
+    pair = x * model.counts.num_actions + u
+    number = models.count(model, pair, y, r)
+    change_bonuses(agent, pair, number)
+    models.update(model, x, u, y, number)
 
 
 register(Bonus, reset=reset, act=act, observe=observe)

@@ -1,10 +1,9 @@
 """The best action of the merged MDP, which is resampled whenever a pair becomes known."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import merged as merging
-from ...kernels.solving.merged_rows import Merged
 from ...kernels.solving.sampled import Initial, first_best_action, learn
 from ...kernels.types import Booleans, Integers, Words
 
@@ -13,7 +12,7 @@ class Boss(NamedTuple):
     """The agent's state."""
 
     rng: Words
-    merged: Merged
+    merged: Any  # Merged or MergedModels
     initial: Initial
     known: int  # visits that make a pair known, B
     visits: Integers  # [P]
@@ -22,7 +21,7 @@ class Boss(NamedTuple):
 
 def reset(agent: Boss, x: int) -> None:
     """Back to the prior; the first act samples."""
-    merging.reset(agent.merged, agent.initial)
+    merging.reset(agent.merged, agent.initial, x)
     agent.visits[:] = 0
     agent.due[0] = True
 
@@ -36,9 +35,9 @@ def act(agent: Boss, x: int) -> int:
 
 
 def observe(agent: Boss, x: int, u: int, y: int, r: float) -> None:
-    """Count the transition and the visit."""
+    """Learn from the transition, and count the visit."""
     pair = x * agent.merged.mdp.posterior.num_actions + u
-    learn(agent.merged.mdp, pair, y)
+    learn(agent.merged.mdp, pair, y, r)
     agent.visits[pair] += 1
     if agent.visits[pair] == agent.known:
         agent.due[0] = True

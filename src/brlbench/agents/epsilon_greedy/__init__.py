@@ -8,7 +8,16 @@ catch up later.
 from dataclasses import dataclass
 
 from ...values import PROBABILITY
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import (
+    PLANS,
+    Arrays,
+    CompiledAgent,
+    Family,
+    Generator,
+    Task,
+    parameter,
+    replan_parameter,
+)
 
 
 @dataclass
@@ -16,12 +25,15 @@ class EpsilonGreedy(CompiledAgent):
     """Takes the best action of the mean MDP, or with probability epsilon a random one."""
 
     name = "epsilon-greedy"
+    needs = ("mean",)
+    episodes = PLANS
     epsilon: float = parameter(0.1, "probability of a random action", PROBABILITY)
+    replan: str = replan_parameter()
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP."""
         from ...builders.model import copy, solved_model
         from . import kernel as kernels
 
-        model = solved_model(prior, task)
+        model = solved_model(prior, task, replan=self.replan)
         return self.make_arrays(kernels.EpsilonGreedy, model=copy(model), initial=model)

@@ -7,8 +7,9 @@ mean MDP with rewards (1 - P) * reward + P * eta * E: unknown pairs are explored
 not for their rewards.
 
 The definition is that of the authors' published code, in its default form ("one-hot"). Deviations:
-rewards are known here, so they add no uncertainty. The code plans every tenth step; here the model
-is solved exactly after every transition. Ties are broken at random, as there.
+known rewards add no uncertainty, and unknown ones make outcomes of next states with rewards. The
+code plans every tenth step; here the model is solved exactly after every transition. Ties are
+broken at random, as there.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import NOT_NEGATIVE
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import (
+    PLANS,
+    Arrays,
+    CompiledAgent,
+    Family,
+    Generator,
+    Task,
+    parameter,
+    replan_parameter,
+)
 
 
 @dataclass
@@ -25,14 +35,17 @@ class Eubrl(CompiledAgent):
 
     name = "eubrl"
     reference = "Ma and Lee, 2025"
+    needs = ("counts",)
+    episodes = PLANS
     eta: float = parameter(1.0, "reward of uncertainty", NOT_NEGATIVE)
+    replan: str = replan_parameter()
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its rewards of uncertainty."""
         from ...builders.model import build_model, copy
         from . import kernel as kernels
 
-        model = build_model(prior, task)
+        model = build_model(prior, task, replan=self.replan)
         largest = np.zeros(1)
         agent = self.make_arrays(
             kernels.Eubrl,

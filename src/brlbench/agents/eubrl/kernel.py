@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from ...kernels.counts import add, spread
+from ...kernels import families
 from ...kernels.jit import cold, inlined, kernel
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import model as models
@@ -26,7 +26,9 @@ class Eubrl(NamedTuple):
 @inlined
 def uncertainty(model: Model, pair: int) -> float:
     """The root of the summed posterior variances of the pair's probabilities."""
-    return math.sqrt(spread(model.counts, pair) / (model.counts.total[pair] + 1))
+    return math.sqrt(
+        families.spread(model.belief, model.counts, pair) / (model.counts.total[pair] + 1)
+    )
 
 
 @inlined
@@ -41,10 +43,17 @@ def set_bonus(agent: Eubrl, pair: int, unknown: float) -> None:
 @kernel
 def solve(agent: Eubrl) -> None:
     """Find the largest uncertainty, set the bonuses of all pairs, and solve from scratch."""
+    measure_all(agent)
+    models.solve(agent.model)
+
+
+@inlined
+def measure_all(agent: Eubrl) -> None:
+    """Find the largest uncertainty, and set the bonuses of all pairs."""
+    agent.largest[0] = 0.0
     for pair in range(len(agent.model.bonus)):
         agent.largest[0] = max(agent.largest[0], uncertainty(agent.model, pair))
     set_all_bonuses(agent)
-    models.solve(agent.model)
 
 
 @inlined
@@ -56,30 +65,45 @@ def set_all_bonuses(agent: Eubrl) -> None:
 
 def reset(agent: Eubrl, x: int) -> None:
     """Back to the prior."""
-    models.reset(agent.model, agent.initial)
+    number = models.reset(agent.model, agent.initial, x)
     agent.largest[0] = agent.initial_largest[0]
+    if number > 0:
+        measure_all(agent)
+        models.update_start(agent.model, number)
 
 
 def observe(agent: Eubrl, x: int, u: int, y: int, r: float) -> None:
-    """Count the transition, change the pair's reward, and solve again."""
+    """Count the transition, change the rewards of changed pairs, and solve again."""
     model = agent.model
     pair = x * model.counts.num_actions + u
-    add(model.counts, pair, y)
-    unknown = uncertainty(model, pair)
-    is_largest = unknown > agent.largest[0]
-    if is_largest:
-        agent.largest[0] = unknown
-    set_bonus(agent, pair, unknown)
-    models.update(model, x, u, y)
-    if is_largest:
+    number = models.count(model, pair, y, r)
+    is_larger = change_bonuses(agent, pair, number)
+    models.update(model, x, u, y, number)
+    if is_larger:
         change_all_rewards(agent)
+
+
+@inlined
+def change_bonuses(agent: Eubrl, pair: int, number: int) -> bool:
+    """Set the bonuses of the `number` pairs that a transition of `pair` has changed.
+
+    Return whether the largest uncertainty has grown.
+    """
+    model, largest = agent.model, agent.largest[0]
+    for i in range(number):
+        unknown = uncertainty(model, models.changed(model, pair, i))
+        agent.largest[0] = max(agent.largest[0], unknown)
+    for i in range(number):
+        other = models.changed(model, pair, i)
+        set_bonus(agent, other, uncertainty(model, other))
+    return bool(agent.largest[0] > largest)
 
 
 @cold
 def change_all_rewards(agent: Eubrl) -> None:
     """Solve again with another largest uncertainty, by which all pairs are measured."""
     set_all_bonuses(agent)
-    models.improve(agent.model)
+    models.solve_again(agent.model)
 
 
 register(Eubrl, reset=reset, act=act, observe=observe)

@@ -8,8 +8,9 @@ and are solved again, exactly, after every transition:
 - self starts from one count per pair, back to its own state;
 - uniform starts from one count per transition.
 
-Rewards are known in all three. Only the models that a formula uses are kept. Models that start from
-the same counts (mean and uniform, under a uniform prior) are kept once.
+All three learn unknown rewards alike. Under sets of hypotheses that differ in rewards, self and
+uniform take those that the prior expects. Only the models that a formula uses are kept. Models that
+start from the same counts (mean and uniform, under a uniform prior) are kept once.
 
 The benchmark's paper leaves open what an undefined index means (see `formulas`). Here an action
 with an undefined index ranks below all others. Ties are broken at random.
@@ -22,17 +23,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...beliefs.counting import CountingPrior
 from ...formulas import Formula, opcodes, parse
 from ...formulas.formula import BINARY, UNARY, operator
-from ...mdps.sparse import Floats, Integers, SparseTable
+from ...mdps.sparse import Floats, Integers, SparseTable, check_dense
+from ...mdps.task import STEP
 from ...values import text
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, new_rng, parameter
+from ..base import (
+    PLANS,
+    Arrays,
+    CompiledAgent,
+    Family,
+    FlatDirichlet,
+    Generator,
+    Task,
+    new_rng,
+    parameter,
+    replan_parameter,
+)
 
 if TYPE_CHECKING:
     from ...kernels.solving.model import Model
     from . import kernel as kernels
 
-_SHARED = ("reward_start", "reward_next", "reward")  # the reward table, the same for all models
+# The reward table, and an empty one of entries: the same for all models that use them.
+_SHARED = ("reward_start", "reward_next", "reward", "entry_reward")
 
 
 @dataclass
@@ -41,56 +56,73 @@ class FormulaAgent(CompiledAgent):
 
     name = "formula"
     reference = "Castronovo et al., 2012"
+    needs = ("mean",)
+    episodes = PLANS
     formula: str = parameter(
         "Qmean", "the index of an action", text("a formula of Qmean, Qself and Quniform", parse)
     )
+    replan: str = replan_parameter()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.formula = str(parse(self.formula))  # one text for the same agent
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the models that the formula uses."""
         formula = parse(self.formula)
-        models, slots = build_models(prior, task, formula.features)
+        models, slots = build_models(prior, task, formula.features, self.replan)
         return build_agent(models, slots, formula)
 
 
 def build_models(
-    prior: FlatDirichlet, task: Task, features: tuple[str, ...]
+    prior: Family, task: Task, features: tuple[str, ...], replan: str = STEP
 ) -> tuple["Model", dict[str, int]]:
-    """The models of some features, solved and stacked, and each feature's place among them."""
+    """The models of some features, solved and stacked, and each feature's place among them.
+
+    The first one is that of the prior itself, if a feature needs it.
+    """
     from ...builders.model import solved_model
 
-    starts = {name: _starting_point(prior, name) for name in features or ("Qmean",)}
-    distinct: dict[str, FlatDirichlet] = {}
+    ordered = sorted(features or ("Qmean",), key=lambda name: name != "Qmean")
+    starts = {name: _starting_point(prior, name) for name in ordered}
+    distinct: dict[str, Family] = {}
     for start in starts.values():
         distinct.setdefault(start.digest, start)
     slots = {name: list(distinct).index(start.digest) for name, start in starts.items()}
-    return _stacked([solved_model(start, task) for start in distinct.values()]), slots
+    solved = [solved_model(start, task, replan=replan) for start in distinct.values()]
+    return _stacked(solved), slots
 
 
-def _starting_point(prior: FlatDirichlet, feature: str) -> FlatDirichlet:
+def _starting_point(prior: Family, feature: str) -> Family:
     if feature == "Qmean":
         return prior
+    rewards = prior.given_rewards if isinstance(prior, CountingPrior) else prior.mean().rewards
     if feature == "Quniform":
-        return prior.uniform()
+        check_dense(prior.num_states, prior.num_actions)
+        ones = np.ones((prior.num_states, prior.num_actions, prior.num_states))
+        return FlatDirichlet(ones, rewards, prior.start)
     states, actions = prior.num_states, prior.num_actions
     same_state = np.repeat(np.arange(states), actions)
     counts = SparseTable(
         states, actions, np.arange(states * actions + 1), same_state, np.ones(states * actions)
     )
-    return FlatDirichlet(counts, prior.rewards, prior.start)
+    return FlatDirichlet(counts, rewards, prior.start)
 
 
 def _stacked(parts: list[Any]) -> Any:
     """Stack models (or counts) of one size: each array gets a new first axis."""
+    from ...beliefs.rewards.kernel import Rewarded
+
     fields: dict[str, Any] = {}
     for field in parts[0]._fields:
         values = [getattr(part, field) for part in parts]
-        if isinstance(values[0], tuple):
+        if field in ("belief", "inner") and not isinstance(values[0], Rewarded):
+            fields[field] = values[0]
+        elif isinstance(values[0], tuple):
             fields[field] = _stacked(values)
-        elif isinstance(values[0], np.ndarray) and field not in _SHARED:
+        elif field in _SHARED:
+            fields[field] = values[-1]
+        elif isinstance(values[0], np.ndarray):
             room = max(map(len, values))  # only vectors of counts differ in length
             fields[field] = np.stack(
                 [np.pad(v, (0, room - len(v))) if v.ndim == 1 else v for v in values]

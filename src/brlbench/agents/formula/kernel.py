@@ -1,7 +1,8 @@
 """The action with the largest index, a formula of Q-values in up to three models.
 
 The models are stacked: a `Model` whose arrays have one more axis, the first one. Only models that
-the formula uses are kept up to date.
+the formula uses are kept up to date. Under a prior that is not flat, the first model follows its
+belief; the others count each pair's own transitions. Each learns unknown rewards for itself.
 
 Ties: a Q-value is known to within TIE of its model's scale, and each operation carries this
 tolerance over to first order. Indices within their tolerance of each other are equal, so that
@@ -10,18 +11,23 @@ others; if all are undefined, all are tied.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...beliefs.rewards.kernel import Means, Rewarded
 from ...formulas import opcodes
 from ...kernels.choice import TIE
 from ...kernels.counts import Counts
+from ...kernels.dispatch import by_type, provide
+from ...kernels.families import Flat
 from ...kernels.jit import inlined
 from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import below
 from ...kernels.solving import model as models
-from ...kernels.solving.model import SCALE, Model
+from ...kernels.solving import undo
+from ...kernels.solving.model import SCALE, Model, as_flat
+from ...kernels.solving.plans import Endless, Episode
 from ...kernels.types import Booleans, Floats, Integers, Words
 
 VALUE, TOLERANCE = 0, 1  # columns of `stack` and `indices`
@@ -49,11 +55,38 @@ class Formula(NamedTuple):
     undefined: Integers  # [1]; number of undefined indices since the last reset
 
 
+@by_type
+def belief_of(belief: Any, k: int) -> Any:
+    """The belief of one of the stacked models."""
+
+
+def _belief_of(belief: Any, k: int) -> Any:
+    return belief
+
+
+def _rewarded_of(belief: Rewarded, k: int) -> Rewarded:
+    means = belief.means
+    return Rewarded(
+        inner=belief.inner,
+        means=Means(
+            weight=means.weight[k],
+            total=means.total[k],
+            deviation=means.deviation[k],
+            is_binary=means.is_binary,
+        ),
+    )
+
+
+provide(tuple, belief_of=_belief_of)
+provide(Rewarded, belief_of=_rewarded_of)
+
+
 @inlined
 def pick(stacked: Model, k: int) -> Model:
     """One of the stacked models, as a view."""
     counts = stacked.counts
     return Model(
+        belief=belief_of(stacked.belief, k),
         counts=Counts(
             num_states=counts.num_states,
             num_actions=counts.num_actions,
@@ -72,6 +105,7 @@ def pick(stacked: Model, k: int) -> Model:
             reward=counts.reward,
         ),
         discount=stacked.discount,
+        entry_reward=stacked.entry_reward,
         bonus=stacked.bonus[k],
         policy=stacked.policy[k],
         pending=stacked.pending[k],
@@ -80,7 +114,61 @@ def pick(stacked: Model, k: int) -> Model:
         value=stacked.value[k],
         q=stacked.q[k],
         norms=stacked.norms[k],
+        plan=pick_plan(stacked.plan, k),
     )
+
+
+@by_type
+def pick_plan(plan: Any, k: int) -> Any:
+    """The plan of one of the stacked models."""
+
+
+def _pick_endless(plan: Endless, k: int) -> Endless:
+    return plan
+
+
+def _pick_episode(plan: Episode, k: int) -> Episode:
+    return Episode(length=plan.length, every_step=plan.every_step, step=plan.step[k], q=plan.q[k])
+
+
+provide(Endless, pick_plan=_pick_endless)
+provide(Episode, pick_plan=_pick_episode)
+
+
+@by_type
+def learn_stacked(belief: Any, stacked: Model, k: int, x: int, u: int, y: int, r: float) -> None:
+    """Let one of the stacked models learn."""
+
+
+def _learn_flat(belief: Flat, stacked: Model, k: int, x: int, u: int, y: int, r: float) -> None:
+    models.learn(pick(stacked, k), x, u, y, r)
+
+
+def _learn(belief: Any, stacked: Model, k: int, x: int, u: int, y: int, r: float) -> None:
+    if k == 0:
+        undo.learn(pick(stacked, k), x, u, y, r)
+    else:
+        undo.learn(as_flat(pick(stacked, k)), x, u, y, r)
+
+
+@by_type
+def reset_stacked(belief: Any, stacked: Model, initial: Model, k: int, x: int) -> None:
+    """Reset one of the stacked models, and let it learn from the start state."""
+
+
+def _reset_flat(belief: Flat, stacked: Model, initial: Model, k: int, x: int) -> None:
+    models.reset(pick(stacked, k), pick(initial, k), x)
+
+
+def _reset(belief: Any, stacked: Model, initial: Model, k: int, x: int) -> None:
+    if k == 0:
+        models.start(pick(stacked, k), pick(initial, k), x)
+    else:
+        models.reset(as_flat(pick(stacked, k)), as_flat(pick(initial, k)), x)
+
+
+provide(Flat, learn_stacked=_learn_flat, reset_stacked=_reset_flat)
+provide(tuple, learn_stacked=_learn, reset_stacked=_reset)
 
 
 @inlined
@@ -156,7 +244,7 @@ def reset(agent: Formula, x: int) -> None:
     agent.undefined[0] = 0
     for k in range(len(agent.used)):
         if agent.used[k]:
-            models.reset(pick(agent.models, k), pick(agent.initial, k))
+            reset_stacked(agent.models.belief, agent.models, agent.initial, k, x)
 
 
 def act(agent: Formula, x: int) -> int:
@@ -186,7 +274,7 @@ def observe(agent: Formula, x: int, u: int, y: int, r: float) -> None:
     """Let the models that are used learn."""
     for k in range(len(agent.used)):
         if agent.used[k]:
-            models.learn(pick(agent.models, k), x, u, y)
+            learn_stacked(agent.models.belief, agent.models, k, x, u, y, r)
 
 
 register(Formula, reset=reset, act=act, observe=observe)

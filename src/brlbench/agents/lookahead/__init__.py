@@ -5,6 +5,8 @@ what can follow an action, of the reward and the discounted V_{d-1} of the belie
 from the transition. So d steps count what they teach, and later ones do not. This is the planning
 in belief states that Duff (2002) describes, cut off at a depth. Without steps the agent is greedy.
 
+Where binary rewards are unknown, what follows is a next state with its reward.
+
 All values are exact: every transition that the posterior thinks possible is followed. The mean MDP
 is kept solved on the way down and up again. Of actions with equal counts and rewards in a state,
 only the first is looked at. Transitions that are certain teach nothing and change no model.
@@ -21,7 +23,7 @@ import numpy as np
 from ...errors import InvalidInput
 from ...mdps.sparse import Integers
 from ...values import whole
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import Arrays, CompiledAgent, Family, Generator, Task, has_known_rows, parameter
 
 _MAX_BELIEFS = 10**7  # per decision; they take up to a few seconds
 _MAX_DEPTH = 20
@@ -33,47 +35,54 @@ class Lookahead(CompiledAgent):
 
     name = "lookahead"
     reference = "Duff, 2002"
+    needs = ("predictive",)
     quick = {"depth": 2}
     depth: int = parameter(2, "steps whose outcomes are all looked at", whole(0, _MAX_DEPTH))
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP, and make room for the beliefs of a search."""
+        from ...builders.belief import build_belief, most_outcomes
         from ...builders.model import build_saved, copy, solved_model
         from ...builders.planning import reward_table
         from . import kernel as kernels
         from .leaf import Leaf
         from .levels import KnownRewards, Levels
 
-        self._check_size(prior)
-        initial = solved_model(prior, replace(task, horizon=task.horizon + self.depth))
-        levels, states = max(1, self.depth), prior.num_states
+        longer = replace(task, horizon=task.horizon + self.depth)
+        self._check_size(prior, build_belief(prior, 0, background=False, by_outcome=True).counts)
+        initial = solved_model(prior, longer, by_entry=not has_known_rows(prior))
+        levels = max(1, self.depth)
+        outcomes = most_outcomes(initial.counts)
         return self.make_arrays(
             kernels.Lookahead,
             model=copy(initial),
             initial=initial,
-            rewards=KnownRewards(table=reward_table(prior), alike=_alike_rewards(prior)),
+            rewards=KnownRewards(
+                table=reward_table(prior) if has_known_rows(prior) else np.zeros(0),
+                alike=_alike_rewards(prior),
+            ),
             levels=Levels(
                 state=np.zeros(levels, np.int64),
                 action=np.zeros(levels, np.int64),
                 place=np.zeros(levels, np.int64),
                 length=np.zeros(levels, np.int64),
                 is_solved=np.zeros(levels, np.bool_),
-                following=np.zeros((levels, states), np.int64),
-                chance=np.zeros((levels, states)),
-                reward=np.zeros((levels, states)),
+                following=np.zeros((levels, outcomes), np.int64),
+                chance=np.zeros((levels, outcomes)),
+                reward=np.zeros((levels, outcomes)),
                 q=np.zeros((levels, prior.num_actions)),
             ),
-            leaf=Leaf(reach=np.zeros(prior.counts.num_pairs), limits=np.zeros(2)),
+            leaf=Leaf(reach=np.zeros(len(initial.q)), limits=np.zeros(2)),
             saved=build_saved(initial, solutions=self.depth, transitions=self.depth),
         )
 
-    def _check_size(self, prior: FlatDirichlet) -> None:
+    def _check_size(self, prior: Family, counts: Any) -> None:
         """Refuse a prior with too many beliefs within `depth` steps of some state."""
-        table = prior.counts
-        states = table.pair // prior.num_actions
+        pairs = np.repeat(np.arange(len(counts.total)), counts.row_length)
+        following = counts.entry_next[: counts.pool_end[0]]
         beliefs: Any = np.ones(prior.num_states)
         for _ in range(self.depth):
-            beliefs = np.bincount(states, beliefs[table.next_state], prior.num_states)
+            beliefs = np.bincount(pairs // prior.num_actions, beliefs[following], prior.num_states)
         if beliefs.max() > _MAX_BELIEFS:
             raise InvalidInput(
                 f"lookahead: depth = {self.depth}: {beliefs.max():.1e} beliefs can follow a state "
@@ -81,8 +90,13 @@ class Lookahead(CompiledAgent):
             )
 
 
-def _alike_rewards(prior: FlatDirichlet) -> Integers:
-    """The first action [P] of the same state that has the same rewards."""
+def _alike_rewards(prior: Family) -> Integers:
+    """The first action [P] of the same state that has the same rewards, under a flat prior.
+
+    Under others, actions with equal counts can teach different things: none is like another.
+    """
+    if not has_known_rows(prior):
+        return np.tile(np.arange(prior.num_actions), prior.num_states)
     table, actions = prior.rewards.mean, prior.num_actions
     first_with: dict[tuple[int, bytes, bytes], int] = {}
     alike = np.zeros(table.num_pairs, np.int64)

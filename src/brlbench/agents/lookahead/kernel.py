@@ -1,17 +1,29 @@
 """Expectimax over beliefs: one model is solved on the way down and restored on the way up."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...kernels.choice import greedy
+from ...kernels.dispatch import by_type, provide
+from ...kernels.families import Flat
 from ...kernels.jit import cold, inlined
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
 from ...kernels.solving.model_agent import reset
 from ...kernels.solving.tolerances import SWITCH
-from ...kernels.solving.undo import Saved, count, learn, restore, save, uncount, update_apart
+from ...kernels.solving.undo import (
+    Saved,
+    count,
+    learn,
+    restore,
+    restore_all,
+    save,
+    save_all,
+    uncount,
+    update_apart,
+)
 from ...kernels.types import Words
 from .leaf import Leaf, set_limits, value_after
 from .levels import KnownRewards, Levels, begin_action, enter
@@ -67,12 +79,12 @@ def best(levels: Levels, level: int) -> float:
 @inlined
 def find_outcome(agent: Lookahead, level: int) -> bool:
     """Go on to the next action until one has an outcome left; return whether there is one."""
-    levels, counts = agent.levels, agent.model.counts
+    levels, actions = agent.levels, agent.model.counts.num_actions
     while levels.place[level] == levels.length[level]:
         u = levels.action[level] + 1
-        if u == counts.num_actions:
+        if u == actions:
             return False
-        begin_action(levels, level, counts, agent.rewards, u)
+        begin_action(levels, level, agent.model, agent.rewards, u)
     return True
 
 
@@ -84,6 +96,22 @@ def count_outcome(agent: Lookahead, level: int, y: int) -> None:
     levels.is_solved[level] = False
     if levels.length[level] == 1:
         return
+    learn_outcome(model.belief, agent, level, x, u, y)
+
+
+@by_type
+def learn_outcome(belief: Any, agent: Lookahead, level: int, x: int, u: int, y: int) -> None:
+    """Let the model learn from a level's transition, such that it can be taken back."""
+
+
+def _learn_outcome(belief: Any, agent: Lookahead, level: int, x: int, u: int, y: int) -> None:
+    levels = agent.levels
+    save_all(agent.model, agent.saved, level)
+    learn(agent.model, x, u, y, levels.reward[level, levels.place[level]])
+
+
+def _learn_outcome_flat(belief: Flat, agent: Lookahead, level: int, x: int, u: int, y: int) -> None:
+    levels, model = agent.levels, agent.model
     pair = x * model.counts.num_actions + u
     count(model.counts, agent.saved, level, pair, y)
     if len(model.inverse) > 0 and model.policy[x] != u:
@@ -93,20 +121,33 @@ def count_outcome(agent: Lookahead, level: int, y: int) -> None:
             model.q[pair] = q
             return
     save(model, agent.saved, level)
-    update_apart(model, x, u, y)
+    update_apart(model, x, u, y, 1)
     levels.is_solved[level] = True
 
 
 @cold
 def back_up(agent: Lookahead, level: int, value: float) -> None:
     """Add the value of an outcome to that of its action, and take the transition back."""
-    levels, model, saved = agent.levels, agent.model, agent.saved
+    levels, model = agent.levels, agent.model
     u, i = levels.action[level], levels.place[level]
     worth = levels.reward[level, i] + model.discount * value
     levels.q[level, u] += levels.chance[level, i] * worth
     levels.place[level] += 1
-    if levels.length[level] == 1:
-        return
+    if levels.length[level] > 1:
+        take_back(model.belief, agent, level, u)
+
+
+@by_type
+def take_back(belief: Any, agent: Lookahead, level: int, u: int) -> None:
+    """Take a level's transition back, which took action u."""
+
+
+def _take_back(belief: Any, agent: Lookahead, level: int, u: int) -> None:
+    restore_all(agent.model, agent.saved, level)
+
+
+def _take_back_flat(belief: Flat, agent: Lookahead, level: int, u: int) -> None:
+    levels, model, saved = agent.levels, agent.model, agent.saved
     uncount(model.counts, saved, level)
     if levels.is_solved[level]:
         restore(model, saved, level)
@@ -122,13 +163,17 @@ def last_step(agent: Lookahead, level: int, x: int) -> None:
     enter(levels, level, x)
     set_limits(agent.leaf, model, x)
     for u in range(model.counts.num_actions):
-        begin_action(levels, level, model.counts, agent.rewards, u)
+        begin_action(levels, level, model, agent.rewards, u)
         for i in range(levels.length[level]):
             y, r = levels.following[level, i], levels.reward[level, i]
             value = model.value[y]
             if levels.length[level] > 1:
-                value = value_after(agent.leaf, model, agent.saved, level, x, u, y, r)
+                value = value_after(model.belief, agent.leaf, model, agent.saved, level, x, u, y, r)
             levels.q[level, u] += levels.chance[level, i] * (r + model.discount * value)
+
+
+provide(tuple, learn_outcome=_learn_outcome, take_back=_take_back)
+provide(Flat, learn_outcome=_learn_outcome_flat, take_back=_take_back_flat)
 
 
 def act(agent: Lookahead, x: int) -> int:
@@ -142,7 +187,7 @@ def act(agent: Lookahead, x: int) -> int:
 
 def observe(agent: Lookahead, x: int, u: int, y: int, r: float) -> None:
     """Count the transition and solve again."""
-    learn(agent.model, x, u, y)
+    learn(agent.model, x, u, y, r)
 
 
 register(Lookahead, reset=reset, act=act, observe=observe)

@@ -12,16 +12,28 @@ The policy stays optimal in other states if c is within limits that depend on x 
 x are looked at one by one. If the policy is not optimal any more, the model is solved again.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...kernels.arrays import at
+from ...kernels.dispatch import by_type, provide
+from ...kernels.families import Flat
 from ...kernels.jit import cold, inlined
 from ...kernels.solving import model as models
 from ...kernels.solving.model import Model
 from ...kernels.solving.tolerances import SWITCH
-from ...kernels.solving.undo import Saved, count, restore, save, uncount, update_apart
+from ...kernels.solving.undo import (
+    Saved,
+    count,
+    learn,
+    restore,
+    restore_all,
+    save,
+    save_all,
+    uncount,
+    update_apart,
+)
 from ...kernels.types import Floats
 
 LOW, HIGH = 0, 1  # slots of `limits`
@@ -71,14 +83,29 @@ def set_reach(leaf: Leaf, model: Model, x: int) -> None:
         leaf.reach[at(pair)] = model.discount * total / counts.total[at(pair)]
 
 
-@inlined
-def value_after(
-    leaf: Leaf, model: Model, saved: Saved, i: int, x: int, u: int, y: int, r: float
+@by_type
+def value_after(  # type: ignore[empty-body]
+    belief: Any, leaf: Leaf, model: Model, saved: Saved, i: int, x: int, u: int, y: int, r: float
 ) -> float:
     """The optimal value of y once the transition (x, u, y) with reward r is counted.
 
     Slot i of `saved` is free for use.
     """
+
+
+def _value_after(
+    belief: Any, leaf: Leaf, model: Model, saved: Saved, i: int, x: int, u: int, y: int, r: float
+) -> float:
+    save_all(model, saved, i)
+    learn(model, x, u, y, r)
+    value: float = model.value[y]
+    restore_all(model, saved, i)
+    return value
+
+
+def _value_after_flat(
+    belief: Flat, leaf: Leaf, model: Model, saved: Saved, i: int, x: int, u: int, y: int, r: float
+) -> float:
     if len(model.inverse) == 0:
         return solved_value(model, saved, i, x, u, y)
     pair, inverse = x * model.counts.num_actions + u, model.inverse
@@ -94,6 +121,10 @@ def value_after(
         value += change * inverse[y, x]
         return value
     return solved_value(model, saved, i, x, u, y)
+
+
+provide(tuple, value_after=_value_after)
+provide(Flat, value_after=_value_after_flat)
 
 
 @inlined
@@ -112,10 +143,10 @@ def is_still_best(leaf: Leaf, model: Model, x: int, u: int, change: float) -> bo
 
 @cold
 def solved_value(model: Model, saved: Saved, i: int, x: int, u: int, y: int) -> float:
-    """`value_after` by solving the model again, and taking the transition back."""
+    """The value of y after (x, u, y), by solving again and taking the transition back."""
     save(model, saved, i)
     count(model.counts, saved, i, x * model.counts.num_actions + u, y)
-    update_apart(model, x, u, y)
+    update_apart(model, x, u, y, 1)
     value: float = model.value[y]
     uncount(model.counts, saved, i)
     restore(model, saved, i)

@@ -1,9 +1,12 @@
 """The beliefs from the root of a search to the present one, and the outcomes of their actions."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...kernels.counts import Counts, known_reward
+from ...kernels.dispatch import by_type, provide
+from ...kernels.families import Flat
 from ...kernels.jit import cold, inlined
+from ...kernels.solving.model import Model
 from ...kernels.types import Booleans, Floats, Integers
 
 
@@ -15,9 +18,9 @@ class Levels(NamedTuple):
     place: Integers  # [D]; number of the outcome that is looked at
     length: Integers  # [D]; number of its outcomes
     is_solved: Booleans  # [D]; whether the outcome changed the solution, which is saved then
-    following: Integers  # [D, S]; next state of each outcome
-    chance: Floats  # [D, S]
-    reward: Floats  # [D, S]
+    following: Integers  # [D, most outcomes of a pair]; next state of each outcome
+    chance: Floats  # of the same shape
+    reward: Floats  # of the same shape
     q: Floats  # [D, A]
 
 
@@ -37,8 +40,9 @@ def enter(levels: Levels, level: int, x: int) -> None:
 
 
 @inlined
-def begin_action(levels: Levels, level: int, counts: Counts, rewards: KnownRewards, u: int) -> None:
+def begin_action(levels: Levels, level: int, model: Model, rewards: KnownRewards, u: int) -> None:
     """Look at an action: list its outcomes, none if an earlier action is like it."""
+    counts = model.counts
     pair = levels.state[level] * counts.num_actions + u
     levels.action[level], levels.place[level], levels.length[level] = u, 0, 0
     levels.q[level, u] = 0.0
@@ -46,7 +50,38 @@ def begin_action(levels: Levels, level: int, counts: Counts, rewards: KnownRewar
         if are_alike(counts, rewards, pair - u + v, pair):
             levels.q[level, u] = levels.q[level, v]
             return
-    list_outcomes(levels, level, counts, rewards, pair)
+    list_outcomes(model.belief, model, levels, level, rewards, pair)
+
+
+@by_type
+def list_outcomes(
+    belief: Any, model: Model, levels: Levels, level: int, rewards: KnownRewards, pair: int
+) -> None:
+    """Set the next states of a pair's outcomes, their chances and their rewards."""
+
+
+def _list_outcomes(
+    belief: Any, model: Model, levels: Levels, level: int, rewards: KnownRewards, pair: int
+) -> None:
+    counts, length = model.counts, 0
+    first = counts.row_start[pair]
+    for entry in range(first, first + counts.row_length[pair]):
+        if counts.entry_count[entry] > 0:
+            levels.following[level, length] = counts.entry_next[entry]
+            levels.chance[level, length] = counts.entry_count[entry] / counts.total[pair]
+            levels.reward[level, length] = model.entry_reward[entry]
+            length += 1
+    levels.length[level] = length
+
+
+def _list_outcomes_flat(
+    belief: Flat, model: Model, levels: Levels, level: int, rewards: KnownRewards, pair: int
+) -> None:
+    list_next_states(levels, level, model.counts, rewards, pair)
+
+
+provide(tuple, list_outcomes=_list_outcomes)
+provide(Flat, list_outcomes=_list_outcomes_flat)
 
 
 @inlined
@@ -67,7 +102,7 @@ def are_alike(counts: Counts, rewards: KnownRewards, pair: int, other: int) -> b
 
 
 @cold
-def list_outcomes(
+def list_next_states(
     levels: Levels, level: int, counts: Counts, rewards: KnownRewards, pair: int
 ) -> None:
     """Set the next states of a pair, their chances and their rewards."""

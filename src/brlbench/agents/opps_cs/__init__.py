@@ -20,11 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from ...beliefs.counting import CountingPrior
+from ...beliefs.hypotheses import Hypotheses
 from ...errors import InvalidInput, did_you_mean
 from ...formulas import parse
 from ...values import COUNT, INTERVALS, number, text, whole
 from ..ann import Ann
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import Arrays, CompiledAgent, Family, Generator, Task, parameter
 from ..bonus import Bonus
 from ..epsilon_greedy import EpsilonGreedy
 from ..formula import FormulaAgent
@@ -73,6 +75,8 @@ class OppsCs(PolicySearch):
 
     name = "opps-cs"
     reference = "Castronovo et al., 2014"
+    needs = ("draws", "mean")
+    episodes = "The trajectories of its search have episodes, as those that it plays."
     quick = {"evaluations": 5, "mdps_per_evaluation": 50}
     strategy: str = parameter("epsilon-greedy", "whose parameters are searched", _STRATEGY)
     ranges: Ranges | None = parameter(None, "where to search for each parameter", INTERVALS)  # noqa: RUF009
@@ -123,13 +127,22 @@ class OppsCs(PolicySearch):
             return AGENTS[self.strategy][0](**parameters)
         return FormulaAgent(str(parse(self.strategy, weights=True).with_weights(parameters)))
 
+    def needed(self) -> frozenset[str]:
+        """The needs of the search and of the strategy."""
+        strategy = self._agent(low for low, _ in self._all_ranges().values())
+        return frozenset(self.needs) | strategy.needed()
+
+    def check_task(self, task: Task) -> None:
+        """Raise if the strategy can't play in episodes."""
+        self._agent(low for low, _ in self._all_ranges().values()).check_task(task)
+
     def code(self) -> object:
         """This class and the strategy's."""
         if self.strategy.startswith(_NETWORK):
             return type(self), Ann(teacher=self.strategy.removeprefix(_NETWORK)).code()
         return type(self), AGENTS.get(self.strategy, (FormulaAgent,))[0]
 
-    def build_player(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def build_player(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Build the arrays of the agent with the best parameters."""
         player = self._agent(self.outcome["values"])
         if isinstance(player, PolicySearch):  # a network, which the search has trained
@@ -137,7 +150,7 @@ class OppsCs(PolicySearch):
             return player.arrays
         return player.prepare(prior, task, rng)
 
-    def search(self, prior: FlatDirichlet, task: Task, rng: Generator) -> dict[str, Any]:
+    def search(self, prior: Family, task: Task, rng: Generator) -> dict[str, Any]:
         """Run StoSOO."""
         from ...builders.planning import build_practice
         from ...kernels.practice import mean_return
@@ -170,9 +183,15 @@ class OppsCs(PolicySearch):
         }
 
 
-def _return_bounds(prior: FlatDirichlet, task: Task) -> tuple[float, float]:
+def _return_bounds(prior: Family, task: Task) -> tuple[float, float]:
     """The smallest and the largest return that the rewards allow."""
-    rewards = prior.rewards.mean.at(prior.counts)
-    weight = (1 - task.discount**task.horizon) / (1 - task.discount)
-    least, most = float(rewards.min()) * weight, float(rewards.max()) * weight
+    if isinstance(prior, CountingPrior) and prior.reward_prior is not None:
+        limits = prior.reward_prior.limits
+    else:
+        rewards = (prior.mdps if isinstance(prior, Hypotheses) else prior.frame).reward
+        limits = float(rewards.min()), float(rewards.max())
+    weight = float(task.horizon)
+    if task.discount < 1:
+        weight = (1 - task.discount**task.horizon) / (1 - task.discount)
+    least, most = limits[0] * weight, limits[1] * weight
     return least, most if most > least else least + 1

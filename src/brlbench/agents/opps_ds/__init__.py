@@ -31,7 +31,7 @@ from ...errors import BrlbenchError, InvalidInput, Pointless, encodable, short
 from ...formulas import FEATURES, SETS, Formula, formula_set
 from ...formulas.sets import find_set, locate_set
 from ...values import COUNT, NOT_NEGATIVE, text, whole
-from ..base import Arrays, FlatDirichlet, Generator, Task, parameter
+from ..base import Arrays, Family, Generator, Task, parameter
 from ..formula import FormulaAgent, build_agent, build_models, instructions
 from ..policy_search import PolicySearch
 
@@ -44,6 +44,8 @@ class OppsDs(PolicySearch):
 
     name = "opps-ds"
     reference = "Castronovo et al., 2012"
+    needs = ("draws", "mean")
+    episodes = "The trajectories of its search have episodes, as those that it plays."
     quick = {"formulas": "F2", "draws": 60}
     formulas: str = parameter(
         "F2",
@@ -82,11 +84,11 @@ class OppsDs(PolicySearch):
         """A short search, in batches, which use all compiled code."""
         return replace(super().small(), batch=2)
 
-    def build_player(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def build_player(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Build the arrays that play the best formula."""
         return FormulaAgent(self.outcome["formula"]).prepare(prior, task, rng)
 
-    def search(self, prior: FlatDirichlet, task: Task, rng: Generator) -> dict[str, Any]:
+    def search(self, prior: Family, task: Task, rng: Generator) -> dict[str, Any]:
         """Run UCB1."""
         from ...builders.planning import build_practice
         from .search import build_arms, ucb1

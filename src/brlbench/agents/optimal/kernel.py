@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ...kernels.counts import Counts
 from ...kernels.loop.environment import Environment
 from ...kernels.loop.trajectory import register
-from ...kernels.solving.model import Model, solve, with_counts
+from ...kernels.solving.model import Model, skip, solve, with_counts
 from ...kernels.types import Words
 
 
@@ -53,6 +53,7 @@ def act(agent: Optimal, x: int) -> int:
 
 def observe(agent: Optimal, x: int, u: int, y: int, r: float) -> None:
     """Nothing to learn."""
+    skip(agent.model)
 
 
 register(Optimal, reset_known=reset_known, act=act, observe=observe)

@@ -1,9 +1,10 @@
 """PSRL, posterior sampling (Strens, 2000, "A Bayesian framework for reinforcement learning").
 
 An MDP is drawn from the posterior and solved exactly, and its optimal policy is followed for a
-while. Strens draws anew at the start of each trial; here a trajectory is one trial without
-an end, so a new MDP is drawn with a fixed probability at each step, or every n steps.
-There is no other deviation. Of several best actions the lowest-numbered is taken.
+while. Strens draws anew at the start of each trial; here a trajectory without episodes is one trial
+without an end, so a new MDP is drawn with a fixed probability at each step, or every n steps.
+Unknown rewards are drawn with the MDP. There is no other deviation. Of several best actions the
+lowest-numbered is taken.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 
 from ...errors import InvalidInput
 from ...values import COUNT, PROBABILITY
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import Arrays, CompiledAgent, Family, Generator, Task, parameter
 
 
 @dataclass
@@ -21,8 +22,15 @@ class Psrl(CompiledAgent):
 
     name = "psrl"
     reference = "Strens, 2000"
+    needs = ("sample",)
+    episodes = (
+        "Draws an MDP at the start of each episode, unless `resample` or `every` is given, and "
+        "solves it exactly to the end of the episode."
+    )
     resample: float | None = parameter(
-        None, "probability of a new draw at each step (default: 1 - discount)", PROBABILITY
+        None,
+        "probability of a new draw at each step (default: 1 - discount; in episodes, one draw)",
+        PROBABILITY,
     )
     every: int | None = parameter(None, "instead of `resample`: steps between draws", COUNT)
 
@@ -34,18 +42,19 @@ class Psrl(CompiledAgent):
                 "give one of them, not both"
             )
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Make room for a sampled MDP."""
         from ...builders.sampled import build_sampled
         from . import kernel as kernels
 
         mdp, initial = build_sampled(prior, task)
         chance = 1 - task.discount if self.resample is None else self.resample
+        every = self.every or (task.episode if self.resample is None else None)
         return self.make_arrays(
             kernels.Psrl,
             mdp=mdp,
             initial=initial,
             chance=chance,
-            every=self.every or kernels.BY_CHANCE,
+            every=every or kernels.BY_CHANCE,
             age=np.zeros(1, np.int64),
         )

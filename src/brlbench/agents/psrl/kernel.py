@@ -25,7 +25,7 @@ class Psrl(NamedTuple):
 
 def reset(agent: Psrl, x: int) -> None:
     """Back to the prior; the first act samples."""
-    sampled.reset(agent.mdp, agent.initial)
+    sampled.reset(agent.mdp, agent.initial, x)
     agent.age[0] = NOT_SAMPLED
 
 
@@ -41,8 +41,8 @@ def act(agent: Psrl, x: int) -> int:
 
 
 def observe(agent: Psrl, x: int, u: int, y: int, r: float) -> None:
-    """Count the transition."""
-    sampled.learn(agent.mdp, x * agent.mdp.posterior.num_actions + u, y)
+    """Learn from the transition."""
+    sampled.learn(agent.mdp, x * agent.mdp.posterior.num_actions + u, y, r)
 
 
 register(Psrl, reset=reset, act=act, observe=observe)

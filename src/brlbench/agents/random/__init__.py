@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task
+from ..base import Arrays, CompiledAgent, Family, Generator, Task
 
 
 @dataclass
@@ -10,8 +10,9 @@ class Random(CompiledAgent):
     """Draws every action uniformly at random."""
 
     name = "random"
+    episodes = "Draws every action, as always."
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Nothing to learn."""
         from . import kernel as kernels
 

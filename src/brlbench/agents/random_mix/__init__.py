@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from ...errors import InvalidInput, did_you_mean, short
 from ...values import PROBABILITY, text
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, OnProgress, Task
+from ..base import Arrays, CompiledAgent, Family, Generator, OnProgress, Task
 from ..parameters import Declaration, declarations, described, parameter
 
 _OWN = ("base", "epsilon")
@@ -53,6 +53,7 @@ class RandomMix(CompiledAgent):
     """Plays as another agent, or with probability epsilon takes a random action."""
 
     name = "random-mix"
+    episodes = "As its base, if that can play them."
     base: str = parameter(
         "psrl",
         "the agent that plays otherwise; its parameters are given beside this one",
@@ -90,7 +91,16 @@ class RandomMix(CompiledAgent):
         inner = self.inner.described()
         return described(self) | {_outer(name): value for name, value in inner.items()}
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def needed(self) -> frozenset[str]:
+        """The needs of the base."""
+        needed: frozenset[str] = self.inner.needed()
+        return needed
+
+    def check_task(self, task: Task) -> None:
+        """Raise if the base can't play in episodes."""
+        self.inner.check_task(task)
+
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Train the base."""
         self.inner.train(prior, task, rng)
         return self._mixed(prior.num_actions)
@@ -137,14 +147,19 @@ class RandomMix(CompiledAgent):
         other.inner = self.inner.with_progress(on_progress)
         return other
 
-    def trained_for(self) -> tuple[FlatDirichlet, Task] | None:
+    def trained_for(self) -> tuple[Family, Task] | None:
         """The prior and the task of the base's search."""
-        prior_and_task: tuple[FlatDirichlet, Task] | None = self.inner.trained_for()
+        prior_and_task: tuple[Family, Task] | None = self.inner.trained_for()
         return prior_and_task
 
     def code(self) -> object:
         """This class and the base's code."""
         return type(self), self.inner.code()
+
+    def tiny(self, prior: Family, task: Task) -> Family:
+        """The base's tiny problem."""
+        tiny: Family = self.inner.tiny(prior, task)
+        return tiny
 
     def small(self) -> Self:
         """The same with a quick base."""

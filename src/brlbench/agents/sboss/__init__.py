@@ -13,6 +13,8 @@ terms were 0/0, which never exceeds delta, so on sparse priors nothing was ever 
 remembered only half of the counts of a sampling; and it lost actions with one possible outcome. Its
 rows for this agent are therefore not those of the algorithm.
 
+Where binary rewards are unknown, y is a next state with its reward.
+
 Deviation: the merged MDP is solved exactly, not by value iteration to a tolerance. The paper takes
 the lowest-numbered of several best actions; `ties` offers a random one.
 """
@@ -22,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import NOT_NEGATIVE, POSITIVE, words
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import Arrays, CompiledAgent, Family, Generator, Task, parameter
 
 
 @dataclass
@@ -31,6 +33,7 @@ class Sboss(CompiledAgent):
 
     name = "sboss"
     reference = "Castro and Precup, 2010"
+    needs = ("counts", "outcomes")
     quick = {"epsilon": 0.01}
     epsilon: float = parameter(0.01, "posterior variance per sampled row", POSITIVE)
     delta: float = parameter(
@@ -40,14 +43,18 @@ class Sboss(CompiledAgent):
         "first", "which of several best actions to take", words("first", "random")
     )
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Make room for the merged MDP."""
+        from ...builders.counts import Counting
         from ...builders.merged import build_merged
         from ...builders.sampled import check_size
         from . import kernel as kernels
 
-        # A variance is at most 1/4 of 1 / (n + 1), and n only grows.
-        totals = prior.counts.row_sums()
+        # A variance is at most 1/4 of 1 / (n + 1), and n only grows, unless counts are effective.
+        if isinstance(prior, Counting):
+            totals = prior.counts.row_sums()
+        else:
+            totals = np.zeros(prior.num_states * prior.num_actions)
         with np.errstate(over="ignore", divide="ignore"):
             most_rows = np.ceil(1 / (4 * (totals + 1) * self.epsilon))
         check_size(prior, most_rows, f"sboss: epsilon = {self.epsilon:g}", "use a larger epsilon")

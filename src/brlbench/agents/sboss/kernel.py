@@ -7,13 +7,14 @@ posterior is sigma^2(y) = a(y) (n - a(y)) / (n^2 (n + 1)).
 import math
 from typing import NamedTuple
 
+from ...kernels import families
 from ...kernels.arrays import copy_start, copy_vector
 from ...kernels.counts import Counts
 from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import merged as merging
 from ...kernels.solving.merged_rows import Merged
-from ...kernels.solving.sampled import Initial, best_action, first_best_action, learn
+from ...kernels.solving.sampled import Initial, best_action, first_best_action
 from ...kernels.types import Booleans, Floats, Integers, Words
 
 
@@ -74,8 +75,14 @@ def moved(merged: Merged, pair: int, last_count: Floats, last_total: Floats, del
 
 def reset(agent: Sboss, x: int) -> None:
     """Back to the prior; the first act samples."""
-    merging.reset(agent.merged, agent.initial)
-    copy_vector(agent.merged.num_rows, agent.initial_rows)
+    merged = agent.merged
+    learned = merging.reset(merged, agent.initial, x)
+    copy_vector(merged.num_rows, agent.initial_rows)
+    if learned:
+        mdp = merged.mdp
+        for i in range(families.recount(mdp.belief, mdp.posterior, mdp.entry_reward)):
+            other = families.changed(mdp.belief, 0, i)
+            merged.num_rows[other] = rows_of(mdp.posterior, other, agent.epsilon)
     agent.due[0] = True
 
 
@@ -93,13 +100,16 @@ def act(agent: Sboss, x: int) -> int:
 
 
 def observe(agent: Sboss, x: int, u: int, y: int, r: float) -> None:
-    """Count the transition; only the observed pair can have moved."""
+    """Learn from the transition; only pairs whose counts changed can have moved."""
     merged = agent.merged
     pair = x * merged.mdp.posterior.num_actions + u
-    learn(merged.mdp, pair, y)
-    merged.num_rows[pair] = rows_of(merged.mdp.posterior, pair, agent.epsilon)
-    if moved(merged, pair, agent.last_count, agent.last_total, agent.delta):
-        agent.due[0] = True
+    mdp = merged.mdp
+    number = families.count_rewarded(mdp.belief, mdp.posterior, mdp.entry_reward, pair, y, r)
+    for i in range(number):
+        other = families.changed(mdp.belief, pair, i)
+        merged.num_rows[other] = rows_of(mdp.posterior, other, agent.epsilon)
+        if moved(merged, other, agent.last_count, agent.last_total, agent.delta):
+            agent.due[0] = True
 
 
 register(Sboss, reset=reset, act=act, observe=observe)

@@ -7,7 +7,16 @@ published figures did not normalise them: its scores are those of always taking 
 from dataclasses import dataclass
 
 from ...values import POSITIVE
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import (
+    PLANS,
+    Arrays,
+    CompiledAgent,
+    Family,
+    Generator,
+    Task,
+    parameter,
+    replan_parameter,
+)
 
 
 @dataclass
@@ -15,12 +24,15 @@ class SoftMax(CompiledAgent):
     """Takes each action with probability proportional to exp(Q / tau), Q of the mean MDP."""
 
     name = "soft-max"
+    needs = ("mean",)
+    episodes = PLANS
     tau: float = parameter(0.5, "temperature: small is greedy, large is random", POSITIVE)
+    replan: str = replan_parameter()
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP."""
         from ...builders.model import copy, solved_model
         from . import kernel as kernels
 
-        model = solved_model(prior, task)
+        model = solved_model(prior, task, replan=self.replan)
         return self.make_arrays(kernels.SoftMax, model=copy(model), initial=model)

@@ -22,6 +22,8 @@ of the probabilities. With these counts the agent plays as `spread` does. So it 
 the prior is informative. All of this is a modelling choice of the agent, not part of any prior; it
 uses the given prior's support and what it sees.
 
+Where rewards are unknown, no row is modelled.
+
 Not exact: habits and P(k) are estimates that are treated as known; the likelihood of k ignores that
 habits make some supports likelier than others, and moment matching replaces a mixture by one
 distribution. The numbering of states is never used.
@@ -30,9 +32,20 @@ distribution. The numbering of states is never used.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...values import NOT_NEGATIVE, number
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import (
+    PLANS,
+    Arrays,
+    CompiledAgent,
+    Family,
+    FlatDirichlet,
+    Generator,
+    Task,
+    parameter,
+    replan_parameter,
+)
 from ..spread import Spread, with_initial
 
 
@@ -41,22 +54,27 @@ class SparsePrior(CompiledAgent):
     """Plays as `spread`, but learns which next states are possible where the prior says nothing."""
 
     name = "sparse-prior"
+    needs = ("counts",)
+    episodes = PLANS
     kappa: float = parameter(
         0.45, "size of the bonus, in posterior standard deviations", NOT_NEGATIVE
     )
     odds: float = parameter(
         0.03, "prior odds that each action has habits of its own", number(least=0, most=1e6)
     )
+    replan: str = replan_parameter()
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Model the rows about which the prior says nothing, and solve the mean MDP."""
-        from ...builders.model import has_equal_counts
         from . import kernel as kernels
         from .novelty import build_novelty
 
-        spread, states = Spread(self.kappa).unsolved(prior, task), prior.num_states
-        pairs, pool = len(spread.size), len(spread.entry_reward)
-        rows = np.flatnonzero(has_equal_counts(prior))
+        spread, states = (
+            Spread(self.kappa, replan=self.replan).unsolved(prior, task),
+            prior.num_states,
+        )
+        pairs, pool = len(spread.size), len(spread.model.entry_reward)
+        rows = np.flatnonzero(_says_nothing(prior))
         shares = 1 / np.arange(1.0, states + 1)
         agent = self.make_arrays(
             kernels.SparsePrior,
@@ -76,3 +94,15 @@ class SparsePrior(CompiledAgent):
         )
         kernels.solve(agent)
         return agent._replace(spread=with_initial(spread))
+
+
+def _says_nothing(prior: Family) -> NDArray[np.bool_]:
+    """Whether the prior says nothing about the row of a pair [P], not even that others share it."""
+    from ...builders.counts import Counting, has_equal_counts
+
+    if not isinstance(prior, Counting) or prior.reward_prior is not None:
+        return np.zeros(prior.num_states * prior.num_actions, np.bool_)
+    if isinstance(prior, FlatDirichlet):
+        return has_equal_counts(prior)
+    group = prior.group.ravel()
+    return np.asarray(has_equal_counts(prior) & (np.bincount(group)[group] == 1))

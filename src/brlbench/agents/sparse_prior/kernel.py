@@ -92,7 +92,7 @@ def set_row(agent: SparsePrior, pair: int) -> None:
         else:
             p = unseen * novelties.probability(agent.novelty, agent.novelty.group[x, y])
         squares += p * p
-        reward += p * agent.spread.entry_reward[at(first + y)]
+        reward += p * agent.spread.model.entry_reward[at(first + y)]
         counts.entry_count[at(first + y)] = p
     strength = n + 1
     if expected_squares - squares > _CERTAIN:
@@ -190,12 +190,13 @@ def act(agent: SparsePrior, x: int) -> int:
 
 def observe(agent: SparsePrior, x: int, u: int, y: int, r: float) -> None:
     """Learn from the transition, and solve again."""
-    if not agent.supports.is_modelled[x * agent.spread.model.counts.num_actions + u]:
-        trajectory.observe(agent.spread, x, u, y, r)
-        return
-    see(agent, x, u, y)
-    update_shares(agent)
-    set_rows(agent)
+    if agent.supports.is_modelled[x * agent.spread.model.counts.num_actions + u]:
+        see(agent, x, u, y)
+        update_shares(agent)
+        set_rows(agent)
+    else:
+        spreads.count(agent.spread, x, u, y, r)
+    models.skip(agent.spread.model)
     spreads.solve_with_bonuses(agent.spread)
 
 

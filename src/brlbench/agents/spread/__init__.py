@@ -10,6 +10,9 @@ are all worth the same gets no bonus, however seldom it was taken. The bonus is 
 replacing p by q can add if the chi-square distance, the sum of (q - p)^2 / p, is at most
 kappa^2 / (n + 1).
 
+Where rewards are unknown, their variance is part of that of the worth: of binary ones by their
+outcomes, of Gaussian ones by their noise.
+
 Guarantee: for a decay of 1/2 or more, if no positive count is below kappa^2, a larger V(y)
 never makes a pair worth less. Adding a constant to all values adds discount times as much to every
 pair. So the equation is a contraction, and values and bonuses have exactly one solution. It is
@@ -28,7 +31,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import NOT_NEGATIVE
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import (
+    PLANS,
+    Arrays,
+    CompiledAgent,
+    Family,
+    Generator,
+    Task,
+    parameter,
+    replan_parameter,
+)
 
 
 @dataclass
@@ -36,12 +48,15 @@ class Spread(CompiledAgent):
     """Takes the best action of the mean MDP, with a bonus where outcomes differ in value."""
 
     name = "spread"
+    needs = ("counts",)
+    episodes = PLANS
     kappa: float = parameter(
         0.6, "size of the bonus, in posterior standard deviations", NOT_NEGATIVE
     )
     decay: float = parameter(0.5, "exponent of the count, by which the bonus shrinks", NOT_NEGATIVE)
+    replan: str = replan_parameter()
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
         from . import kernel as kernels
 
@@ -49,18 +64,17 @@ class Spread(CompiledAgent):
         kernels.solve(agent)
         return with_initial(agent)
 
-    def unsolved(self, prior: FlatDirichlet, task: Task) -> Arrays:
+    def unsolved(self, prior: Family, task: Task) -> Arrays:
         """The arrays with the prior's mean MDP, neither solved nor copied yet."""
-        from ...builders.model import build_model, entry_rewards
+        from ...builders.model import build_model
         from . import kernel as kernels
 
-        model = build_model(prior, task, background=False)
+        model = build_model(prior, task, by_entry=True, replan=self.replan)
         size = np.zeros(len(model.q))
         return self.make_arrays(
             kernels.Spread,
             model=model,
             initial=model,
-            entry_reward=entry_rewards(prior, model.counts),
             size=size,
             initial_size=size,
         )

@@ -7,15 +7,18 @@ Newton's method for the values.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ...kernels import families
 from ...kernels.arrays import at, copy_vector
-from ...kernels.counts import add_rewarded
+from ...kernels.dispatch import by_type, provide
 from ...kernels.jit import cold, inlined, kernel
 from ...kernels.loop.trajectory import register
+from ...kernels.solving import endless, plans
 from ...kernels.solving import model as models
-from ...kernels.solving.model import Model, invert_in_place
+from ...kernels.solving.model import Model
 from ...kernels.solving.model_agent import act, worth
+from ...kernels.solving.plans import Endless, Episode
 from ...kernels.types import Floats, Words
 
 CONVERGED = 1e-11  # greatest residual of values, relative to their scale
@@ -27,9 +30,8 @@ class Spread(NamedTuple):
     """The agent's state."""
 
     rng: Words
-    model: Model  # its counts have no background
+    model: Model  # with rewards of entries; its counts have no background
     initial: Model
-    entry_reward: Floats  # [pool]
     size: Floats  # [P]; the bonus of a pair is its size times a standard deviation
     initial_size: Floats  # [P]
     kappa: float
@@ -51,9 +53,33 @@ def set_size(agent: Spread, pair: int) -> None:
     agent.size[pair] = agent.kappa * (agent.model.counts.total[pair] + 1) ** -agent.decay
 
 
-@cold
+@inlined
 def solve_with_bonuses(agent: Spread) -> None:
-    """Make values and bonuses agree, from values that nearly do.
+    """Make values and bonuses agree, by the plan."""
+    solve_spread(agent.model.plan, agent)
+
+
+@by_type
+def solve_spread(plan: Any, agent: Spread) -> None:
+    """`solve_with_bonuses`, by the plan."""
+
+
+def _solve_episode(plan: Episode, agent: Spread) -> None:
+    """By backward induction: bonuses depend on the values with one decision less."""
+    model = agent.model
+    if plans.is_due(plan):
+        model.value[:] = 0.0
+        for n in range(1, plans.left(plan) + 1):
+            models.measure(model)
+            set_bonuses(agent)
+            models.set_q_values(model)
+            plans.store(plan, n, model.q, model.value, model.policy)
+    plans.load(plan, model.q, model.value, model.policy)
+    models.measure(model)
+
+
+def _solve_endless(plan: Endless, agent: Spread) -> None:
+    """From values that nearly agree with their bonuses.
 
     Sweep if the model has no inverse, or if policy iteration does not arrive.
     """
@@ -62,16 +88,20 @@ def solve_with_bonuses(agent: Spread) -> None:
     for _ in range(rounds):
         models.measure(model)
         set_bonuses(agent)
-        residual, better = models.find_better_actions(model)
+        residual, better = endless.find_better_actions(model)
         if not better and residual <= CONVERGED * models.scale(model):
             return
         copy_vector(model.policy, model.pending)
         set_tilted_matrix(agent)
-        invert_in_place(model.inverse)
-        models.correct_values(model)
+        endless.invert_in_place(model.inverse)
+        endless.correct_values(model)
     if rounds > 0:
         model.value[:] = 0.0  # policy iteration may have led anywhere
     sweep(agent)
+
+
+provide(Endless, solve_spread=_solve_endless)
+provide(Episode, solve_spread=_solve_episode)
 
 
 @inlined
@@ -117,7 +147,8 @@ def moments(agent: Spread, pair: int) -> tuple[float, float]:
     squares = 0.0
     for entry in range(first, first + counts.row_length[row]):
         squares += counts.entry_count[at(entry)] * (worth(agent, entry) - mean) ** 2
-    return mean, math.sqrt(squares / counts.total[row])
+    unseen = families.reward_variance(agent.model.belief, pair)
+    return mean, math.sqrt(squares / counts.total[row] + unseen)
 
 
 @cold
@@ -143,16 +174,32 @@ def sweep(agent: Spread) -> None:
 
 def reset(agent: Spread, x: int) -> None:
     """Back to the prior."""
-    models.reset(agent.model, agent.initial)
+    number = models.reset(agent.model, agent.initial, x)
     copy_vector(agent.size, agent.initial_size)
+    if number > 0:
+        change_sizes(agent, 0, number)
+        solve_with_bonuses(agent)
+
+
+@inlined
+def change_sizes(agent: Spread, pair: int, number: int) -> None:
+    """Set the bonuses' sizes of the `number` pairs that a transition of `pair` has changed."""
+    for i in range(number):
+        set_size(agent, models.changed(agent.model, pair, i))
+
+
+@inlined
+def count(agent: Spread, x: int, u: int, y: int, r: float) -> None:
+    """Count the transition."""
+    model = agent.model
+    pair = x * model.counts.num_actions + u
+    change_sizes(agent, pair, models.count_rewarded(model, pair, y, r))
 
 
 def observe(agent: Spread, x: int, u: int, y: int, r: float) -> None:
     """Count the transition, and solve again."""
-    model = agent.model
-    pair = x * model.counts.num_actions + u
-    add_rewarded(model.counts, agent.entry_reward, pair, y)
-    set_size(agent, pair)
+    count(agent, x, u, y, r)
+    models.skip(agent.model)
     solve_with_bonuses(agent)
 
 

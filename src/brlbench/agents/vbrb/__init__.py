@@ -4,9 +4,10 @@ The bonus of a pair is beta times the square root of the summed posterior varian
 transition probabilities. For mean probabilities p and a count of n, this is
 beta * sqrt((1 - sum of p^2) / (n + 1)), a member of the family `bonus`.
 
-Deviations: the paper has a second term for the reward's posterior deviation; rewards are known
-here, so it is zero. The paper proves its bounds for a beta that depends on the problem; here it is
-a parameter. The model is solved exactly after every transition; ties are broken at random.
+Deviations: the paper has a second term for the reward's posterior deviation. It is zero here where
+rewards are known. Where they are not, outcomes are next states with rewards, in one term. The paper
+proves its bounds for a beta that depends on the problem; here it is a parameter. The model is
+solved exactly after every transition; ties are broken at random.
 """
 
 from ..bonus import BonusMember

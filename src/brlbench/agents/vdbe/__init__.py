@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import POSITIVE, PROBABILITY, number, words
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import Arrays, CompiledAgent, Family, Generator, Task, parameter
 
 
 @dataclass
@@ -23,6 +23,11 @@ class Vdbe(CompiledAgent):
 
     name = "vdbe"
     reference = "Tokic, 2010"
+    needs = ("mean",)
+    episodes = (
+        "Plans exactly to the end of the episode at each step; compared are Q-values with the same "
+        "number of decisions left."
+    )
     sigma: float = parameter(1.0, "change of Q that counts as large", POSITIVE)
     delta: float | None = parameter(
         None, "rate of change of epsilon (default: 1 / actions)", number(above=0, most=1)
@@ -32,7 +37,7 @@ class Vdbe(CompiledAgent):
         "state", "states whose epsilon moves", words("state", "all"), variant=True
     )
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP."""
         from ...builders.model import copy, solved_model
         from . import kernel as kernels

@@ -25,7 +25,7 @@ class Vdbe(NamedTuple):
 
 def reset(agent: Vdbe, x: int) -> None:
     """Back to the prior, and to the initial epsilon everywhere."""
-    models.reset(agent.model, agent.initial)
+    models.start(agent.model, agent.initial, x)
     agent.epsilon[:] = agent.initial_epsilon
 
 
@@ -40,8 +40,8 @@ def observe(agent: Vdbe, x: int, u: int, y: int, r: float) -> None:
     """Learn, then move epsilon towards how much the Q-value has changed."""
     pair = x * agent.model.counts.num_actions + u
     before = agent.model.q[pair]
-    models.learn(agent.model, x, u, y)
-    change = abs(agent.model.q[pair] - before)
+    models.learn(agent.model, x, u, y, r)
+    change = abs(models.last_q(agent.model, pair) - before)
     # (1 - exp(-c / sigma)) / (1 + exp(-c / sigma)) is a hyperbolic tangent.
     wanted = math.tanh(change / (2 * agent.sigma))
     if agent.moves_all:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...values import whole
-from ..base import Arrays, CompiledAgent, FlatDirichlet, Generator, Task, parameter
+from ..base import Arrays, CompiledAgent, Family, Generator, Task, parameter
 
 
 @dataclass
@@ -27,10 +27,12 @@ class Vpi(CompiledAgent):
 
     name = "vpi"
     reference = "Dearden, Friedman and Andre, 1999"
+    needs = ("sample",)
+    episodes = "Solves each drawn MDP exactly to the end of the episode."
     quick = {"samples": 3}
     samples: int = parameter(10, "MDPs drawn for each decision", whole(1, 10**6))
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: Generator) -> Arrays:
+    def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Make room for the draws."""
         from ...builders.sampled import build_samples
         from . import kernel as kernels

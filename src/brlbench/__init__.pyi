@@ -5,7 +5,14 @@ from .agents import Agent as Agent
 from .agents import Task as Task
 from .agents import make_agent as make_agent
 from .analysis.bayes_bound import bayes_optimal_bound as bayes_optimal_bound
+from .analysis.bayes_optimal import bayes_optimal_value as bayes_optimal_value
 from .analysis.significance import paired_z_test as paired_z_test
+from .beliefs.flat import FlatDirichlet as FlatDirichlet
+from .beliefs.flat.single import SingleMDP as SingleMDP
+from .beliefs.hypotheses import Hypotheses as Hypotheses
+from .beliefs.rewards import BernoulliRewards as BernoulliRewards
+from .beliefs.rewards import NormalRewards as NormalRewards
+from .beliefs.tied import TiedDirichlet as TiedDirichlet
 from .entries import check_entry as check_entry
 from .entries import new_entry as new_entry
 from .errors import AgentError as AgentError
@@ -14,10 +21,7 @@ from .errors import InvalidInput as InvalidInput
 from .errors import StoreError as StoreError
 from .formulas import FormulaSet as FormulaSet
 from .formulas import make_formulas as make_formulas
-from .mdps.bayes_optimal import bayes_optimal_value as bayes_optimal_value
-from .mdps.dirichlet import FlatDirichlet as FlatDirichlet
 from .mdps.mdp import MDP as MDP
-from .mdps.single import SingleMDP as SingleMDP
 from .problems import PROBLEMS as PROBLEMS
 from .problems import distribution as distribution
 from .protocol.evaluate import evaluate as evaluate

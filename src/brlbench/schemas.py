@@ -62,10 +62,11 @@ def parse_written(table: type[Table], content: Any, source: str) -> Table:
     try:
         return parse_table(table, content)
     except ValidationError as error:
-        raise InvalidInput(f"{source}: {_sentence(error)}") from None
+        raise InvalidInput(f"{source}: {sentence(error)}") from None
 
 
-def _sentence(error: ValidationError) -> str:
+def sentence(error: ValidationError) -> str:
+    """The first place that does not fit, and what must be there."""
     first = error.errors()[0]
     place = place_of(first["loc"])
     message = first["msg"].removeprefix("Value error, ")

@@ -131,6 +131,7 @@ POSITIVE = number(above=0)
 NOT_NEGATIVE = number(least=0)
 PROBABILITY = number(least=0, most=1)
 BETWEEN_0_AND_1 = number(above=0, below=1)
+DISCOUNT = number(above=0, most=1)  # 1 in episodes only
 LAYERS = Kind('whole numbers from 1 to 9999 joined by hyphens, as in "10-10"', _are_layers, str)
 INTERVALS = Kind(
     "a table of parameters with [low, high] each",
@@ -147,5 +148,5 @@ Bytes = Annotated[int, whole(0, 2**63 - 1)]
 Number = Annotated[float, number()]
 Positive = Annotated[float, POSITIVE]
 NotNegative = Annotated[float, NOT_NEGATIVE]
-Discount = Annotated[float, BETWEEN_0_AND_1]
+Discount = Annotated[float, DISCOUNT]
 Seconds = Annotated[float, number(least=0, below=_LONGEST)]

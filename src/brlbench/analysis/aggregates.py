@@ -10,7 +10,8 @@ Intervals come from the stratified bootstrap. A resample draws the MDPs of each 
 replacement, and intervals are percentiles of the statistic over all resamples; those of means are
 corrected for skewness (BCa; Efron, 1987). They say what other MDPs of the same experiments would
 change, not what other experiments would. The same seed draws the same MDPs for every agent and
-every statistic.
+every statistic, so a statistic of an experiment is resampled once (`Resamples`), whichever other
+experiments it is averaged with.
 
 Deviations:
 - The interquartile mean is taken within each experiment, then averaged over experiments. The paper
@@ -21,25 +22,25 @@ Deviations:
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .. import streams
 from ..errors import InvalidInput
-from ..kernels.types import ShortIntegers
-from ..mdps.sparse import Floats
+from ..mdps.sparse import Floats, Integers
 from ..values import BETWEEN_0_AND_1, COUNT, check
-from .scores import row_blocks, times_drawn
+from .scores import row_blocks, times_drawn, weighted_sums
 
 _NUMBERS_AT_ONCE = 2**17  # fits in a processor's cache
-_MOST_CACHED = 2**24  # numbers of resamples that are cached for the next statistic
+_MOST_CACHED = 2**21  # draws of an experiment that are cached for the next statistic
 _EQUAL = 1e-12  # means of equal scores can differ by rounding
 
-Statistic = Callable[[Floats], Floats]
-"""A statistic [rows, C] of the weights [rows, N] of all MDPs, those of one experiment together."""
+Times = NDArray[np.unsignedinteger]
+"""The number of draws of each MDP in some resamples, [rows, n]."""
 
 
 class Estimate(NamedTuple):
@@ -50,12 +51,86 @@ class Estimate(NamedTuple):
     high: float
 
 
+class Moments(NamedTuple):
+    """The second and third central moments of a mean, in units of powers of 2**exponent.
+
+    In these units, powers are neither too large nor too small for a float.
+    """
+
+    exponent: int
+    second: float
+    third: float
+
+    @classmethod
+    def of_mean(cls, numbers: Floats) -> "Moments":
+        """The moments of the mean of numbers [n]."""
+        centred = numbers - numbers.mean()
+        _, exponent = np.frexp(np.abs(centred).max())
+        centred = np.ldexp(centred, -exponent)
+        second, third = (float((centred**k).sum()) / len(centred) ** k for k in (2, 3))
+        return cls(int(exponent), second, third)
+
+
+class Statistic(NamedTuple):
+    """A statistic of one experiment, and its values in all resamples of the MDPs."""
+
+    values: Floats  # [1 + resamples, C]; the first row is of the MDPs themselves
+    moments: Sequence[Moments] = ()  # of means, C of them
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """Resamples of the MDPs of experiments, the same for all agents and statistics.
+
+    `number` tells experiments apart, whose resamples are independent of each other.
+    """
+
+    count: int = 2000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the number of resamples."""
+        check(self.count, "resamples", COUNT)
+
+    def means(self, number: int, table: Floats) -> Statistic:
+        """The mean of each row of a table [C, n]."""
+        sums = self._apply(number, table.shape[1], lambda times: weighted_sums(times, table))
+        return Statistic(sums / table.shape[1], [Moments.of_mean(row) for row in table])
+
+    def interquartile_mean(self, number: int, numbers: Floats) -> Statistic:
+        """The mean of the middle half of numbers [n]."""
+        order, cut = np.argsort(numbers), len(numbers) // 4
+        ordered = numbers[order][None, :]
+        rest = len(numbers) - 2 * cut
+
+        def middle(times: Times) -> Floats:
+            kept = np.diff(np.clip(_cumulated(times[:, order]), cut, len(numbers) - cut), axis=1)
+            return weighted_sums(kept, ordered) / rest
+
+        return Statistic(self._apply(number, len(numbers), middle))
+
+    def shares_above(self, number: int, numbers: Floats, limits: Floats) -> Statistic:
+        """The share of numbers [n] above each limit [C]."""
+        order = np.argsort(numbers)
+        places = np.searchsorted(numbers[order], limits, side="right")
+
+        def above(times: Times) -> Floats:
+            return 1 - _cumulated(times[:, order])[:, places] / len(numbers)
+
+        return Statistic(self._apply(number, len(numbers), above))
+
+    def _apply(self, number: int, size: int, function: Callable[[Times], Floats]) -> Floats:
+        """A function [rows, C] of the MDPs of an experiment, then of all resamples of them."""
+        blocks = _resamples(number, size, self.seed, self.count)
+        once = np.ones((1, size), dtype=np.uint16)
+        return np.concatenate([function(once), *map(function, blocks)])
+
+
 def mean_score(
     scores: Sequence[ArrayLike], seed: int = 0, resamples: int = 2000, level: float = 0.95
 ) -> Estimate:
     """The mean of the experiments' mean normalised returns."""
-    arrays = _checked(scores)
-    return _estimate_of_means(arrays, np.concatenate(arrays), seed, resamples, level)
+    return _estimate_of_means(_checked(scores), Resamples(resamples, seed), level)
 
 
 def optimality_gap(
@@ -68,9 +143,13 @@ def optimality_gap(
     """The mean shortfall of returns below a target; those above it count zero. Less is better."""
     if not np.isfinite(target):
         raise InvalidInput(f"target = {target}: must be a finite number")
-    arrays = _checked(scores)
-    missing = np.maximum(target - np.concatenate(arrays), 0.0)
-    return _estimate_of_means(arrays, missing, seed, resamples, level)
+    gaps = [shortfall(each, target) for each in _checked(scores)]
+    return _estimate_of_means(gaps, Resamples(resamples, seed), level)
+
+
+def shortfall(numbers: Floats, target: float = 1.0) -> Floats:
+    """The distance [n] of each number below a target."""
+    return np.maximum(target - numbers, 0.0)
 
 
 def interquartile_mean(
@@ -80,22 +159,9 @@ def interquartile_mean(
 
     Of the n returns of an experiment, ⌊n/4⌋ are cut at each end, as in `scipy.stats.trim_mean`.
     """
-    arrays = _checked(scores)
-    ends = np.cumsum([len(each) for each in arrays])[:-1]
-
-    def middle(weights: Floats) -> Floats:
-        parts = zip(np.split(weights, ends, axis=1), arrays, strict=True)
-        means = [_middle(len(arrays) * part, numbers) for part, numbers in parts]
-        return np.asarray(np.mean(means, axis=0)[:, None])
-
-    return _estimates(arrays, middle, seed, resamples, level)[0]
-
-
-def _middle(weights: Floats, numbers: Floats) -> Floats:
-    """The interquartile means [rows] of numbers [n] with weights [rows, n] that sum to 1."""
-    order, cut = np.argsort(numbers), len(numbers) // 4 / len(numbers)
-    left = np.diff(np.clip(_cumulated(weights[:, order]), cut, 1 - cut), axis=1)
-    return np.asarray(_sums(left, numbers[order][None, :])[:, 0] / (1 - 2 * cut))
+    again = Resamples(resamples, seed)
+    statistics = [again.interquartile_mean(*each) for each in enumerate(_checked(scores))]
+    return estimates(statistics, level)[0]
 
 
 def performance_profile(
@@ -113,17 +179,10 @@ def performance_profile(
     Returns:
         The shares [T], the low ends [T] and the high ends [T].
     """
-    arrays = _checked(scores)
-    limits = _finite(thresholds, "thresholds")
-    numbers = np.concatenate(arrays)
-    order = np.argsort(numbers)
-    places = np.searchsorted(numbers[order], limits, side="right")
-
-    def above(weights: Floats) -> Floats:
-        cumulated = _cumulated(weights[:, order])
-        return np.asarray(cumulated[:, -1:] - cumulated[:, places])
-
-    shares, low, high = np.array(_estimates(arrays, above, seed, resamples, level)).T
+    arrays, limits = _checked(scores), _finite(thresholds, "thresholds")
+    again = Resamples(resamples, seed)
+    statistics = [again.shares_above(*each, limits) for each in enumerate(arrays)]
+    shares, low, high = np.array(estimates(statistics, level)).T
     return shares, low, high
 
 
@@ -140,8 +199,13 @@ def probability_of_improvement(
     count one half. Resamples draw MDPs with the returns of both agents.
     """
     first, second = _checked_pairs([one, other])
-    better = (np.sign(np.concatenate(first) - np.concatenate(second)) + 1) / 2
-    return _estimate_of_means(first, better, seed, resamples, level)
+    pairs = [improved(*each) for each in zip(first, second, strict=True)]
+    return _estimate_of_means(pairs, Resamples(resamples, seed), level)
+
+
+def improved(one: Floats, other: Floats) -> Floats:
+    """1 where one [n] is above the other [n], 0 where it is below, and one half where equal."""
+    return np.asarray((np.sign(one - other) + 1) / 2)
 
 
 def rank_intervals(
@@ -155,85 +219,79 @@ def rank_intervals(
     Resamples draw MDPs with the returns of all agents. An interval holds the ranks of at least
     `level` of the resamples.
     """
-    agents = _checked_pairs(scores_by_agent)
-    table = np.stack([np.concatenate(arrays) for arrays in agents])  # [n, N]
+    agents, again = _checked_pairs(scores_by_agent), Resamples(resamples, seed)
+    tables = map(np.stack, zip(*agents, strict=True))  # [n, N] per experiment
+    return rank_estimates([again.means(*each) for each in enumerate(tables)], level)
 
-    def ranks(weights: Floats) -> Floats:
-        return np.stack([_ranks(means) for means in _sums(weights, table)])
 
-    return _estimates(agents[0], ranks, seed, resamples, level, method="inverted_cdf")
+def rank_estimates(statistics: Sequence[Statistic], level: float = 0.95) -> list[Estimate]:
+    """The rank of each column by the mean over experiments."""
+    ranks = _ranks(_mean_over_experiments(statistics))
+    return estimates([Statistic(ranks)], level, "inverted_cdf")
 
 
 def _ranks(means: Floats) -> Floats:
-    """The ranks [n] of means: the highest has rank 1, and equal ones share theirs."""
-    ordered = np.sort(means)
-    worse = np.searchsorted(ordered, means - _EQUAL, side="left")
-    better = len(means) - np.searchsorted(ordered, means + _EQUAL, side="right")
-    return np.asarray((better - worse + len(means) + 1) / 2)
+    """The ranks [rows, n] in each row: the highest has rank 1, and equal ones share theirs."""
+    order = np.argsort(means, axis=1)
+    ordered = np.take_along_axis(means, order, axis=1)
+    places = np.arange(means.shape[1])
+    # Places where a run of equal means starts, and where it ends.
+    starts = np.diff(ordered, axis=1, prepend=-np.inf) > _EQUAL
+    ends = np.roll(starts, -1, axis=1)
+    first = np.maximum.accumulate(np.where(starts, places, 0), axis=1)
+    last = np.where(ends, places, means.shape[1])[:, ::-1]
+    shared = (first + np.minimum.accumulate(last, axis=1)[:, ::-1]) / 2
+    ranks = np.empty_like(means)
+    np.put_along_axis(ranks, order, means.shape[1] - shared, axis=1)
+    return ranks
 
 
-def _estimate_of_means(
-    arrays: Sequence[Floats], numbers: Floats, seed: int, resamples: int, level: float
-) -> Estimate:
-    """The mean over experiments of the mean of numbers [N], one per MDP."""
-
-    def mean(weights: Floats) -> Floats:
-        return _sums(weights, numbers[None, :])
-
-    return _estimates(arrays, mean, seed, resamples, level, _skewness(arrays, numbers))[0]
+def _estimate_of_means(arrays: Sequence[Floats], again: Resamples, level: float) -> Estimate:
+    """The mean over experiments of the mean of numbers, one array per experiment."""
+    statistics = [again.means(k, numbers[None, :]) for k, numbers in enumerate(arrays)]
+    return estimates(statistics, level)[0]
 
 
-def _skewness(arrays: Sequence[Floats], numbers: Floats) -> float:
-    """The skewness of the mean over experiments of the mean of numbers [N], one per MDP."""
-    ends = np.cumsum([len(each) for each in arrays])[:-1]
-    centred = [each - each.mean() for each in np.split(numbers, ends)]
-    # Any scale will do; on this one, powers are neither too large nor too small for a float.
-    _, exponent = np.frexp(max(np.abs(each).max() for each in centred))
-    centred = [np.ldexp(each, -exponent) for each in centred]
-    variance = sum(float((each**2).sum()) / len(each) ** 2 for each in centred)
-    third = sum(float((each**3).sum()) / len(each) ** 3 for each in centred)
-    return third / variance**1.5 if variance > 0 else 0.0
-
-
-def _sums(weights: Floats, table: Floats) -> Floats:
-    """The weighted sums [rows, C] of the table's rows [C, N]; the same on any number of cores."""
-    return np.asarray(np.einsum("rn,cn->rc", weights, table))
-
-
-def _cumulated(weights: Floats) -> Floats:
-    """The sums [rows, N + 1] of the weights before each place; the last is of all."""
-    sums = np.zeros((len(weights), weights.shape[1] + 1))
-    np.cumsum(weights, axis=1, out=sums[:, 1:])
-    return sums
-
-
-def _estimates(
-    arrays: Sequence[Floats],
-    statistic: Statistic,
-    seed: int,
-    resamples: int,
-    level: float,
-    skewness: float | None = None,
+def estimates(
+    statistics: Sequence[Statistic],
+    level: float = 0.95,
     method: Literal["weibull", "inverted_cdf"] = "weibull",  # exact tails with few resamples too
 ) -> list[Estimate]:
-    """Estimates [C] of a statistic; if its skewness is given, intervals are corrected for it."""
+    """Estimates [C] of the mean of a statistic over experiments.
+
+    The intervals of means are corrected for skewness.
+    """
     check(level, "level", BETWEEN_0_AND_1)
-    check(resamples, "resamples", COUNT)
-    sizes = np.array([len(each) for each in arrays])
-    weights = np.repeat(1 / (len(sizes) * sizes), sizes)  # [N]
-    blocks = _resamples(tuple(sizes.tolist()), seed, resamples)
-    again = np.concatenate([statistic(weights * times) for times in blocks])
-    value = statistic(weights[None, :])[0]
-    ends = ((1 - level) / 2, (1 + level) / 2)
-    if skewness is not None:
-        ends = _corrected(ends, again[:, 0], value[0], skewness)
-    low, high = np.quantile(again, ends, axis=0, method=method)
+    values = _mean_over_experiments(statistics)
+    value, again = values[0], values[1:]
+    ends = np.array([(1 - level) / 2, (1 + level) / 2])
+    if not statistics[0].moments:
+        low, high = np.quantile(again, ends, axis=0, method=method)
+    else:
+        moments = zip(*(each.moments for each in statistics), strict=True)
+        columns = zip(again.T, value, map(_skewness, moments), strict=True)
+        low, high = np.transpose(
+            [
+                np.quantile(column, _corrected(ends, column, *each), method=method)
+                for column, *each in columns
+            ]
+        )
     return [Estimate(*map(float, each)) for each in zip(value, low, high, strict=True)]
 
 
-def _corrected(
-    ends: tuple[float, float], again: Floats, value: float, skewness: float
-) -> tuple[float, float]:
+def _mean_over_experiments(statistics: Sequence[Statistic]) -> Floats:
+    return np.asarray(sum(each.values / len(statistics) for each in statistics))
+
+
+def _skewness(moments: Sequence[Moments]) -> float:
+    """The skewness of a sum of independent means."""
+    largest = max(each.exponent for each in moments)
+    second = sum(np.ldexp(each.second, 2 * (each.exponent - largest)) for each in moments)
+    third = sum(np.ldexp(each.third, 3 * (each.exponent - largest)) for each in moments)
+    return float(third / second**1.5) if second > 0 else 0.0
+
+
+def _corrected(ends: Floats, again: Floats, value: float, skewness: float) -> Floats:
     """The percentiles that are the ends of a BCa interval, instead of those of a symmetric one."""
     from scipy.special import ndtr, ndtri
 
@@ -242,35 +300,34 @@ def _corrected(
     if not 0 < below < 1:
         return ends
     bias = ndtri(below)
-    shifted = bias + ndtri(np.array(ends))
-    low, high = ndtr(bias + shifted / (1 - skewness / 6 * shifted))
-    return float(low), float(high)
+    shifted = bias + ndtri(ends)
+    return np.asarray(ndtr(bias + shifted / (1 - skewness / 6 * shifted)))
 
 
-def _resamples(sizes: tuple[int, ...], seed: int, resamples: int) -> Iterable[ShortIntegers]:
-    """The number of draws of each MDP in some of the resamples, [rows, N]."""
-    few = sum(sizes) * resamples <= _MOST_CACHED
-    return _cached_resamples(sizes, seed, resamples) if few else _draw(sizes, seed, resamples)
+def _cumulated(times: Times) -> Integers:
+    """The sums [rows, n + 1] of the draws before each place; the last is of all."""
+    sums = np.zeros((len(times), times.shape[1] + 1), dtype=np.int64)
+    np.cumsum(times, axis=1, out=sums[:, 1:])
+    return sums
 
 
-@lru_cache(maxsize=4)
-def _cached_resamples(sizes: tuple[int, ...], seed: int, resamples: int) -> list[ShortIntegers]:
-    """The resamples of all statistics with the same seed, on as many MDPs."""
-    return list(_draw(sizes, seed, resamples))
+def _resamples(number: int, size: int, seed: int, resamples: int) -> Iterable[Times]:
+    """The number of draws of each MDP in the resamples of an experiment, in blocks."""
+    few = size * resamples <= _MOST_CACHED
+    return (_cached_resamples if few else _draw)(number, size, seed, resamples)
 
 
-def _draw(sizes: tuple[int, ...], seed: int, resamples: int) -> Iterator[ShortIntegers]:
-    rng = streams.generator("aggregates", seed)
-    ends = np.cumsum(sizes).tolist()
-    small = np.uint16 if max(sizes) <= 2**16 else np.int64  # quicker to draw
-    for rows in row_blocks(resamples, ends[-1], _NUMBERS_AT_ONCE):
-        places = np.empty((rows, ends[-1]), dtype=np.int64)
-        for size, end in zip(sizes, ends, strict=True):
-            start = end - size
-            # In a small type, the places of many MDPs would wrap around.
-            places[:, start:end] = rng.integers(0, size, (rows, size), small)
-            places[:, start:end] += start
-        yield times_drawn(places).astype(np.int32)
+@lru_cache(maxsize=128)
+def _cached_resamples(number: int, size: int, seed: int, resamples: int) -> list[Times]:
+    return list(_draw(number, size, seed, resamples))
+
+
+def _draw(number: int, size: int, seed: int, resamples: int) -> Iterator[Times]:
+    rng = streams.generator("aggregates", seed, number)
+    small = np.uint16 if size < 2**16 else np.uint32  # quicker to draw, and to keep
+    for rows in row_blocks(resamples, size, _NUMBERS_AT_ONCE):
+        chosen = rng.integers(0, size, (rows, size), small).astype(np.int64)
+        yield times_drawn(chosen).astype(small)
 
 
 def _checked(scores: Sequence[ArrayLike], name: str = "scores") -> list[Floats]:

@@ -74,7 +74,8 @@ class Comparison:
     first MDPs choose and the others score and test; else all do both, as in the paper.
 
     Agents that a race has dropped are tested on all MDPs that they played: the race drops equal
-    agents as rarely as a test calls them worse.
+    agents as rarely as a test calls them worse. Agents that left by halving represent no
+    algorithm: another one of their kind went on.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Comparison:
             row[: len(summary.returns)] = summary.scored_returns
         self._dropped = np.array([each.is_dropped for each in self.summaries], dtype=np.bool_)
         by_all = min(
-            (n for n, dropped in zip(played, self._dropped, strict=True) if not dropped),
+            (n for n, each in zip(played, self.summaries, strict=True) if each.sets_choosing),
             default=max(played, default=0),
         )
         self.num_choosing = num_choosing(by_all) if honest else 0  # without part in tests
@@ -116,10 +117,12 @@ class Comparison:
         # [n, N']; ranks the agents
         self.choosing = self._returns[:, : self.num_choosing] if honest else self._returns
         self.means = _means(self.choosing)
-        # Rank 0 is the lowest mean; of equal means, the agent given first ranks higher. Agents that
-        # a race has dropped rank below all others: their fewer MDPs may have been lucky.
+        # Rank 0 is the lowest mean; of equal means, the agent given first ranks higher. Dropped
+        # agents rank below all others: their fewer MDPs may have been lucky.
+        self._candidate = np.array([each.is_candidate for each in self.summaries], dtype=np.bool_)
         order = sorted(
-            range(len(self.means)), key=lambda i: (not self._dropped[i], self.means[i], -i)
+            range(len(self.means)),
+            key=lambda i: (self._candidate[i], not self._dropped[i], self.means[i], -i),
         )
         self._by_rank = np.array(order, dtype=np.int64)
 
@@ -136,12 +139,26 @@ class Comparison:
         z, numbers = _tests(self._returns[agents], self._dropped[agents], 0, self.num_choosing)
         return z[1:], numbers[1:]
 
+    def widths_against(self, first: int, others: Sequence[int]) -> Floats:
+        """The half-widths [n] of 95% intervals of an agent's differences; 0 for fewer than 2."""
+        differences = self._returns[first] - self._returns[others]
+        on_all = self._dropped[first] | self._dropped[others]
+        differences[~on_all, : self.num_choosing] = np.nan
+        numbers = (~np.isnan(differences)).sum(axis=1)
+        differences -= (np.nansum(differences, axis=1) / np.maximum(numbers, 1))[:, None]
+        variances = np.nansum(differences**2, axis=1) / np.maximum(numbers - 1, 1)
+        return np.asarray(2 * np.sqrt(variances / np.maximum(numbers, 1)))
+
     def within(self, offline: float = math.inf, online: float = math.inf) -> Best | None:
         """The winners within bounds, or None if the bounds allow no agent."""
         best: dict[str, int] = {}
-        for i in self.allowed(offline, online):
+        for i in self.candidates(offline, online):
             best.setdefault(self.summaries[i].algorithm, i)
         return self._answer(list(best.values())) if best else None
+
+    def candidates(self, offline: float = math.inf, online: float = math.inf) -> list[int]:
+        """The agents within bounds that may represent their algorithm, the best first."""
+        return [i for i in self.allowed(offline, online) if self._candidate[i]]
 
     def allowed(self, offline: float = math.inf, online: float = math.inf) -> list[int]:
         """The agents within bounds, the best first."""
@@ -172,7 +189,7 @@ class Comparison:
     def _regions(self) -> Regions:
         algorithms = [summary.algorithm for summary in self.summaries]
         times = list(zip(self._offline.tolist(), self._online.tolist(), strict=True))
-        able = contenders(self._by_rank[::-1].tolist(), algorithms, times)
+        able = contenders(self.candidates(), algorithms, times)
         offline, online = _edges(self._offline, able), _edges(self._online, able)
         kinds = {name: kind for kind, name in enumerate(dict.fromkeys(algorithms))}
         rank = np.argsort(self._by_rank)
@@ -214,9 +231,8 @@ class Comparison:
     ) -> dict[str, float]:
         """The share of resamples of the MDPs in which each algorithm is among the winners."""
         groups: dict[str, list[int]] = {}
-        for i, summary in enumerate(self.summaries):
-            if self._is_within(i, offline, online):
-                groups.setdefault(summary.algorithm, []).append(i)
+        for i in sorted(self.candidates(offline, online)):
+            groups.setdefault(self.summaries[i].algorithm, []).append(i)
         wins = np.zeros(len(groups))
         for rows in row_blocks(resamples if groups else 0, max(1, self._returns.shape[1])):
             wins += self._wins(list(groups.values()), rng, rows)
@@ -245,7 +261,7 @@ class Comparison:
         )
 
     def _resampled_means(self, times_drawn: Floats) -> Floats:
-        """Sort keys of agents [resamples, n]; far lower for those that a race has dropped."""
+        """Sort keys of agents [resamples, n]; far lower for those that were dropped."""
         if not np.isnan(self.choosing).any():
             return np.asarray(times_drawn @ self.choosing.T)  # sums order them as means do
         played = ~np.isnan(self.choosing)

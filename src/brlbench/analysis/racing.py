@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mdps.sparse import Floats, Integers
-from ..values import Index, Number
+from ..results.summary import RACE
+from ..values import Index, Number, Text
 from .significance import cautious_p_value, z_against
 
 ERROR = 0.05
@@ -58,13 +59,14 @@ def classes_within(
 
 
 class Drop(NamedTuple):
-    """An agent that left a race."""
+    """An agent that stops early, by a race or by halving."""
 
     agent: Index
     at: Index  # after this number of MDPs
     rival: Index  # the last one
     difference: Number  # mean of the rivals' scores minus its own
-    p_value: Number
+    p_value: Number  # 1 if nothing was tested
+    rule: Text = RACE
 
 
 @dataclass

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
@@ -19,7 +19,10 @@ from ..values import BETWEEN_0_AND_1, check
 ReturnsLike = Result | Summary | ArrayLike
 """A result, a summary, or returns [N]."""
 
-_COMPARED = ("prior", "test", "num_mdps", "discount", "horizon", "trajectories_per_mdp", "seed")
+_COMPARED = (
+    *("prior", "test", "num_mdps", "discount", "horizon", "episode"),
+    *("trajectories_per_mdp", "seed"),
+)
 FEW = 20  # below this number of MDPs, their skewness is not known either
 # Skewness / √N above which tests that should err in 5% do so in 6% to 8% (docs/statistics.md).
 MOST_SKEWED = 0.25
@@ -40,14 +43,27 @@ def bootstrap_interval(
     resamples: int = 10_000,
 ) -> Interval:
     """A percentile interval of the mean return, or of the mean paired difference of two agents."""
-    check(level, "level", BETWEEN_0_AND_1)
     numbers = returns_of(first) if second is None else paired_differences(first, second)
-    means = []
-    for rows in row_blocks(resamples, len(numbers)):
-        chosen = rng.integers(0, len(numbers), size=(rows, len(numbers)))
-        means.extend(numbers[chosen].mean(axis=1))
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(low), float(high))
+    return bootstrap_intervals(numbers[None, :], rng, level, resamples)[0]
+
+
+def bootstrap_intervals(
+    table: Floats, rng: np.random.Generator, level: float = 0.95, resamples: int = 10_000
+) -> list[Interval]:
+    """Percentile intervals of the means of the rows of a table [n, N], all of the same resamples.
+
+    A row's interval does not depend on the other rows.
+    """
+    check(level, "level", BETWEEN_0_AND_1)
+    number = table.shape[1]
+    means = np.concatenate(
+        [
+            weighted_sums(times_drawn(rng.integers(0, number, size=(rows, number))), table) / number
+            for rows in row_blocks(resamples, number)
+        ]
+    )
+    ends = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return [Interval(float(low), float(high)) for low, high in ends.T]
 
 
 def guarded_ci95(numbers: ArrayLike) -> float:
@@ -75,6 +91,11 @@ def times_drawn(chosen: Integers) -> Floats:
     places = chosen + mdps * np.arange(rows)[:, None]
     counts = np.bincount(places.ravel(), minlength=rows * mdps)
     return counts.reshape(rows, mdps).astype(np.float64)
+
+
+def weighted_sums(weights: NDArray[Any], table: Floats) -> Floats:
+    """The weighted sums [rows, C] of the table's rows [C, N]; the same on any number of cores."""
+    return np.asarray(np.einsum("rn,cn->rc", weights.astype(np.float64, copy=False), table))
 
 
 def returns_of(source: ReturnsLike, adjusted: bool = True) -> Floats:

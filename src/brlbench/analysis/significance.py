@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats
 from ..values import BETWEEN_0_AND_1, check
-from .scores import Interval, ReturnsLike, paired_differences
+from .scores import Interval, ReturnsLike, paired_differences, skewness
 
 _NUMBERS_AT_ONCE = 2**16  # fits in a processor's cache
 
@@ -87,16 +87,13 @@ def cautious_p_value(differences: Floats) -> float:
     any is from 0: what has not happened yet may be that large. And where differences are skewed
     towards large negative ones, Hall's transformation (1992) makes the statistic smaller.
     """
-    extreme = float(np.abs(differences).max())
-    if extreme == 0:
+    guarded = np.append(differences, -np.abs(differences).max())
+    deviation, number = float(guarded.std()), len(guarded)
+    if deviation == 0:  # all are 0, or equal and negative
         return 1.0
-    guarded = np.append(differences, -extreme)
-    mean, number = float(guarded.mean()), len(guarded)
-    centred = guarded - mean
-    deviation = math.sqrt(float((centred**2).mean()))
-    t = mean / deviation * math.sqrt(number - 1)
-    skewness = float((centred**3).mean()) / deviation**3
-    return float(student_p_values(_corrected(t, min(skewness, 0.0) / math.sqrt(number)), number))
+    t = float(guarded.mean()) / deviation * math.sqrt(number - 1)
+    skew = min(skewness(guarded), 0.0) / math.sqrt(number)
+    return float(student_p_values(_corrected(t, skew), number))
 
 
 def _corrected(t: float, skew: float) -> float:

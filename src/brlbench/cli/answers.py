@@ -71,8 +71,9 @@ def print_pairs(
     elif form == "json":
         write_out(pairs_json(data, answers, pairs))
     else:
+        bounds = {each.experiment.name: each.experiment.upper_bound for each in answers}
         for pair in pairs:
-            console.print(pair_table(pair, answers[0].question.feature))
+            console.print(pair_table(pair, answers[0].question.feature, bounds[pair.experiment]))
             _print_paragraph(str(pair))
 
 

@@ -3,7 +3,7 @@
 import json
 import sys
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
@@ -46,24 +46,44 @@ def check(
 ) -> None:
     """Check whether an agent keeps the rules, so that its results can be trusted.
 
-    The exit code is 1 if it breaks one. Agents that train long can be given quick parameters.
+    A distribution is checked as well: whether its methods are there and agree. The exit code is 1
+    if a rule is broken. Agents that train long can be given quick parameters.
 
     Examples: [bold]brlbench check my_agent:MyAgent[/bold],
-    [bold]brlbench check bamcp --set simulations=50[/bold]
+    [bold]brlbench check bamcp --set simulations=50[/bold],
+    [bold]brlbench check my_problems:River --set slip=0.3[/bold]
     """
     from ..agents import make_agent
     from ..arguments import parse_parameters
+    from ..problems import distribution as problem
+    from ..problems import is_name
+    from ..problems.guests import guest_object, is_path
     from ..protocol.experiment import Experiment
-    from ..testing import RULES, check_rules
+    from ..testing import RULES, Checked, check_rules
+    from ..testing.priors import PRIOR_RULES, check_source
 
+    distribution = ":".join(filter(None, [agent, ",".join(parameters or [])]))
+    made: Any = None
+    if is_name(agent):
+        made = problem(distribution)
+    elif is_path(distribution):
+        made = guest_object(distribution)[0]
+    if hasattr(made, "sample") and not hasattr(made, "act"):
+        checked = Checked(distribution, check_source(made), {})
+        _conclude(checked, PRIOR_RULES, as_json)
     experiment = Experiment(prior, num_mdps=mdps, horizon=horizon, seed=seed)
     with redirect_stdout(sys.stderr), errors.status("playing …"):  # agents may print
         candidate = make_agent(agent, **parse_parameters(parameters or []))
         checked = check_rules(candidate, experiment)
+    _conclude(checked, RULES, as_json)
+
+
+def _conclude(checked: "Checked", rules: "Mapping[str, Requirement]", as_json: bool) -> None:
+    """Print the findings and the verdict, and end."""
     number = len(checked.broken)
     verdict = f"breaks {number} of {len(checked.findings)} rules" if number else "keeps the rules"
     answer = "\n".join(filter(None, [checked.times, f"{checked.agent} {verdict}"]))
-    print_findings(checked, checked.agent, RULES, answer, as_json)
+    print_findings(checked, checked.agent, rules, answer, as_json)
     raise typer.Exit(1 if checked.broken else 0)
 
 

@@ -6,9 +6,13 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
+from ..beliefs.base import Family
+from ..beliefs.counting import CountingPrior
+from ..beliefs.hypotheses import Hypotheses
+from ..beliefs.own import OwnDistribution
+from ..beliefs.tied import TiedDirichlet
 from ..errors import InvalidInput
 from ..files import atomic_write, check_free
-from ..mdps.dirichlet import FlatDirichlet
 from .output import console, say, verbatim
 
 _MOST_ROWS = 60  # transitions that are printed
@@ -16,43 +20,63 @@ _MOST_STARTS = 8  # start states that are printed
 _SUFFIXES = (".png", ".pdf", ".svg")
 
 
-def print_distribution(distribution: FlatDirichlet) -> None:
+def print_distribution(distribution: Family) -> None:
     """Print the size and the start of a distribution, and its possible transitions."""
     console.print(verbatim(distribution.name or "unnamed", style="bold"), end="")
     say(f": {distribution.description}" if distribution.description else "")
-    number = len(distribution.counts.values)
+    number = distribution.num_transitions
     say(
         f"{distribution.num_states} states, {distribution.num_actions} actions, {number} possible "
         f"transitions; start: {_start(distribution)}"
     )
+    if kind := _kind(distribution):
+        say(kind)
+    if isinstance(distribution, CountingPrior) and distribution.reward_prior is not None:
+        say(f"unknown rewards: {distribution.reward_prior}")
     console.print(transition_table(distribution))
     if number > _MOST_ROWS:
         say(f"… and {number - _MOST_ROWS} more: write them all with --output problem.toml")
 
 
-def transition_table(distribution: FlatDirichlet) -> Table:
+def _kind(distribution: Family) -> str:
+    """Facts about a family besides its mean; empty for flat ones."""
+    if isinstance(distribution, TiedDirichlet):
+        return f"{len(distribution.group_counts)} groups of pairs, each with one unknown row"
+    if isinstance(distribution, Hypotheses):
+        likeliest = float(distribution.weights.max())
+        return f"{len(distribution)} hypotheses, the likeliest with probability {likeliest:.3g}"
+    if isinstance(distribution, OwnDistribution):
+        belief = "its own belief" if distribution.has_belief else "no belief of its own"
+        return f"a distribution of yours, with {belief}; its mean is that of particles"
+    return ""
+
+
+def transition_table(distribution: Family) -> Table:
     """The first possible transitions: count, mean probability, reward and its variance."""
-    counts = distribution.counts
-    columns = [
-        *np.divmod(counts.pair, distribution.num_actions),
-        counts.next_state,
-        counts.values,
-        distribution.mean().transitions.at(counts),
-        distribution.rewards.mean.at(counts),
-        distribution.rewards.variance.at(counts),
-    ]
+    counts, mean = getattr(distribution, "counts", None), distribution.mean()
+    places = mean.transitions if counts is None else counts
+    rewards = distribution.known_rewards or mean.rewards
+    columns = {
+        "state": places.pair // distribution.num_actions,
+        "action": places.pair % distribution.num_actions,
+        "next state": places.next_state,
+        **({} if counts is None else {"count": counts.values}),
+        "probability": mean.transitions.at(places),
+        "reward": rewards.mean.at(places),
+        "variance": rewards.variance.at(places),
+    }
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in ("state", "action", "next state", "count", "probability", "reward", "variance"):
+    for name in columns:
         table.add_column(name, justify="right")
     before = None
-    for row in zip(*(column[:_MOST_ROWS].tolist() for column in columns), strict=True):
+    for row in zip(*(column[:_MOST_ROWS].tolist() for column in columns.values()), strict=True):
         pair, numbers = row[:2], [f"{number:g}" for number in row[2:]]
         table.add_row(*(("", "") if pair == before else map(str, pair)), *numbers)
         before = pair
     return table
 
 
-def draw_distribution(distribution: FlatDirichlet, path: Path, overwrite: bool) -> None:
+def draw_distribution(distribution: Family, path: Path, overwrite: bool) -> None:
     """Draw the states and the possible transitions between them."""
     if path.suffix not in _SUFFIXES:
         raise InvalidInput(f"{path}: a drawing's name must end in {', '.join(_SUFFIXES)}")
@@ -63,7 +87,7 @@ def draw_distribution(distribution: FlatDirichlet, path: Path, overwrite: bool) 
     atomic_write(path, render(transitions(distribution), path.suffix), overwrite)
 
 
-def _start(distribution: FlatDirichlet) -> str:
+def _start(distribution: Family) -> str:
     states = np.flatnonzero(distribution.start)
     shares = distribution.start[states]
     if len(states) == 1:

@@ -40,7 +40,7 @@ def agents(
 
 def problem_table() -> Table:
     """The problems with their parameters and default sizes."""
-    from ..mdps.single import SingleMDP
+    from ..beliefs.flat.single import SingleMDP
     from ..problems import PROBLEMS, distribution, parameters_of
 
     table = Table("name", "parameters", "states", "actions", "MDPs", "description")

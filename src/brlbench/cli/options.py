@@ -21,6 +21,10 @@ Prior = Annotated[
     ),
 ]
 Discount = Annotated[float, Option(help="The discount factor, between 0 and 1.")]
+Episode = Annotated[
+    int | None,
+    Option(help="Decisions from one start state to the next; then the discount may be 1."),
+]
 Horizon = Annotated[int | None, Option(help="Decisions per trajectory; 250 by default.")]
 Feature = Annotated[
     str,

@@ -12,11 +12,13 @@ from rich.table import Table
 
 from ..arguments import format_seconds
 from ..errors import StoreError
+from ..executors.read_only import can_make_read_only
 from ..progress import Bar
 from ..report.data import ReportData
 from ..report.loading import load
 from ..study.estimate import PROBE_COST_SECONDS, JobEstimate, estimate
 from ..study.folder import Folder
+from ..study.levels import expected_mdps
 from ..study.plan import Job, Study, read_study
 from ..study.run import Outlook, StudyRun, find_expected_luck, survey
 from ..study.schema import ExecutionTable
@@ -39,6 +41,7 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
         outlook = survey(folder, study.jobs)
         print_outlook(study, outlook)
         if outlook.missing:
+            _note_on_protection(execution, results, outlook.missing)
             experiments = (job.experiment for job in outlook.missing)
             find_expected_luck(experiments, luck_bar)
             with (
@@ -46,13 +49,20 @@ def run(study: Study, execution: ExecutionTable, results: Path, retry_failed: bo
                 make_executor(execution) as executor,
                 study_bar(len(study.jobs)) as show,
             ):
-                racing = study.table.racing
-                finished = StudyRun(study.jobs, folder, executor, execution.part, show, racing)()
+                rule = study.table.rule
+                finished = StudyRun(study.jobs, folder, executor, execution.part, show, rule)()
             if not finished:
                 say("stopped; the same command resumes it")
     status = read_status(results)
     print_status(status, is_over=True)
     return status.done == status.total
+
+
+def _note_on_protection(execution: ExecutionTable, results: Path, jobs: Sequence[Job]) -> None:
+    """Say if agents could change results on this machine."""
+    is_here = execution.executor == "local"
+    if is_here and any(job.guest for job in jobs) and not can_make_read_only(results):
+        say("note: this system does not let brlbench protect results from your agents' mistakes")
 
 
 def load_scores(study: Study, results: Path, learning: bool = False) -> ReportData | None:
@@ -116,14 +126,18 @@ def dry_run(study: Study, execution: ExecutionTable, results: Path, probes: bool
             )
             with Bar("probing", number, "jobs", delay=0) as bar:
                 estimates = estimate(
-                    outlook.missing, folder, executor, on_probe=lambda: bar.advance(1)
+                    outlook.missing,
+                    folder,
+                    executor,
+                    on_probe=lambda: bar.advance(1),
+                    expected_mdps=expected_mdps(study.jobs, study.table.rule),
                 )
     print_estimates(study, outlook, estimates, workers)
 
 
-def detach(path: Path, results: Path, arguments: Sequence[str]) -> None:
+def detach(path: Path, rules: Sequence[str], results: Path, arguments: Sequence[str]) -> None:
     """Start the same command again, in the background."""
-    read_study(path)  # fail before detaching
+    read_study(path, rules)  # fail before detaching
     log = results / "run.log"
     try:
         results.mkdir(parents=True, exist_ok=True)

@@ -80,6 +80,7 @@ def experiment(
         int, Option(help="How many trajectories to play in each MDP.")
     ] = 1,
     seed: options.Seed = 0,
+    episode: options.Episode = None,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Draw the MDPs of an experiment and write them to a file.
@@ -90,7 +91,8 @@ def experiment(
     from ..protocol.needs import check_drawing
     from ..storage import write_experiment
 
-    content = Experiment(prior, test, mdps, discount, horizon, seed, accuracy, trajectories_per_mdp)
+    numbers = (mdps, discount, horizon, seed, accuracy, trajectories_per_mdp)
+    content = Experiment(prior, test, *numbers, episode=episode)
     check_drawing(content)
     write_experiment(output, content, overwrite)
     say(f"wrote {output}: {content}")
@@ -104,6 +106,7 @@ def train(
     discount: options.Discount = 0.95,
     horizon: options.Horizon = None,
     seed: options.Seed = 0,
+    episode: options.Episode = None,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Train an agent on a prior and write it to a file.
@@ -119,7 +122,7 @@ def train(
     check_free(output, overwrite)
     values = parse_parameters(parameters or [])
     with training_bar() as show:
-        trained = train_new(agent, values, prior, discount, horizon, seed, show)
+        trained = train_new(agent, values, prior, discount, horizon, seed, show, episode)
     write_agent(output, save(trained), overwrite)
     say(f"wrote {output}: trained in {format_seconds(trained.training.seconds)}")
 
@@ -315,10 +318,14 @@ def import_(
     [bold]brlbench import results/Grid*.zz agents/Grid*.zz --prior Grid-distrib.dat -o
     imported[/bold]
     """
+    from ..beliefs.flat import FlatDirichlet
     from ..problems import distribution
     from ..storage.original import import_files
 
     trained_on = distribution(prior)
     tested_on = trained_on if test is None else distribution(test)
+    for each in (trained_on, tested_on):
+        if not isinstance(each, FlatDirichlet):
+            raise InvalidInput(f"{each.name}: the original library had flat Dirichlet priors only")
     for path, content in import_files(files, trained_on, tested_on, output, mdps_only, overwrite):
         say(f"wrote {path}: {content}")

@@ -61,6 +61,10 @@ def run(
     race: Annotated[
         bool, Option("--race", help="Stop agents early that are surely not the best.")
     ] = False,
+    halving: Annotated[
+        bool,
+        Option("--halving", help="Of expensive algorithms, let only the best agents play all."),
+    ] = False,
     detach: Annotated[
         bool, Option("--detach", help="Run in the background; see brlbench status.")
     ] = False,
@@ -74,17 +78,18 @@ def run(
     [bold]brlbench run studies/paper-accurate.toml --dry-run[/bold],
     [bold]brlbench run study.toml --executor slurm --profile cluster.toml --detach[/bold]
     """
-    from ..study.start import default_folder, prepare
+    from ..study.start import default_folder, prepare, rules_of
     from . import running
 
     folder = results or default_folder(study)
     options = {"executor": executor, "workers": workers, "scheduler": scheduler}
+    rules = rules_of(race, halving)
     if detach and not dry:
-        running.detach(study, folder, [each for each in sys.argv[1:] if each != "--detach"])
+        running.detach(study, rules, folder, [each for each in sys.argv[1:] if each != "--detach"])
     elif dry:
-        running.dry_run(*prepare(study, options, profile, race), folder, probes)
+        running.dry_run(*prepare(study, options, profile, rules), folder, probes)
     else:
-        planned, execution = prepare(study, options, profile, race)
+        planned, execution = prepare(study, options, profile, rules)
         is_complete = running.run(planned, execution, folder, retry_failed)
         running.print_scores(planned, folder)
         if not is_complete:

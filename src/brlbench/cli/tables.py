@@ -36,8 +36,9 @@ class ScoreTable:
     feature: str = ONLINE  # the time feature of the column `online`
     columns: Sequence[str] = (_SCORE, "offline", "online")
     spare: Sequence[str] = ()  # columns to leave out, the first one first
-    caption: str = ""  # below the table
+    bound: float | None = None  # on the scores, said below the table
     rows: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)  # marks, name, cells
+    summaries: list[Summary] = field(default_factory=list)  # of the rows
     references: int = 0  # how many of the rows, at the end, are no competitors
 
     def add(
@@ -56,7 +57,9 @@ class ScoreTable:
         }
         for each in shown_in(Place.TERMINAL):
             cells[each.title] = format_number(each, summary.quantities.get(each.name))
-        self.rows.append((mark(summary, *marks), summary.marked_label + note, cells))
+        signs = mark(summary, self.bound, *marks)
+        self.rows.append((signs, summary.marked_label + note, cells))
+        self.summaries.append(summary)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the table as wide as its content, at most as wide as the terminal."""
@@ -82,7 +85,7 @@ class ScoreTable:
             title_justify="left",
             box=box.SIMPLE_HEAD,
             padding=0,
-            caption=self.caption or None,
+            caption=bound_sentence(self.bound, self.summaries) or None,
             caption_justify="left",
         )
         table.add_column("", no_wrap=True, min_width=1)
@@ -116,8 +119,8 @@ def score_table(
 ) -> ScoreTable:
     """The agents of one experiment, best first, at most `most`, and the bound on their scores."""
     title = f"{experiment}, {max(len(each.returns) for each in summaries)} MDPs"
-    table = ScoreTable(title, "agent", caption=bound_sentence(bound))
-    for summary in sorted(summaries, key=lambda each: -each.score.mean)[:most]:
+    table = ScoreTable(title, "agent", bound=bound)
+    for summary in sorted(summaries, key=lambda each: each.order)[:most]:
         table.add(summary)
     return table
 
@@ -142,14 +145,14 @@ def everyone_table(answer: Answer) -> ScoreTable:
     quantities = [each.title for each in shown_in(Place.TERMINAL) if each.name in known]
     rows = []
     for place, row in enumerate(answer.allowed):
-        is_tested = place and answer.num_tested > 1
+        is_tested = place and answer.num_tested > 1 and row.summary.is_candidate
         rows.append((row, {"p": format_p(row.p_value) if is_tested else ""}))
     return _answer_table(answer, "agents", rows, [*quantities, "p"], [*quantities, "norm."])
 
 
-def pair_table(pair: Pair, feature: str) -> ScoreTable:
+def pair_table(pair: Pair, feature: str, bound: float | None = None) -> ScoreTable:
     """The scores and times of two agents."""
-    table = ScoreTable(f"{pair.experiment}, {pair.num_mdps} MDPs", "agents", feature)
+    table = ScoreTable(f"{pair.experiment}, {pair.num_mdps} MDPs", "agents", feature, bound=bound)
     for summary in (pair.first, pair.second):
         table.add(summary)
     return table
@@ -170,7 +173,7 @@ def _answer_table(
         answer.question.feature,
         (_SCORE, "norm.", "offline", "online", *columns),
         spare,
-        bound_sentence(answer.experiment.upper_bound),
+        answer.experiment.upper_bound,
     )
     winners = {summary.label for summary in answer.winners}
     for row, cells in rows:

@@ -39,28 +39,29 @@ def limits_of(claim: Claim) -> ReturnLimits:
 @lru_cache(maxsize=100)
 def _limits(set_name: str, num_mdps: int) -> ReturnLimits:
     experiment = frozen_set(set_name, num_mdps)
-    rewards = experiment.test.rewards
-    means = rewards.mean.at(experiment.test.counts)
-    variance = float(rewards.variance.at(experiment.test.counts).max())
+    batches = [
+        (mdps.reward.min(), mdps.reward.max(), mdps.variance.max()) for mdps in experiment.batches()
+    ]
+    least, most, variances = (np.array(column) for column in zip(*batches, strict=True))
     weights = experiment.discount ** np.arange(experiment.horizon)
-    spread = _DEVIATIONS * math.sqrt(variance * float((weights**2).sum()))
+    spread = _DEVIATIONS * math.sqrt(float(variances.max()) * float((weights**2).sum()))
     total = float(weights.sum())
-    lowest, highest = float(means.min()) * total - spread, float(means.max()) * total + spread
+    lowest, highest = float(least.min()) * total - spread, float(most.max()) * total + spread
     return ReturnLimits(lowest, highest, best_returns(experiment))
 
 
 def best_returns(experiment: Experiment) -> Floats:
     """The greatest expected return [N] in each MDP over the horizon, by value iteration."""
-    table, start = experiment.test.counts, experiment.test.start
-    rewards = experiment.test.rewards.mean.at(table)
-    size = max(1, _NUMBERS_AT_ONCE // len(table.values))
+    size = max(1, _NUMBERS_AT_ONCE // experiment.numbers_per_mdp)
     values = []
     for first in range(0, experiment.num_mdps, size):
-        mdps = range(first, min(first + size, experiment.num_mdps))
-        probabilities = experiment.probabilities_of(mdps)
-        task = (experiment.discount, experiment.horizon)
-        q = last_q_values(table, probabilities, rewards, *task)
-        values.append(q.max(axis=2) @ start)
+        mdps = experiment.some_mdps(range(first, min(first + size, experiment.num_mdps)))
+        episode = experiment.episode or experiment.horizon
+        task = (experiment.discount, episode)
+        q = last_q_values(mdps.places, mdps.probability, mdps.reward, *task)
+        firsts = range(0, experiment.horizon, episode)
+        weight = sum(experiment.discount**first for first in firsts)
+        values.append(weight * (q.max(axis=2) * mdps.start).sum(axis=1))
     return np.concatenate(values)
 
 

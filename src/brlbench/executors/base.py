@@ -61,7 +61,8 @@ class Call(NamedTuple):
 
     A guest is the name of a user's agent that the function runs. Its process serves no other guest,
     and none after a failure, so its side effects reach no other agent. It alone imports from users'
-    folders.
+    folders. A value that `check(argument, value, seconds)` refuses by raising is a failure of the
+    guest; seconds are the processor time of all its processes since its first message, or None.
     """
 
     function_name: str  # "module:function"
@@ -69,6 +70,8 @@ class Call(NamedTuple):
     limits: Limits = NO_LIMITS
     guest: str | None = None
     folders: tuple[str, ...] = ()  # of users' modules, besides those of the process that calls
+    check: str | None = None  # "module:function"
+    read_only: str | None = None  # a folder that a process started for this call can't change
 
 
 class Executor(Protocol):

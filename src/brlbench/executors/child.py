@@ -12,15 +12,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any, Self
 
-from ..arguments import import_folders
+from ..arguments import import_folders, import_named
 from ..errors import reason
 from ..memory import format_bytes, process_bytes
+from ..processes import descendants, tree_seconds
 from . import wire
 from .base import Call, Died, Done, Failed, Limits, Outcome
 from .serving import DONE, FAILED, MESSAGE, STARTED, STOP
@@ -98,6 +97,7 @@ class Child:
         self.guest: str | None = None  # that has run in the process
         self.is_killed = False
         self._stopped = False
+        self._used: float | None = None  # processor seconds at the call's first message
         self._performing = threading.Lock()
         self._sending = threading.Lock()
 
@@ -118,12 +118,14 @@ class Child:
             if self.guest not in (None, call.guest):
                 self._end()
             try:
-                if not self._begin(request):
+                if not self._begin(request, call.read_only):
                     return Died("killed on request")
                 self.guest = call.guest
                 outcome = self._supervise(call.limits)
-                if call.guest is not None and isinstance(outcome, Failed):
-                    self._end()  # what the guest has changed there must not reach its next call
+                if call.guest is not None:
+                    outcome = self._checked(call, outcome)
+                    if isinstance(outcome, Failed):
+                        self._end()  # what the guest has changed must not reach its next call
                 return outcome
             except BaseException:
                 self._end()
@@ -144,25 +146,25 @@ class Child:
         with self._performing:
             self._end()
 
-    def _begin(self, request: bytes) -> bool:
+    def _begin(self, request: bytes, read_only: str | None) -> bool:
         """Send a request to the process, which is started if there is none; False if killed."""
         with self._sending:
             if self.is_killed:
                 return False
             if self._process is None:
-                self._start()
+                self._start(read_only)
             self._output_left = _MOST_OUTPUT
             self._send(request)
             if self._stopped:
                 self._send(STOP)
         return True
 
-    def _start(self) -> None:
+    def _start(self, read_only: str | None) -> None:
         ours, its = socket.socketpair()
         path = import_folders(of_guests=False)
         path += [entry for entry in self._path if entry not in path]
         code = f"import sys; sys.path[:] = {path!r}; from brlbench.executors import serving; "
-        code += f"serving.serve({its.fileno()}, {os.getpid()}, {self._core})"
+        code += f"serving.serve({its.fileno()}, {os.getpid()}, {self._core}, {read_only!r})"
         with its:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", code],
@@ -198,7 +200,8 @@ class Child:
 
     def _supervise(self, limits: Limits) -> Outcome:
         assert self._connection is not None
-        clock = Clock(limits)
+        assert self._process is not None
+        clock, self._used = Clock(limits), None
         while True:
             left, text = clock.left()
             if left <= 0:
@@ -228,14 +231,28 @@ class Child:
             if kind == FAILED:
                 message, *lines = content if isinstance(content, list) and content else [content]
                 return Failed(str(message), tuple(map(str, lines)))
+            if kind == MESSAGE and self._used is None:
+                self._used = tree_seconds(self._process.pid)
             clock.heard(kind)
             if kind == STARTED and self.pid is None:
                 self.pid = content
 
+    def _checked(self, call: Call, outcome: Outcome) -> Outcome:
+        """The outcome of a guest's call, whose value may be refused."""
+        if call.check is None or not isinstance(outcome, Done) or self._process is None:
+            return outcome
+        now = tree_seconds(self._process.pid)
+        seconds = None if self._used is None or now is None else now - self._used
+        try:
+            import_named(call.check, "function")(call.argument, outcome.value, seconds)
+        except Exception as error:
+            return Failed(reason(error))
+        return outcome
+
     def _memory(self) -> int:
         """Bytes of memory of the process and its descendants; 0 where the system doesn't tell."""
         assert self._process is not None
-        pids = list(_descendants(self._process.pid))
+        pids = list(descendants(self._process.pid))
         if len(pids) == 1:
             return process_bytes("VmRSS", pids[0]) or 0
         # Of memory that n processes share, each counts 1/n.
@@ -295,12 +312,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _descendants(pid: int) -> Iterator[int]:
-    """All descendants of a process."""
-    for file in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
-            for child in map(int, file.read_text().split()):
-                yield child
-                yield from _descendants(child)

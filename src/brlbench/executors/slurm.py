@@ -227,7 +227,9 @@ def _completed(outcome: Outcome) -> Future[Outcome]:
 def _cluster(options: SlurmOptions) -> Any:
     import dask
     from dask_jobqueue import SLURMCluster
+    from distributed import Security
 
+    security = Security()  # as Dask is configured, which the cluster does not ask by itself
     logs = options.log_directory
     quiet = () if logs else ("--output=/dev/null",)
     with dask.config.set({"distributed.scheduler.allowed-failures": REPEATS}):
@@ -245,6 +247,7 @@ def _cluster(options: SlurmOptions) -> Any:
             python=options.python,
             log_directory=str(logs.absolute()) if logs else None,
             job_name="brlbench",
+            security=security if security.require_encryption else None,
             scheduler_options={"dashboard_address": "127.0.0.1:0"},
         )
 

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from ..arguments import require
+from ..beliefs.flat import FlatDirichlet
 from ..problems import PROBLEMS
 from .policy import PolicyAgent
 
@@ -29,9 +30,10 @@ if find_spec("gymnasium"):
         )
 
     _register("MDP")
-    for _problem in PROBLEMS:
+    for _problem, _build in PROBLEMS.items():
         _register(_problem, distribution=_problem)
-        _register(f"uniform-{_problem}", distribution=f"uniform:{_problem}")
+        if isinstance(_build(), FlatDirichlet):
+            _register(f"uniform-{_problem}", distribution=f"uniform:{_problem}")
 
 __all__ = ["MdpEnv", "MdpVectorEnv", "PolicyAgent", "from_gym"]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..agents.base import Task
-from ..mdps.dirichlet import FlatDirichlet
+from ..beliefs.flat import FlatDirichlet
 
 Observation = Callable[[int, int | None, float], Any]
 """An observation from the state, the last action (None at the start) and the last reward."""

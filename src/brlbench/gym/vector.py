@@ -11,9 +11,9 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike
 
+from ..beliefs.base import Distribution
 from ..errors import InvalidInput
 from ..kernels.types import Booleans
-from ..mdps.dirichlet import FlatDirichlet
 from ..mdps.sparse import Floats, Integers
 from ..protocol.experiment import DEFAULT_HORIZON
 from ..values import COUNT, check
@@ -35,27 +35,27 @@ class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def __init__(
         self,
         num_envs: int,
-        distribution: str | Path | FlatDirichlet,
+        distribution: str | Path | Distribution,
         horizon: int = DEFAULT_HORIZON,
         mdp: int | Sequence[int] | None = None,
         mdp_seed: int = 0,
         keep: bool = False,
+        episode: int | None = None,
         render_mode: str | None = None,
     ) -> None:
         """Validate; see `MdpEnv`. `mdp` may also be a list with one index per environment."""
-        self._world = world = World(distribution, horizon)
+        self._world = world = World(distribution, horizon, episode)
         self.num_envs = check(num_envs, "num_envs", COUNT)
         entries = len(world.next_state)
         fixed = world.fixed(mdp, mdp_seed, self.num_envs)
         self._is_fixed, self._keep = fixed is not None, keep
-        # [n, E]; cumulative probabilities of the MDPs
-        self._sums = np.zeros((self.num_envs, entries)) if fixed is None else fixed
+        self._mdps = world.empty(self.num_envs) if fixed is None else fixed
         self._offset = entries * np.arange(self.num_envs)
         # Bisections that single out one of a pair's transitions.
         self._halvings = int((world.last - world.first).max()).bit_length()
         self._rngs: list[np.random.Generator] = []
         self._states = np.zeros(self.num_envs, np.int64)
-        self._elapsed = 0
+        self._elapsed = self._end = 0
         self.render_mode = render_mode
         self.single_observation_space = gymnasium.spaces.Discrete(world.num_states)
         self.single_action_space = gymnasium.spaces.Discrete(world.num_actions)
@@ -81,14 +81,23 @@ class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._rngs = [
             np_random(own)[0] if is_new[i] else self._rngs[i] for i, own in enumerate(seeds)
         ]
-        if not self._is_fixed:
+        goes_on = not any(is_new) and self._world.goes_on(self._elapsed)
+        self._elapsed = self._elapsed if goes_on else 0
+        self._end = self._world.end(self._elapsed)
+        if not self._is_fixed and not goes_on:
             due = [i for i in range(self.num_envs) if is_new[i] or not self._keep]
-            self._sums[due] = self._world.draw([self._rngs[i] for i in due])
-        starts = [rng.random() for rng in self._rngs]
-        self._states = np.searchsorted(self._world.start, starts, side="right")
-        self._elapsed = 0
+            if due:
+                self._draw(due)
+        starts = np.array([rng.random() for rng in self._rngs])
+        self._states = (self._mdps.start <= starts[:, None]).sum(axis=1)
         known = np.full(self.num_envs, self._world.known_rewards, dtype=object)
         return self._states.copy(), {"rewards": known, "_rewards": np.ones(self.num_envs, np.bool_)}
+
+    def _draw(self, due: list[int]) -> None:
+        """Draw new MDPs for some of the environments."""
+        drawn = self._world.draw([self._rngs[i] for i in due])
+        for mine, new in zip(self._mdps, drawn, strict=True):
+            mine[due if len(mine) == self.num_envs else slice(None)] = new
 
     def step(
         self, actions: ArrayLike
@@ -98,7 +107,7 @@ class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             raise InvalidInput("step before the first reset: call reset")
         world = self._world
         over = np.zeros(self.num_envs, np.bool_)
-        if self._elapsed == world.horizon:
+        if self._elapsed == self._end:
             states, info = self.reset()
             return states, np.zeros(self.num_envs), over, over.copy(), info
         chosen = np.asarray(actions)
@@ -110,18 +119,26 @@ class MdpVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         if time == 0:
             self._chances, self._noise = world.chances(self._rngs)
         entry = self._find(self._states * world.num_actions + chosen, self._chances[:, time])
-        rewards = world.reward.take(entry)
-        if world.has_noise:
-            rewards += world.deviation.take(entry) * self._noise[:, time]
+        rewards = self._of(self._mdps.reward, entry)
+        if world.is_binary:
+            rewards = (self._noise[:, time] < rewards).astype(np.float64)
+        elif world.has_noise:
+            rewards += self._of(self._mdps.deviation, entry) * self._noise[:, time]
         self._states = world.next_state.take(entry)
         self._elapsed += 1
-        truncated = np.full(self.num_envs, self._elapsed == world.horizon)
+        truncated = np.full(self.num_envs, self._elapsed == self._end)
         return self._states.copy(), rewards, over, truncated, {}
+
+    def _of(self, rows: Floats, entry: Integers) -> Floats:
+        """The number at an entry of each MDP."""
+        if len(rows) == 1:
+            return np.asarray(rows[0].take(entry))
+        return np.asarray(rows.ravel().take(self._offset + entry))
 
     def _find(self, pairs: Integers, chances: Floats) -> Integers:
         """The entries that the chances select, by bisection."""
         first, last = self._world.first.take(pairs), self._world.last.take(pairs)
-        sums = self._sums.ravel()
+        sums = self._mdps.sums.ravel()
         for _ in range(self._halvings):
             middle = (first + last) >> 1
             is_past = sums.take(self._offset + middle) <= chances

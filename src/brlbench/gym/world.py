@@ -4,17 +4,21 @@ Every environment has its own generator, from which it draws the MDP, the start 
 blocks, the numbers that decide its steps. So one environment and one of many behave the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..beliefs.base import Distribution, Family
+from ..beliefs.copying import private_copy
+from ..beliefs.flat import FlatDirichlet
+from ..beliefs.flat.single import SingleMDP
+from ..beliefs.own import OwnDistribution
 from ..errors import InvalidInput
-from ..mdps.copying import private_copy
-from ..mdps.dirichlet import FlatDirichlet
-from ..mdps.single import SingleMDP
-from ..mdps.sparse import Floats, SparseTable
+from ..mdps.batch import MDPs
+from ..mdps.sparse import Floats, SparseTable, check_dense
 from ..problems import distribution
 from ..protocol.experiment import draw_mdps
 from ..values import COUNT, INDEX, check
@@ -23,49 +27,99 @@ _BLOCK = 256  # steps whose random numbers are drawn at once
 _NUMBERS_AT_ONCE = 2**15  # few enough for a processor's cache
 
 
-class World:
-    """A distribution over MDPs that environments play, and their horizon."""
+class Drawn(NamedTuple):
+    """n MDPs that environments play; numbers that all of them share have one row."""
 
-    def __init__(self, source: str | Path | FlatDirichlet, horizon: int) -> None:
+    sums: Floats  # [n, E]; cumulative probabilities of each pair's transitions
+    reward: Floats  # [n or 1, E]
+    deviation: Floats  # [n or 1, E]
+    start: Floats  # [n or 1, S]; cumulative probabilities of the start states
+
+
+class World:
+    """A distribution over MDPs that environments play, their horizon and their episodes."""
+
+    def __init__(
+        self, source: str | Path | Distribution, horizon: int, episode: int | None
+    ) -> None:
         """Find the distribution and lay out its transitions."""
-        self.distribution = private_copy(distribution(source))  # users can reach it
+        # Users can reach it.
+        self.distribution: Family = private_copy(distribution(source))
         self.horizon = check(horizon, "horizon", COUNT)
-        table, rewards = self.distribution.counts, self.distribution.rewards
-        self.num_states, self.num_actions = table.num_states, table.num_actions
-        self.first = table.row_start[:-1]  # [P]; the first entry of each pair
-        self.last = table.row_start[1:] - 1  # [P]; the last entry
-        self.next_state = table.next_state  # [E]
-        self.reward = rewards.mean.at(table)  # [E]
-        self.deviation = np.sqrt(rewards.variance.at(table))  # [E]
-        self.has_noise = bool(self.deviation.any())
-        self.start = _cumulative(self.distribution.start)  # [S]
+        self.episode = None if episode is None else check(episode, "episode", COUNT)
+        self.places = _all_places(self.distribution)
+        self.num_states, self.num_actions = self.places.num_states, self.places.num_actions
+        self.first = self.places.row_start[:-1]  # [P]; the first entry of each pair
+        self.last = self.places.row_start[1:] - 1  # [P]; the last entry
+        self.next_state = self.places.next_state  # [E]
         self.block = min(self.horizon, _BLOCK)
-        self._has_ones = bool((table.values == 1).all())
+        frame = self.distribution.frame
+        numbers = (frame.reward, frame.variance, frame.start)
+        self._shared: list[Any] = [
+            lay_out(rows) if len(rows) == 1 else None
+            for rows, lay_out in zip(numbers, _LAY_OUT, strict=True)
+        ]
+        self.shares_all = frame.share_all
+        self._is_shared = (False, *(rows is not None for rows in self._shared))
+        self.is_binary = frame.is_binary
+        self.has_noise = len(frame.variance) == 0 or bool(frame.variance.any())
+        flat = isinstance(self.distribution, FlatDirichlet)
+        self._has_ones = flat and self.shares_all and bool((self.places.values == 1).all())
+
+    def goes_on(self, elapsed: int) -> bool:
+        """Whether another episode follows in the same MDP after so many decisions in it."""
+        return self.episode is not None and 0 < elapsed < self.horizon
+
+    def end(self, elapsed: int) -> int:
+        """The decisions in an MDP after which an episode is truncated that begins now."""
+        return min(self.horizon, elapsed + (self.episode or self.horizon))
 
     @property
-    def known_rewards(self) -> SparseTable:
-        """The mean rewards, a table [S, A, S], for users who may change it."""
-        return private_copy(self.distribution.rewards.mean)
+    def known_rewards(self) -> SparseTable | None:
+        """The mean rewards, a table [S, A, S], for users who may change it; None if unknown."""
+        known = self.distribution.known_rewards
+        return None if known is None else private_copy(known.mean)
 
-    def draw(self, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Draw MDPs: the cumulative probabilities [n, E] of each pair's transitions."""
-        sums = np.empty((len(rngs), len(self.next_state)))
-        size = max(1, _NUMBERS_AT_ONCE // sums.shape[1])
-        for first in range(0, len(rngs), size):
-            sums[first : first + size] = self._by_pair(self._weights(rngs[first : first + size]))
-        return sums
+    def empty(self, num_mdps: int) -> Drawn:
+        """Room for drawn MDPs."""
+        sizes = (*3 * [len(self.next_state)], self.num_states)
+        columns = zip(self._is_shared, sizes, strict=True)
+        return Drawn(*(np.zeros((1 if shared else num_mdps, size)) for shared, size in columns))
 
-    def _weights(self, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Weights [n, E] of drawn MDPs, proportional to their probabilities."""
+    def draw(self, rngs: Sequence[np.random.Generator]) -> Drawn:
+        """Draw MDPs."""
+        size = max(1, _NUMBERS_AT_ONCE // len(self.next_state))
+        if len(rngs) <= size:
+            return self._laid_out(self._weights(rngs))
+        parts = (rngs[first : first + size] for first in range(0, len(rngs), size))
+        drawn = [self._laid_out(self._weights(part)) for part in parts]
+        columns = zip(self._is_shared, zip(*drawn, strict=True), strict=True)
+        return Drawn(*(rows[0] if shared else np.concatenate(rows) for shared, rows in columns))
+
+    def _weights(self, rngs: Sequence[np.random.Generator]) -> MDPs:
+        """Drawn MDPs, with weights that are proportional to their probabilities."""
         if not self._has_ones:
-            return self.distribution.sample_many(rngs)
+            return self.distribution.draw(rngs)
         # For counts of 1, exponential variates do, which are much quicker than gamma variates.
         weights = np.empty((len(rngs), len(self.next_state)))
         for rng, row in zip(rngs, weights, strict=True):
             rng.standard_exponential(out=row)
-        return weights
+        return self.distribution.frame.with_probability(weights)
 
-    def fixed(self, mdp: ArrayLike | None, seed: int, num_envs: int) -> Floats | None:
+    def _laid_out(self, mdps: MDPs) -> Drawn:
+        if isinstance(self.distribution, OwnDistribution):
+            mdps = mdps.over(self.places)
+        sums = self._by_pair(mdps.probability)
+        if self.shares_all:
+            return Drawn(sums, *self._shared)
+        columns = zip(self._shared, (mdps.reward, mdps.variance, mdps.start), _LAY_OUT, strict=True)
+        reward, deviation, start = (
+            np.broadcast_to(lay_out(rows), (len(mdps), rows.shape[1])) if shared is None else shared
+            for shared, rows, lay_out in columns
+        )
+        return Drawn(sums, reward, deviation, start)
+
+    def fixed(self, mdp: ArrayLike | None, seed: int, num_envs: int) -> Drawn | None:
         """As `draw`, for MDPs of an experiment with this seed; None if `mdp` names none."""
         if mdp is None and not isinstance(self.distribution, SingleMDP):
             return None
@@ -74,18 +128,24 @@ class World:
             raise InvalidInput(f"mdp has shape {list(indices.shape)}: must be one, or {num_envs}")
         distinct, of_each = np.unique(np.broadcast_to(indices, num_envs), return_inverse=True)
         checked = [check(index, "mdp", INDEX) for index in distinct.tolist()]
-        probabilities = draw_mdps(self.distribution, check(seed, "mdp_seed", INDEX), checked)
-        return np.asarray(self._by_pair(probabilities)[of_each])
+        mdps = draw_mdps(self.distribution, check(seed, "mdp_seed", INDEX), checked)
+        columns = zip(self._is_shared, self._laid_out(mdps), strict=True)
+        return Drawn(*(rows if shared else rows[of_each] for shared, rows in columns))
 
     def chances(self, rngs: Sequence[np.random.Generator]) -> tuple[Floats, Floats]:
-        """Random numbers for the next steps: uniform ones [n, block], and normal ones for noise."""
+        """Random numbers for the next steps, uniform ones [n, block], and those for rewards.
+
+        The latter are normal ones for noise, or uniform ones for binary rewards.
+        """
         uniform = np.empty((len(rngs), self.block))
-        normal = np.empty(uniform.shape if self.has_noise else (len(rngs), 0))
-        for rng, chances, noise in zip(rngs, uniform, normal, strict=True):
+        others = np.empty(uniform.shape if self.has_noise or self.is_binary else (len(rngs), 0))
+        for rng, chances, noise in zip(rngs, uniform, others, strict=True):
             rng.random(out=chances)
-            if self.has_noise:
+            if self.is_binary:
+                rng.random(out=noise)
+            elif self.has_noise:
                 rng.standard_normal(out=noise)
-        return uniform, normal
+        return uniform, others
 
     def _by_pair(self, weights: Floats) -> Floats:
         lengths = self.last - self.first + 1
@@ -99,6 +159,19 @@ class World:
         return sums
 
 
+def _as_it_is(rows: Floats) -> Floats:
+    return rows
+
+
+def _all_places(distribution: Family) -> SparseTable:
+    """All transitions that any drawn MDP may have; of a user's own distribution, any may."""
+    places = distribution.frame.places
+    if not isinstance(distribution, OwnDistribution):
+        return places
+    check_dense(*places.shape[:2])
+    return SparseTable.from_dense(np.ones(places.shape), "places")
+
+
 def _cumulative(weights: Floats) -> Floats:
     """Cumulative probabilities along the last axis, from weights.
 
@@ -108,3 +181,7 @@ def _cumulative(weights: Floats) -> Floats:
     sums = weights.cumsum(axis=-1)
     total = sums[..., -1:].copy()
     return np.where(sums == total, np.inf, sums / total)
+
+
+_LAY_OUT: tuple[Callable[[Floats], Floats], ...] = (_as_it_is, np.sqrt, _cumulative)
+"""Functions that lay out the rewards, the variances and the starts of MDPs."""

@@ -21,13 +21,15 @@ from ..arguments import num_workers
 from ..errors import AgentError, InvalidInput, reason, short
 from ..executors.base import Call, Done, Failed, Notify, completed
 from ..executors.local import Local
+from ..hosting import Steps, hosted
 from ..progress import Bar
 from ..results.result import Result, join
 from . import machine, needs
 from .experiment import Experiment
 from .footprint import return_free_memory
-from .playing import Part, PlayedPart, copy_agent, play_part
+from .playing import Part, PlayedPart, part_steps, play_part
 from .recording import keeps_decisions, make_part
+from .stepping import copy_agent
 from .training import TrainedAgent, Training, load_into, save, train, warm_up
 
 OnPlayed = Callable[[int], None]
@@ -94,7 +96,7 @@ def _trained(agent: Agent, experiment: Experiment, training: Training | None) ->
     if training is None:
         return train(agent, *task)
     if isinstance(agent, CompiledAgent):
-        warm_up(agent)
+        warm_up(agent, experiment.prior, experiment.task)
     return TrainedAgent(agent, *task, training)
 
 
@@ -188,12 +190,13 @@ def _import_main(data: dict[str, Any]) -> None:
             value.__module__ = "__main__"
 
 
-def play_in_worker(argument: list[Any], notify: Notify) -> bytes:
+@hosted
+def play_in_worker(argument: list[Any], notify: Notify) -> Steps[bytes]:
     """Play a part in a worker process."""
     main, packed, part, keep = argument
     agent, experiment = _unpack(packed, main)
     return_free_memory()
-    return pickle.dumps(play_part(agent, experiment, Part(*part), keep, keep))
+    return pickle.dumps((yield from part_steps(agent, experiment, Part(*part), keep, keep)))
 
 
 @lru_cache(maxsize=1)

@@ -23,6 +23,7 @@ import numpy as np
 
 from .. import streams
 from ..arguments import num_cores
+from ..beliefs.own import OwnDistribution
 from ..errors import StoreError
 from ..files import atomic_write, cache_folder, parse_json, read_bytes
 from ..mdps.mdp import last_q_values
@@ -45,6 +46,8 @@ _TIE = 1e-9  # of the largest value: actions this close to the best are best
 _MDPS = 200_000  # that expectations come from, unless fewer give the same precision
 _FEWEST_MDPS = 20_000
 _MDPS_PER_MDP = 400
+_FEWEST_OWN_MDPS = 2_000  # of a user's distribution
+_OWN_MDPS_PER_MDP = 20
 _MDPS_AT_ONCE = 2_000
 _WORK_IN_ALL = 2e10  # transitions times layers, about a minute
 
@@ -72,9 +75,9 @@ def measure_luck(record: "Record", experiment: Experiment, trajectories: range) 
     from ..kernels import luck
 
     if record.noise.shape[1] > 0:
-        environment = model.build_environment(experiment.test)
-        mdps = experiment.mdps_of(trajectories)
-        luck.measure(environment, _baselines(experiment), *mdps, record)
+        mdps, places = experiment.mdps_of(trajectories)
+        environment, tables = model.build_environment(mdps), model.build_tables(mdps)
+        luck.measure(environment, _baselines(experiment), tables, places, record)
 
 
 _known: dict[str, StartValues] = {}
@@ -83,7 +86,8 @@ _known: dict[str, StartValues] = {}
 def start_values_key(experiment: Experiment) -> str:
     """A digest of all that expected start values depend on, but for their precision."""
     names = (experiment.prior.digest, experiment.test.digest)
-    text = json.dumps([*names, experiment.discount, experiment.horizon])
+    episode = [] if experiment.episode is None else [experiment.episode]
+    text = json.dumps([*names, experiment.discount, experiment.horizon, *episode])
     return hashlib.sha256(text.encode() + greedy_policy(experiment).tobytes()).hexdigest()
 
 
@@ -137,15 +141,16 @@ def random_score(settings: Mapping[str, Any]) -> float | None:
     """
     if settings.get("origin") not in (DRAWN, *frozen.HASHES):
         return None
-    names = ("test_digest", "discount", "horizon")
+    names = ("test_digest", "discount", "horizon", "episode")
     return _random_scores().get(tuple(settings.get(name) for name in names))
 
 
 @cache
 def _random_scores() -> dict[tuple[Any, ...], float]:
-    """By digest of the test distribution, discount and horizon."""
+    """By digest of the test distribution, discount, horizon and episode."""
+    names = ("test_digest", "discount", "horizon", "episode")
     return {
-        (entry["test_digest"], entry["discount"], entry["horizon"]): entry["mean"][_RANDOM]
+        tuple(entry.get(name) for name in names): entry["mean"][_RANDOM]
         for entry in parse_json(SHIPPED.read_bytes()).values()
     }
 
@@ -156,7 +161,9 @@ def estimate_start_values(
     """Estimate the expected start values from a number of MDPs that no experiment plays."""
     sizes = [min(_MDPS_AT_ONCE, number - first) for first in range(0, number, _MDPS_AT_ONCE)]
     values = []
-    with ThreadPoolExecutor(num_cores()) as executor:
+    # A user's code may not be made for threads.
+    workers = 1 if isinstance(experiment.test, OwnDistribution) else num_cores()
+    with ThreadPoolExecutor(workers) as executor:
         for part in executor.map(lambda i: _draw(experiment, i, sizes[i]), range(len(sizes))):
             values.append(part)
             if on_drawn is not None:
@@ -168,6 +175,8 @@ def estimate_start_values(
 
 def enough_mdps(experiment: Experiment) -> int:
     """The number of MDPs for expectations much more precise than the experiment's mean."""
+    if isinstance(experiment.test, OwnDistribution):  # code of a user, which may be slow
+        return max(_FEWEST_OWN_MDPS, min(_FEWEST_MDPS, _OWN_MDPS_PER_MDP * experiment.num_mdps))
     affordable = int(_WORK_IN_ALL / _work(experiment))
     return max(_FEWEST_MDPS, min(_MDPS, _MDPS_PER_MDP * experiment.num_mdps, affordable))
 
@@ -179,11 +188,9 @@ def _draw(experiment: Experiment, part: int, size: int) -> Floats:
 
     rng = streams.generator("start values", experiment.test.digest, part)
     values = np.empty((size, NUM_BASELINES))
+    mdps = experiment.test.draw([rng] * size)
     luck.start_values(
-        model.build_environment(experiment.test),
-        _baselines(experiment),
-        experiment.test.sample_many([rng] * size),
-        values,
+        model.build_environment(mdps), _baselines(experiment), model.build_tables(mdps), values
     )
     return values
 
@@ -193,18 +200,24 @@ def _baselines(experiment: Experiment) -> "Baselines":
 
     shape = (NUM_BASELINES, _num_layers(experiment) + 1, experiment.test.num_states)
     return Baselines(
-        discount=experiment.discount, greedy=greedy_policy(experiment), value=np.zeros(shape)
+        discount=experiment.discount,
+        episode=experiment.episode or experiment.horizon,
+        horizon=experiment.horizon,
+        greedy=greedy_policy(experiment),
+        value=np.zeros(shape),
     )
 
 
 def _work(experiment: Experiment) -> int:
     """The cost of solving one MDP: possible transitions times layers."""
-    return len(experiment.test.counts.values) * _num_layers(experiment)
+    return int(experiment.test.num_transitions) * _num_layers(experiment)
 
 
 def _num_layers(experiment: Experiment) -> int:
-    far = math.ceil(math.log(_CUT) / math.log(experiment.discount))
-    return min(experiment.horizon, far)
+    decisions = experiment.episode or experiment.horizon
+    if experiment.discount == 1:
+        return decisions
+    return min(decisions, math.ceil(math.log(_CUT) / math.log(experiment.discount)))
 
 
 @lru_cache(maxsize=8)

@@ -31,7 +31,7 @@ def check(experiment: Experiment, keep_paths: bool = False, workers: int = 1) ->
 def check_drawing(experiment: Experiment) -> None:
     """Raise if the MDPs are so many that drawing them, for their hash, takes minutes."""
     number = experiment.num_mdps
-    each = _SECONDS_PER_MDP + _SECONDS_PER_NUMBER * len(experiment.test.counts.values)
+    each = _SECONDS_PER_MDP + _SECONDS_PER_NUMBER * experiment.numbers_per_mdp
     if experiment.given_mdps is None and number * each > _MOST_SECONDS:
         raise InvalidInput(
             f"num_mdps = {short(number)}: drawing its MDPs would take about "
@@ -44,7 +44,7 @@ def needed(experiment: Experiment, keep_paths: bool = False, workers: int = 1) -
     """Approximate bytes to play an experiment, by purpose."""
     played = experiment.num_trajectories
     together = min(experiment.trajectories_at_once, played)
-    numbers = len(experiment.test.counts.values)
+    numbers = experiment.numbers_per_mdp
     drawn = experiment.num_mdps if experiment.holds_mdps else workers * together
     needs = {
         "its MDPs": 2 * 8 * numbers * drawn,

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from ..agents import AGENTS, default_parameters, describe
 from ..agents.base import Agent, is_told
-from ..mdps.sparse import Floats
+from ..beliefs.hypotheses.effective import effective_sizes
+from ..mdps.sparse import Floats, Integers
 from ..results import result as results
 from ..results.result import Result
-from ..results.schema import COLUMNS, Axis, largest, total
+from ..results.schema import COLUMNS, EFFECTIVE_HYPOTHESES, Axis, largest, total
 from ..results.times import TimeHistogram
 from .experiment import Experiment
 from .luck import can_adjust, find_start_values, known_start_values, num_baselines
@@ -50,10 +51,35 @@ def rows_of(
         "return": discounted(record.rewards, experiment.discount),
         **record._asdict(),
     }
+    if (hypotheses := experiment.hypotheses) is not None:
+        following = following_states(record, experiment, range(first, first + len(numbers)))
+        history = (record.states[:, :-1], record.actions, following, record.rewards)
+        columns[EFFECTIVE_HYPOTHESES] = effective_sizes(hypotheses, *history)
     kept = {name: columns[name] for name in _kept_columns(experiment, decisions, paths)}
     return Rows(
         kept, None if decisions else TimeHistogram.of(record.nanoseconds, experiment.deadline)
     )
+
+
+def following_states(record: "Record", experiment: Experiment, trajectories: range) -> Integers:
+    """The state [n, T] that each decision led to, even where an episode ended."""
+    if experiment.episode is None:
+        return record.states[:, 1:]
+    from ..builders import model
+    from ..kernels.loop import environment
+
+    mdps, places = experiment.mdps_of(trajectories)
+    following = np.zeros_like(record.actions)
+    environment.follow(
+        model.build_environment(mdps, experiment.episode),
+        model.build_tables(mdps),
+        places,
+        experiment.noise_words[trajectories.start : trajectories.stop],
+        record.states,
+        record.actions,
+        following,
+    )
+    return following
 
 
 def _kept_columns(experiment: Experiment, decisions: bool, paths: bool) -> list[str]:
@@ -63,6 +89,7 @@ def _kept_columns(experiment: Experiment, decisions: bool, paths: bool) -> list[
         for name, each in COLUMNS.items()
         if (paths or not each.is_path) and (decisions or not each.of_decisions)
         if each.axis is not Axis.BASELINE or num_baselines(experiment) > 0
+        if name != EFFECTIVE_HYPOTHESES or experiment.hypotheses is not None
     ]
 
 

@@ -5,22 +5,21 @@ Training depends only on the prior, the task, the seed and the agent.
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import Any, NamedTuple, cast
 
-import numpy as np
-
 from .. import streams
-from ..agents import AGENTS, check_agent, describe, make_agent
+from ..agents import AGENTS, check_agent, describe, identity, make_agent
 from ..agents.base import Agent, CompiledAgent, OnProgress, Task
+from ..beliefs.base import Family
+from ..beliefs.copying import private_copy
 from ..errors import InvalidInput, StoreError
-from ..mdps.copying import private_copy
-from ..mdps.dirichlet import FlatDirichlet
 from ..memory import bounded
+from ..processes import own_nanoseconds
 from .experiment import Experiment
 from .footprint import Meter, return_free_memory
 from .isolation import is_users, isolated, seed_globals
-from .playing import Part, identity, play_compiled
+from .playing import Part, play_compiled
 
 
 class Training(NamedTuple):
@@ -35,7 +34,7 @@ class TrainedAgent(NamedTuple):
     """A trained agent, with the prior, task and seed of its training."""
 
     agent: Agent
-    prior: FlatDirichlet
+    prior: Family
     task: Task
     seed: int
     training: Training
@@ -48,7 +47,7 @@ class SavedAgent:
     agent: str  # a name in the registry, or "module:Class"
     parameters: dict[str, Any]
     saved: dict[str, Any] | None  # None: the agent can't save itself
-    prior: FlatDirichlet
+    prior: Family
     task: Task
     seed: int
     training: Training
@@ -65,31 +64,41 @@ def check_plays(trained: TrainedAgent | SavedAgent, experiment: Experiment) -> N
     if trained.task != experiment.task:
         raise InvalidInput(
             f"the agent was trained for {trained.task}, the experiment has {experiment.task}: "
-            "train it with the same discount, horizon and deadline"
+            "train it with the same discount, horizon, deadline and episode"
         )
 
 
-def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> TrainedAgent:
+def train(agent: Agent, prior: Family, task: Task, seed: int) -> TrainedAgent:
     """The offline phase: its time and memory are measured, without those of compilation."""
     check_agent(agent)
-    names = ("train", prior.digest, task.discount, task.horizon, seed, identity(agent))
-    arguments = (prior, task)
+    if isinstance(agent, CompiledAgent):
+        agent.check_prior(prior)
+        agent.check_task(task)
+    episode = () if task.episode is None else (task.episode,)
+    names = ("train", prior.digest, task.discount, task.horizon, *episode, seed, identity(agent))
+    told: Any = prior
+    seconds = cpu_seconds = 0.0
+    if isinstance(agent, CompiledAgent):
+        told = prior.for_kernels()
+        seconds, cpu_seconds = prior.told_seconds  # as if it had been made for this agent alone
+    arguments = (told, task)
     if is_users(agent):  # which may change its arguments
-        arguments = private_copy(prior), private_copy(task)
+        arguments = private_copy(told), private_copy(task)
     meter = Meter()
     with isolated(agent) as visit:
         if isinstance(agent, CompiledAgent):
             with visit.blaming("while it was compiled"):
-                warm_up(agent)
+                warm_up(agent, prior, task)
         return_free_memory()
         seed_globals(streams.key(*names))
         # Users' agents may reserve more than they use.
         memory = bounded() if isinstance(agent, CompiledAgent) else nullcontext()
         with meter.measuring():
-            wall, processor = perf_counter(), process_time()
+            wall, processor = perf_counter(), own_nanoseconds()
             with visit.blaming("while training"), memory:
                 agent.train(*arguments, streams.generator(*names))
-            seconds, cpu_seconds = perf_counter() - wall, process_time() - processor
+            seconds += perf_counter() - wall
+            cpu_seconds += 1e-9 * (own_nanoseconds() - processor)
     training = Training(seconds, cpu_seconds, meter.peak_bytes)
     return TrainedAgent(agent, prior, task, seed, training)
 
@@ -97,18 +106,21 @@ def train(agent: Agent, prior: FlatDirichlet, task: Task, seed: int) -> TrainedA
 def train_new(
     algorithm: str,
     parameters: dict[str, Any],
-    prior: str | FlatDirichlet,
+    prior: str | Family,
     discount: float,
     horizon: int | None,
     seed: int,
     on_progress: OnProgress | None = None,
+    episode: int | None = None,
 ) -> TrainedAgent:
     """Make an agent and train it; a long search reports its progress to `on_progress`."""
     agent = make_agent(algorithm, **parameters)
     if on_progress is not None:
         agent = with_progress(agent, on_progress)
     # The experiment only checks its arguments: its MDP is never drawn.
-    checked = Experiment(prior, num_mdps=1, discount=discount, horizon=horizon, seed=seed)
+    checked = Experiment(
+        prior, num_mdps=1, discount=discount, horizon=horizon, seed=seed, episode=episode
+    )
     return train(agent, checked.prior, checked.task, seed)
 
 
@@ -152,7 +164,7 @@ def _check_loaded(agent: Agent, saved: SavedAgent) -> None:
         return
     prior, task = trained_for
     same_task = replace(task, deadline=saved.task.deadline) == saved.task
-    if prior.digest != saved.prior.digest or not same_task:
+    if prior.digest != saved.prior.for_kernels().digest or not same_task:
         raise StoreError(f"{saved.source} is damaged: it was saved for another prior or task")
 
 
@@ -165,13 +177,15 @@ def load_into(agent: Any, saved: dict[str, Any]) -> None:
 _warm: set[object] = set()
 
 
-def warm_up(agent: CompiledAgent) -> None:
-    """Compile an agent's code, by training and playing it on a tiny problem."""
-    if agent.code() in _warm:
+def warm_up(agent: CompiledAgent, prior: Family, task: Task) -> None:
+    """Compile the code that an agent runs on a prior, by training and playing a tiny problem."""
+    tiny = agent.tiny(prior, task)
+    episode = None if task.episode is None else 1
+    key = agent.code(), tiny.digest, episode
+    if key in _warm:
         return
-    prior = FlatDirichlet(np.ones((2, 2, 2)), np.eye(2)[:, None, :])
-    tiny = Experiment(prior, num_mdps=1, discount=0.5, horizon=2)
+    experiment = Experiment(tiny, num_mdps=1, discount=0.5, horizon=2, episode=episode)
     small = agent.small()
-    small.train(private_copy(prior), tiny.task, streams.generator("warm-up"))
-    play_compiled(small, tiny, Part(0, 1))
-    _warm.add(agent.code())
+    small.train(private_copy(tiny), experiment.task, streams.generator("warm-up"))
+    play_compiled(small, experiment, Part(0, 1))
+    _warm.add(key)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import streams
 from ..analysis.bounds import LEVEL, Best, Comparison
-from ..analysis.scores import Interval, bootstrap_interval, few_mdps_warning
+from ..analysis.scores import Interval, bootstrap_intervals, few_mdps_warning
 from ..analysis.significance import (
     cautious_p_value,
     effect_size,
@@ -164,7 +164,10 @@ class Answer:
         if not allowed:
             return []
         p_values = student_p_values(*self.comparison.z_against(allowed[0], allowed))
-        return [row._replace(p_value=float(p)) for row, p in zip(rows, p_values, strict=True)]
+        return [  # agents that left by halving have no MDPs to be tested on
+            row._replace(p_value=float(p)) if row.summary.is_candidate else row
+            for row, p in zip(rows, p_values, strict=True)
+        ]
 
     def pair(self, first: "str | Result", second: "str | Result") -> "Pair":
         """Compare two agents: their difference, tests, and how often the first is better.
@@ -218,7 +221,7 @@ def answer(experiment: ExperimentData, question: Question = ANYTHING) -> Answer:
         return Answer(experiment, question, comparison, [])
     rng = streams.generator("report", experiment.hash)
     chosen = best.best_of_algorithm
-    tests = _tests(experiment, comparison, chosen, rng)
+    tests = _tests(experiment, comparison, chosen)
     stability = comparison.stability(question.offline, question.online, rng, RESAMPLES)
     scored = rows_on(experiment, [summaries[i] for i in chosen], comparison.num_choosing)
     rows = [
@@ -269,39 +272,46 @@ def _tests(
     experiment: ExperimentData,
     comparison: Comparison,
     chosen: list[int],
-    rng: np.random.Generator,
 ) -> list[Test | None]:
     """Each of the chosen agents against the first."""
     pairs = [comparison.pair(chosen[0], other) for other in chosen[1:]]
     if any(len(one) < 2 for one, _ in pairs):
         return [None] * len(chosen)
-    best, *worse = (comparison.summaries[i] for i in chosen)
     z_tests = [paired_z_test(one, other) for one, other in pairs]
     corrected = holm([test.p_value for test in z_tests])
+    differences = [one - other for one, other in pairs]
+    intervals = difference_intervals(experiment, differences)
     tests = [
         Test(
-            float((one - other).mean()),
-            *difference_interval(experiment, best, summary, one, other),
+            float(difference.mean()),
+            *interval,
             z=test.z,
             p_value=test.p_value,
             p_holm=float(p_value),
-            p_cautious=cautious_p_value(one - other),
+            p_cautious=cautious_p_value(difference),
             effect_size=effect_size(one, other),
         )
-        for summary, (one, other), test, p_value in zip(
-            worse, pairs, z_tests, corrected, strict=True
+        for (one, other), difference, interval, test, p_value in zip(
+            pairs, differences, intervals, z_tests, corrected, strict=True
         )
     ]
     return [None, *tests]
 
 
-def difference_interval(
-    experiment: ExperimentData, first: Summary, second: Summary, one: Floats, other: Floats
-) -> Interval:
-    """The 95% interval of the mean of `one - other`; a pair has the same one everywhere."""
-    labels = sorted((first.full_label, second.full_label))
-    rng = streams.generator("difference", experiment.hash, *labels)
-    return bootstrap_interval(one, other, rng)
+def difference_intervals(
+    experiment: ExperimentData, differences: Sequence[Floats]
+) -> list[Interval]:
+    """The 95% intervals of the means of paired differences [N], by the bootstrap.
+
+    Pairs on as many MDPs share resamples, so that a pair has the same interval everywhere.
+    """
+    intervals: dict[int, Interval] = {}
+    for number in {len(each) for each in differences}:
+        these = [i for i, each in enumerate(differences) if len(each) == number]
+        rng = streams.generator("differences", experiment.hash, number)
+        table = np.stack([differences[i] for i in these])
+        intervals.update(zip(these, bootstrap_intervals(table, rng), strict=True))
+    return [intervals[i] for i in range(len(differences))]
 
 
 def warning_on(comparison: Comparison, best: Best | None) -> str | None:

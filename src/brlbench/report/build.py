@@ -4,20 +4,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidInput, did_you_mean
 from ..files import atomic_write, check_free, make_folder, slugs
 from ..results.sealed import pack_table
-from . import latex
 from .answers import ANYTHING, Answer, Question, answer_all, notes_on
 from .data import ReportData
 from .export import agents_json, csv_of
-from .figures import render, score_against_time
-from .map import best_algorithms_map
 from .notes import Note
 from .tables import agents_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FORMATS = ("figures", "latex", "html", "csv", "json", "parquet")
 
@@ -106,9 +105,12 @@ def _products(
         from .page import render_page
 
         yield "report.html", partial(render_page, data)
-    if wanted & {"figures", "latex"}:  # the LaTeX report includes the figures
-        yield from _figures(answers, names)
+    if wanted & {"figures", "latex"}:  # the LaTeX report includes the figures as PDF
+        suffixes = (".pdf", ".png") if "figures" in wanted else (".pdf",)
+        yield from _figures(answers, names, suffixes)
     if "latex" in wanted:
+        from . import latex
+
         for slug, answer in zip(names, answers, strict=True):
             for kind in latex.TABLES:
                 yield f"tables/{slug}-{kind}.tex", partial(latex.render_table, kind, answer)
@@ -122,7 +124,12 @@ def _products(
         yield "agents.parquet", lambda: pack_table("table", agents_table(answers).to_dict(), {})
 
 
-def _figures(answers: list[Answer], names: list[str]) -> Iterator[tuple[str, Make]]:
+def _figures(
+    answers: list[Answer], names: list[str], suffixes: Sequence[str]
+) -> Iterator[tuple[str, Make]]:
+    from .figures import score_against_time
+    from .map import best_algorithms_map
+
     algorithms = sorted(
         {summary.algorithm for answer in answers for summary in answer.experiment.competitors}
     )
@@ -135,9 +142,11 @@ def _figures(answers: list[Answer], names: list[str]) -> Iterator[tuple[str, Mak
         }
         for kind, make in figures.items():
             draw = cache(make)
-            for suffix in (".pdf", ".png"):
+            for suffix in suffixes:
                 yield f"figures/{slug}-{kind}{suffix}", partial(_rendered, draw, suffix)
 
 
-def _rendered(draw: Callable[[], Figure], suffix: str) -> bytes:
+def _rendered(draw: "Callable[[], Figure]", suffix: str) -> bytes:
+    from .figures import render
+
     return render(draw(), suffix)

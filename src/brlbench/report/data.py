@@ -108,6 +108,10 @@ class ExperimentData:
         bound = known_bound(self.settings, self.bounds)
         return None if bound is None else bound.upper
 
+    def is_above(self, summary: Summary) -> bool:
+        """Whether a score is marked: it is more than chance above the bound."""
+        return summary.is_above(self.upper_bound)
+
     @cached_property
     def scale(self) -> Scale | None:
         """The scale of scores, the same whichever MDPs they are of."""

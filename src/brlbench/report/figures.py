@@ -29,7 +29,10 @@ _RC: Any = {
     "legend.frameon": False,
     "legend.fontsize": 8,
     "text.parse_math": False,  # names may contain dollar signs
-    "text.usetex": False,  # even if a matplotlibrc in the current folder says otherwise
+    # Even if a matplotlibrc in the current folder says otherwise:
+    "text.usetex": False,
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,
     "pdf.fonttype": 42,  # keeps text selectable
 }
 PLAIN = "0.35"  # the colour of lines that are no algorithm
@@ -70,7 +73,7 @@ def wrapped(name: str, width: int, indent: str = "") -> str:
 def fix_layout(figure: Figure) -> None:
     """Fix the layout of a figure, so that nothing moves afterwards, and no tick labels touch."""
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)  # with "none", each file would be drawn twice
     for axes in figure.axes:
         keep_ticks_apart(axes)
 

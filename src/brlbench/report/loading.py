@@ -302,9 +302,13 @@ def with_common_mdps(experiments: Iterable[ExperimentData]) -> list[ExperimentDa
 
 
 def _alike(experiment: ExperimentData, notes: list[Note]) -> ExperimentData:
-    """Without adjusted scores, if some agents have none: luck would count as a difference."""
-    lacking = [each.label for each in experiment.summaries if not each.can_be_adjusted]
-    if len(lacking) in (0, len(experiment.summaries)):
+    """Without adjusted scores, if some agents have none: luck would count as a difference.
+
+    Agents that left by halving are compared with nobody, and may have too few MDPs.
+    """
+    compared = [each for each in experiment.summaries if each.is_candidate]
+    lacking = [each.label for each in compared if not each.can_be_adjusted]
+    if len(lacking) in (0, len(compared)):
         return experiment
     text = (
         f"{len(lacking)} of {len(experiment.summaries)} results on {experiment.name} have no "

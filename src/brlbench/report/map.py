@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
@@ -211,16 +211,20 @@ def _paint(
     axes: Axes, corners: list[list[tuple[float, float]]], fills: list[dict[str, Any]]
 ) -> None:
     """Fill rectangles, in stripes if there is more than one way to."""
+    outline = _joined(corners)
     if len(fills) == 1:
-        axes.add_collection(PolyCollection(corners, **fills[0]))
+        axes.add_collection(PathCollection([outline], **fills[0]))
         return
-    outline = Path.make_compound_path(*(Path([*c, c[0]], closed=True) for c in corners))
     for number, fill in enumerate(fills):
-        stripes = PolyCollection(
-            _stripes(number, len(fills)), **fill, transform=axes.figure.dpi_scale_trans
-        )
+        stripes = PathCollection([_joined(_stripes(number, len(fills)))], **fill)
+        stripes.set_transform(axes.figure.dpi_scale_trans)
         axes.add_collection(stripes, autolim=False)
         stripes.set_clip_path(outline, axes.transData)
+
+
+def _joined(polygons: list[list[tuple[float, float]]]) -> Path:
+    """One path of several polygons: Matplotlib draws a hatching once per path, which is slow."""
+    return Path.make_compound_path(*(Path([*p, p[0]], closed=True) for p in polygons))
 
 
 def _stripes(number: int, of: int) -> list[list[tuple[float, float]]]:

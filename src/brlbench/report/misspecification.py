@@ -1,7 +1,8 @@
 """Scores against the error of the prior: one line per algorithm, in experiments on the same MDPs.
 
-A prior is made from the accurate one, the test distribution, in two ways: `mixed:0.25:GC` takes a
-share of each count from the uniform prior, and `scaled:10:GC` multiplies all counts by a factor.
+A prior is made from the accurate one, the test distribution, in three ways: `mixed:0.25:GC` takes a
+share of each count from the uniform prior, `scaled:10:GC` multiplies all counts by a factor, and
+`RandomMDP:mean=0` expects other rewards.
 """
 
 import json
@@ -41,14 +42,21 @@ _PANEL = 2.6  # inches
 class Change:
     """A way in which priors differ from the accurate one, by a number."""
 
-    name: str  # the prefix
+    prior: str  # the prior's name, with its number and the test distribution's name
     none: float  # the number that leaves the accurate prior as it is
     axis: str
     ends: dict[float, str]  # names of some numbers
 
 
-MIXED = Change("mixed", 0.0, "share λ of uniform counts", {0.0: "accurate", 1.0: "uniform"})
-SCALED = Change("scaled", 1.0, "factor κ of all counts", {1.0: "accurate"})
+MIXED = Change(
+    "mixed:{number}:{test}",
+    0.0,
+    "share λ of uniform counts",
+    {0.0: "accurate", 1.0: "uniform"},
+)
+SCALED = Change("scaled:{number}:{test}", 1.0, "factor κ of all counts", {1.0: "accurate"})
+EXPECTED = Change("{test}:mean={number}", 1.0, "expected reward μ", {1.0: "accurate"})
+CHANGES = (MIXED, SCALED, EXPECTED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +133,8 @@ def _number(experiment: ExperimentData, change: Change) -> float | None:
         return change.none
     if change is MIXED and prior == f"uniform:{test}":
         return 1.0
-    match = re.fullmatch(rf"{change.name}:([\d.e+-]+):{re.escape(test)}", prior)
+    pattern = change.prior.format(number=r"([\d.e+-]+)", test=re.escape(test))
+    match = re.fullmatch(pattern, prior)
     with suppress(ValueError):  # a name that a user gave
         return float(match[1]) if match else None
     return None
@@ -138,7 +147,7 @@ def misspecification(
 
     Each algorithm is shown by its agent with the best score at the accurate prior, at all priors.
     """
-    rows = [row for change in (MIXED, SCALED) if (row := families(experiments, change))]
+    rows = [row for change in CHANGES if (row := families(experiments, change))]
     if not rows:
         raise InvalidInput(
             "no two experiments differ in a changed prior alone: play the same MDPs with the "

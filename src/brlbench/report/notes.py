@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..agents.labels import without_deadline
-from ..results.display import is_overloaded
+from ..results.display import FEW_PARTICLES, collapsed, is_overloaded
 from ..results.summary import Summary
 
 if TYPE_CHECKING:
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 # Notes are given above these:
 _UNLIKE_SPEEDS = 1.5  # ratio of two machines' calibrations
 _MANY_OVERRUNS = 0.01  # share of decisions past the deadline
-_ERRORS = 4.0  # standard errors of a score above the bound
-_ENOUGH = 20  # MDPs, from which on standard errors are known well enough
-
 _SHOWN = 3  # results that a note names in passing
 
 
@@ -53,6 +50,7 @@ def quality_notes(
     return [
         *_bound_notes(shown),
         *_stopping_notes(shown),
+        *_particle_notes(shown),
         *_machine_notes(shown),
         *_time_notes(shown),
         *_deadline_notes(shown),
@@ -63,15 +61,11 @@ def quality_notes(
 def _bound_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
     """Notes on scores that no agent can have unless it knows the MDP."""
     for experiment in experiments:
-        bound = experiment.upper_bound
-        above = [
-            f"{each.label} ({each.score})"
-            for each in experiment.summaries
-            if bound is not None and len(each.returns) >= _ENOUGH and each.passes(bound, _ERRORS)
-        ]
-        if above:
+        marked = filter(experiment.is_above, experiment.summaries)
+        if above := [f"{each.label} ({each.score})" for each in marked]:
             yield Note(
-                f"scores on {experiment.name} are more than chance above {bound:.2f}, the bound "
+                f"scores on {experiment.name} are more than chance above "
+                f"{experiment.upper_bound:.2f}, the bound "
                 "that no agent can pass: an agent may know the MDP, or have written its returns",
                 above,
                 experiment.name,
@@ -83,11 +77,31 @@ def _stopping_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
     for experiment in experiments:
         stopped = [each for each in experiment.summaries if each.stopped is not None]
         if stopped:
+            halved = sum(not each.is_candidate for each in stopped)
+            left = f"; {halved} of them left by halving, and can't win" if halved else ""
             yield Note(
                 f"{len(stopped)} of {len(experiment.summaries)} agents on {experiment.name} "
                 f"stopped before they had played all {experiment.num_mdps} MDPs, and are compared "
-                "with others on the MDPs that both have played",
+                f"with others on the MDPs that both have played{left}",
                 [f"{each.label} {each.stopped.reason}" for each in stopped if each.stopped],
+                experiment.name,
+            )
+
+
+def _particle_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
+    """Notes on priors that are samples, of which hardly any draw fits what was observed."""
+    for experiment in experiments:
+        few = [
+            f"{each.label} ({each.effective_hypotheses:.3g})"
+            for each in experiment.summaries
+            if collapsed(experiment.settings, each.effective_hypotheses, not each.is_own)
+        ]
+        if few:
+            yield Note(
+                f"of the {experiment.settings['particles']} particles that stand for the prior of "
+                f"{experiment.name}, fewer than {FEW_PARTICLES:g} are left at the end of a "
+                "trajectory, so agents believe too much too soon: use more particles",
+                few,
                 experiment.name,
             )
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..analysis.scores import returns_of
 from ..analysis.significance import (
     Probability,
     cautious_p_value,
@@ -14,7 +15,7 @@ from ..analysis.significance import (
 from ..errors import InvalidInput, did_you_mean
 from ..results.result import Result
 from ..results.summary import Summary
-from .answers import Answer, Test, difference_interval
+from .answers import Answer, Test, difference_intervals
 from .notes import some
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def make_pair(answer: Answer, first: str | Result, second: str | Result) -> Pair
     common = min(len(one.returns), len(other.returns))  # one may have stopped early
     one_common, other_common = one.first(common), other.first(common)
     mdps = slice(min(each.scored_mdps(num_choosing).start for each in (one, other)), None)
-    a, b = one_common.scored_returns[mdps], other_common.scored_returns[mdps]
+    adjusted = one.can_be_adjusted and other.can_be_adjusted
+    a, b = (returns_of(each, adjusted)[mdps] for each in (one_common, other_common))
     z, one_sided, _ = paired_z_test(a, b, question.level)
     p_value = 2 * min(one_sided, 1 - one_sided)
     return Pair(
@@ -71,7 +73,7 @@ def make_pair(answer: Answer, first: str | Result, second: str | Result) -> Pair
         level=question.level,
         test=Test(
             float((a - b).mean()),
-            *difference_interval(answer.experiment, one, other, a, b),
+            *difference_intervals(answer.experiment, [a - b])[0],
             z=z,
             p_value=p_value,
             p_holm=p_value,

@@ -83,6 +83,8 @@ def plot_misspecification(results: Sources, algorithms: Iterable[str] | None = N
 def plot_learning(results: Sources) -> Figure:
     """Learning curves: the discounted reward so far, and the regret, with 95% bands.
 
+    Where there are episodes, a point is the end of one.
+
     The regret is how much less an agent has than `optimal` on the same MDPs. It is shown if a
     result of `optimal` is given. Where a bound is known, it is a line.
 
@@ -126,7 +128,7 @@ def _learning_curves(results: Sequence[Result], bound: float | None) -> Figure:
             if bound is not None:
                 panels[1].axhline(optimal.mean - bound, **_BOUND)
         for panel in panels:
-            panel.set_xlabel("decision")
+            panel.set_xlabel("episode" if results[0].settings.get("episode") else "decision")
             panel.grid(alpha=0.25)
             panel.margins(x=0)
         handles, names = panels[0].get_legend_handles_labels()
@@ -166,7 +168,11 @@ def plot_differences(results: Sources | Answer, against: str | None = None) -> F
         if base is not None:
             kind = "adjusted return" if base.can_be_adjusted else "return"
             axes.set_xlabel(f"{kind} minus that of\n{wrapped(base.label, _LINE)}")
-            differences = [paired_differences(each, base) for each in others]
+            numbers = [min(len(each.returns), len(base.returns)) for each in others]
+            differences = [
+                paired_differences(each.first(common), base.first(common))
+                for each, common in zip(others, numbers, strict=True)
+            ]
             _draw_rows(axes, others, differences, [Score.of(each) for each in differences])
     return figure
 
@@ -270,4 +276,4 @@ def _answer(results: Sources | Answer) -> Answer:
 
 
 def _best_first(summaries: Iterable[Summary]) -> list[Summary]:
-    return sorted(summaries, key=lambda summary: -summary.score.mean)
+    return sorted(summaries, key=lambda summary: summary.order)

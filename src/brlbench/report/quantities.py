@@ -17,6 +17,9 @@ QUANTITIES = (
     ),
     *shown_in(Place.PAGE),
 )
+COSTS = tuple(each for each in QUANTITIES if each.axis is Axis.AGENT)
+"""Those of boards, which show an agent's largest in several experiments."""
+
 _UNITS = {"s": "seconds", "B": "bytes"}  # pages show numbers of other units with three digits
 
 

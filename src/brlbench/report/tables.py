@@ -19,12 +19,12 @@ _QUANTITIES = {each.name: each.summary_kind for each in shown_in(Place.EXPORT)}
 _TYPES = {int: pl.Int64, float: pl.Float64}
 _KINDS: dict[str, Any] = {  # of columns; all others are numbers
     **dict.fromkeys(("experiment", "agent", "algorithm", "first", "second"), pl.String),
-    **dict.fromkeys(("own", "winner", "straddles", "best_of_algorithm"), pl.Boolean),
+    **dict.fromkeys(("own", "winner", "straddles", "best_of_algorithm", "above_bound"), pl.Boolean),
     **{name: _TYPES[kind] for name, kind in _QUANTITIES.items()},
 }
 _AGENT = ("experiment", "agent", "algorithm", "own", "winner", "straddles")
 _SETTINGS = ("num_mdps", "trajectories_per_mdp", "discount", "horizon", "seed", "prior", "test")
-_SCORES = ("score", "ci95", "mean_return", "mean_return_ci95", "normalised", "bound")
+_SCORES = ("score", "ci95", "mean_return", "mean_return_ci95", "normalised", "bound", "above_bound")
 _NUMBERS = (*_SCORES, "offline_seconds", "online_seconds", *_QUANTITIES)
 _PROBABILITY = ("probability_better", "probability_low", "probability_high")
 
@@ -96,6 +96,7 @@ def _agent_cells(answer: Answer, row: Row) -> dict[str, Any]:
         "experiment": experiment.name,
         "experiment_hash": experiment.hash,
         **{name: experiment.settings[name] for name in _SETTINGS},
+        **({"episode": episode} if (episode := experiment.settings.get("episode")) else {}),
         "algorithm": summary.algorithm,
         "agent": summary.label,
         "parameters": json.dumps(summary.parameters, default=str),
@@ -128,6 +129,7 @@ def _cells(answer: Answer, row: Row) -> dict[str, Any]:
         "mean_return_ci95": mean_return_ci95,
         "normalised": row.normalised,
         "bound": answer.experiment.upper_bound,
+        "above_bound": answer.experiment.is_above(summary),
         "offline_seconds": summary.seconds["offline"],
         "online_seconds": summary.seconds[answer.question.feature],
         **{name: summary.quantities.get(name) for name in _QUANTITIES},

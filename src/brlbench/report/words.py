@@ -13,7 +13,7 @@ from .answers import Answer, Question
 from .data import REFERENCE, ExperimentData
 from .pairs import Pair
 
-WINNER, OWN, STRADDLES = "★", "◆", "≈"
+WINNER, OWN, STRADDLES, ABOVE = "★", "◆", "≈", "△"
 
 
 class FeatureTexts(NamedTuple):
@@ -59,9 +59,16 @@ def feature_texts(name: str) -> FeatureTexts:
     return _FEATURES.get(name) or FeatureTexts(name, f"online ({name})", f"time feature {name}")
 
 
-def mark(summary: Summary, winner: bool = False, straddles: bool = False) -> str:
-    """The marks of an agent: a winner, of a user, on both sides of the online bound."""
-    marks = {WINNER: winner, OWN: summary.is_own, STRADDLES: straddles}
+def mark(
+    summary: Summary, bound: float | None, winner: bool = False, straddles: bool = False
+) -> str:
+    """The marks of an agent: a winner, of a user, near the online bound, above that on scores."""
+    marks = {
+        WINNER: winner,
+        OWN: summary.is_own,
+        STRADDLES: straddles,
+        ABOVE: summary.is_above(bound),
+    }
     return "".join(sign for sign, is_shown in marks.items() if is_shown)
 
 
@@ -128,10 +135,16 @@ PAST = "no agent that has to learn can pass"
 LIMIT = "bound: a one-sided 95% limit"
 """The words after it."""
 
+PASSES = "above it by more than chance: the agent may know the MDP, or have written its returns"
+"""The meaning of the mark of such scores."""
 
-def bound_sentence(bound: float | None) -> str:
-    """The bound on scores in a few words; empty if it is not known."""
-    return "" if bound is None else f"{PAST} {format_bound(bound)} ({LIMIT})"
+
+def bound_sentence(bound: float | None, summaries: Sequence[Summary] = ()) -> str:
+    """The bound on scores in a few words, and the mark of those above; empty if it is unknown."""
+    if bound is None:
+        return ""
+    above = any(each.is_above(bound) for each in summaries)
+    return f"{PAST} {format_bound(bound)} ({LIMIT})" + (f"; {ABOVE} {PASSES}" if above else "")
 
 
 def selection_words(honest: bool) -> str:
@@ -179,7 +192,12 @@ def answer_html(answer: Answer) -> str:
     head = ("", "agent", score_label(answer.experiment), "offline", "online", "behind", "p")
     rows = [
         (
-            mark(row.summary, row.winner, answer.question.straddles(row.summary)),
+            mark(
+                row.summary,
+                answer.experiment.upper_bound,
+                row.winner,
+                answer.question.straddles(row.summary),
+            ),
             row.summary.label,
             f"{row.score}" + (f" ({row.unadjusted})" if row.unadjusted else ""),
             format_seconds(row.summary.seconds["offline"]),
@@ -191,7 +209,8 @@ def answer_html(answer: Answer) -> str:
     ]
     notes = "".join(f"<p>note: {escape(note)}</p>" for note in answer.notes)
     table = html_table(head, rows) if rows else ""
-    bound = bound_sentence(answer.experiment.upper_bound)
+    shown = [row.summary for row in answer.rows]
+    bound = bound_sentence(answer.experiment.upper_bound, shown)
     text = sentence(answer) + (f" {bound[0].upper()}{bound[1:]}." if bound else "")
     return f"<p>{escape(text)}</p>{table}{notes}"
 

@@ -104,7 +104,7 @@ def adjust(
 def _directions(luck: Floats) -> Floats:
     """Scaled directions [L, P] in which luck [N, L] varies: baselines can coincide."""
     scale = luck.std(axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
+    scale = np.where(scale > _ROUNDING, scale, 1.0)  # a baseline's value can be the same everywhere
     variances, vectors = np.linalg.eigh(np.cov(luck / scale, rowvar=False))
     varying = variances > _NEGLIGIBLE * max(variances[-1], 1.0)
     return np.asarray(vectors[:, varying] / scale[:, None])

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ..agents import AGENTS
 from ..arguments import format_seconds
-from .schema import Place, Quantity, shown_in
+from .schema import EFFECTIVE_HYPOTHESES, Place, Quantity, shown_in
 from .score import Score, named
 from .times import ONLINE
 
@@ -15,15 +16,37 @@ if TYPE_CHECKING:
 OVERLOADED = 0.1
 """Share of the time spent waiting for a core above which a machine is overloaded."""
 
+FEW_PARTICLES = 10.0
+"""Effective particles below which a sample stands badly for what is believed."""
+
 
 def result_line(result: "Result") -> str:
     """A result in one line; parts have no time per decision yet."""
     time = f", {format_seconds(_online(result))} per decision" if result.online_seconds else ""
     load = f", machine overloaded: {_waiting(result)}" if is_overloaded(result.machine) else ""
+    few = ", its prior's particles have collapsed" if has_collapsed(result) else ""
     return (
         f"Result({result.label} on {result.settings['name']}: {named(*_scores(result))}, "
-        f"{len(result.returns)} MDPs{time}{load})"
+        f"{len(result.returns)} MDPs{time}{load}{few})"
     )
+
+
+def has_collapsed(result: "Result") -> bool:
+    """Whether few of the draws that stand for a prior are left at the end of trajectories."""
+    left = result.columns.get(EFFECTIVE_HYPOTHESES)
+    if left is None:
+        return False
+    return collapsed(result.settings, float(left.mean()), result.algorithm in AGENTS)
+
+
+def collapsed(settings: Mapping[str, Any], effective: float | None, is_built_in: bool) -> bool:
+    """Whether so few particles are left that what an agent believed was wrong.
+
+    Where hypotheses are exact, few are fine. Agents of users have the prior's own belief, if any.
+    """
+    if effective is None or "particles" not in settings:
+        return False
+    return effective < FEW_PARTICLES and (is_built_in or not settings.get("own_belief"))
 
 
 def is_overloaded(machine: Mapping[str, Any]) -> bool:

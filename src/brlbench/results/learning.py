@@ -1,4 +1,4 @@
-"""Learning curves: the discounted reward so far, after each decision."""
+"""Learning curves: the discounted reward so far, after each decision or each episode."""
 
 from typing import NamedTuple
 
@@ -24,9 +24,14 @@ class Learning(NamedTuple):
 
 
 def so_far(result: Result) -> Floats:
-    """The discounted rewards [N, T] until each decision, the mean of an MDP's trajectories."""
+    """The discounted rewards [N, T] until each decision, the mean of an MDP's trajectories.
+
+    In episodes: [N, K], until the end of each.
+    """
     weights = result.settings["discount"] ** np.arange(result.rewards.shape[2])
-    return np.asarray(np.cumsum(result.rewards.mean(axis=1) * weights, axis=1))
+    sums = np.cumsum(result.rewards.mean(axis=1) * weights, axis=1)
+    episode = result.settings.get("episode") or 1
+    return np.asarray(sums[:, episode - 1 :: episode])
 
 
 def with_intervals(curves: Floats) -> tuple[Floats, Floats]:
@@ -39,9 +44,9 @@ def learning_of(result: Result) -> Learning | None:
     """A result's learning curve at a few decisions; None if single rewards are not kept."""
     if "rewards" not in result.columns:
         return None
-    curves = so_far(result)
-    decisions = few_decisions(curves.shape[1])
-    return Learning(decisions, *with_intervals(curves[:, decisions - 1]))
+    curves, episode = so_far(result), result.settings.get("episode") or 1
+    ends = few_decisions(curves.shape[1])
+    return Learning(ends * episode, *with_intervals(curves[:, ends - 1]))
 
 
 def few_decisions(horizon: int) -> Integers:

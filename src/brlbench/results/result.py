@@ -18,7 +18,7 @@ from ..arguments import require_module
 from ..errors import InvalidInput
 from ..mdps.sparse import Floats, Integers
 from ..schemas import Schema, fits, parse_table
-from ..values import Count, Discount, Index, NotNegative, Positive, Text
+from ..values import Count, Discount, Flag, Index, NotNegative, Positive, Text
 from .adjusted import LEAST_MDPS, LEAST_PLAYED, Adjusted, StartValues, adjust
 from .display import result_html, result_line
 from .schema import COLUMNS, MEASURED, SUMMARISED, TIMES
@@ -60,6 +60,9 @@ class Settings(Schema):
     seed: Index
     deadline: Positive | None = None
     origin: Text | None = None
+    particles: Count | None = None  # draws that stand for a user's prior
+    own_belief: Flag | None = None  # whether it also has a belief of its own
+    episode: Count | None = None  # decisions from one start state to the next
 
 
 class Machine(Schema):

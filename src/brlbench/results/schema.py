@@ -17,6 +17,9 @@ from .times import ONLINE_FEATURES, TimeHistogram
 NUM_BASELINES = 3
 """The number of baselines that measure luck."""
 
+EFFECTIVE_HYPOTHESES = "effective_hypotheses"
+"""The name of the quantity by which collapses of priors are noticed."""
+
 _MOST_LUCK = 1e150  # squares are added
 _LONGEST = 1e15  # seconds
 _MOST_NANOSECONDS = 10**16  # of a decision or a trajectory
@@ -164,6 +167,16 @@ QUANTITIES: tuple[Quantity, ...] = (
         title="memory",
         hint="peak memory that the agent adds to the program",
         shown=frozenset(Place),
+    ),
+    Quantity(
+        EFFECTIVE_HYPOTHESES,
+        float,
+        Axis.TRAJECTORY,
+        least=0,
+        summary=mean,
+        title="hypotheses",
+        hint="effective number of the prior's hypotheses that are left at the end of a trajectory",
+        shown=frozenset({Place.EXPORT, Place.NOTEBOOK, Place.PAGE, Place.TERMINAL}),
     ),
 )
 """All quantities; tables have their columns in this order."""

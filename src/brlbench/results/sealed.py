@@ -119,6 +119,7 @@ def read_table(
         schema = frame.collect_schema()
         _check_schema(schema)
         names = [name for name in schema.names() if wanted is None or name in wanted]
+        _check_size(frame, [schema[name] for name in names])
         table = frame.select(names).collect()
         _check_content(table, nullable)
     del metadata["kind"], metadata["format"]
@@ -159,6 +160,13 @@ def _check_schema(schema: dict[str, pl.DataType]) -> None:
         inner = kind.inner if isinstance(kind, pl.Array | pl.List) else kind
         if inner not in _TYPES:
             raise ValueError(f"column {name} has type {kind}")
+
+
+def _check_size(frame: pl.LazyFrame, types: list[pl.DataType]) -> None:
+    """Check the size of a table before it is made: a small file can hold many equal rows."""
+    width = sum(8 * (kind.size if isinstance(kind, pl.Array) else 1) for kind in types)
+    rows = int(frame.select(pl.len()).collect().item())
+    check_memory(rows * width, "what it expands to", "use a smaller file")
 
 
 def _check_content(table: pl.DataFrame, nullable: Collection[str]) -> None:

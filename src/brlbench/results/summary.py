@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..mdps.sparse import Floats
 from .adjusted import Adjusted
 from .learning import Learning, learning_of
 from .result import Result, Stopped, least_ci95
+from .schema import EFFECTIVE_HYPOTHESES
 from .score import Score, named
 from .times import Feature, all_features, time_of
 
@@ -24,6 +26,15 @@ REFERENCE = "optimal"
 RACE = "race"
 """The rule by which agents leave a race."""
 
+HALVED = "halving"
+"""The rule by which another agent of the same algorithm and level of time goes on instead."""
+
+BEATEN = "beaten"
+"""The rule by which the best agent of a level stops: it is worse than the best cheap agent."""
+
+
+_ERRORS = 4.0  # standard errors above a bound, from which on a score is marked
+_ENOUGH = 20  # MDPs, from which on standard errors are known well enough
 
 NO_FEATURES: Mapping[str, Feature] = {}
 
@@ -45,7 +56,7 @@ class Summary:
     stopped: Stopped | None = None  # None if it played all MDPs
     is_told: bool = False  # whether it is told the MDP
 
-    @property
+    @cached_property
     def full_label(self) -> str:
         """The agent with all its parameters; no two agents of an experiment share it."""
         return label_of(self.algorithm, self.parameters, self.deadline, defaults={})
@@ -57,13 +68,23 @@ class Summary:
 
     @property
     def is_dropped(self) -> bool:
-        """Whether it left a race: within its bounds on time, another agent is better."""
-        return self.stopped is not None and self.stopped.rule == RACE
+        """Whether others were better on what it played: it ranks below all that went on."""
+        return self.stopped is not None and self.stopped.rule in (RACE, HALVED)
+
+    @property
+    def is_candidate(self) -> bool:
+        """Whether it may represent its algorithm: it has not left by halving."""
+        return self.stopped is None or self.stopped.rule != HALVED
+
+    @property
+    def sets_choosing(self) -> bool:
+        """Whether only MDPs that it played may choose agents; halving's have all played these."""
+        return not self.is_dropped and (self.stopped is None or self.stopped.rule != BEATEN)
 
     def scored_mdps(self, num_choosing: int) -> slice:
         """The MDPs of its score if the first ones choose agents: the others, if there are any.
 
-        Those that left a race are scored on all MDPs that they played.
+        Those that were dropped are scored on all MDPs that they played.
         """
         all_of_them = self.is_dropped or len(self.returns) <= num_choosing
         return slice(0 if all_of_them else num_choosing, None)
@@ -76,6 +97,10 @@ class Summary:
     def passes(self, bound: float, errors: float) -> bool:
         """Whether its score is more standard errors above a bound, which holds for learners."""
         return not self.is_reference and self.score.mean - bound > errors * self.score.ci95 / 2
+
+    def is_above(self, bound: float | None) -> bool:
+        """Whether its score is marked: it is more than chance above a bound."""
+        return bound is not None and len(self.returns) >= _ENOUGH and self.passes(bound, _ERRORS)
 
     @property
     def is_own(self) -> bool:
@@ -93,6 +118,11 @@ class Summary:
         return self.quantities.get("overruns")
 
     @property
+    def effective_hypotheses(self) -> float | None:
+        """The mean effective number of hypotheses that trajectories leave; None without any."""
+        return self.quantities.get(EFFECTIVE_HYPOTHESES)
+
+    @property
     def peak_bytes(self) -> int | None:
         """Peak memory of the agent; None if it is unknown."""
         return self.quantities.get("peak_bytes")
@@ -107,6 +137,11 @@ class Summary:
     def score(self) -> Score:
         """The adjusted mean if there is one, else the mean return, with its 95% interval."""
         return self.unadjusted if self.adjusted is None else self.adjusted.score
+
+    @property
+    def order(self) -> tuple[bool, float]:
+        """Sort key: the best score first, but agents that left by halving last."""
+        return not self.is_candidate, -self.score.mean
 
     @property
     def unadjusted(self) -> Score:

@@ -30,6 +30,7 @@ class _Content(Schema):
     discount: Discount
     horizon: Count
     deadline: Positive | None
+    episode: Count | None = None
     seed: Index
     offline_seconds: Seconds
     offline_cpu_seconds: Seconds
@@ -52,6 +53,7 @@ def pack_agent(agent: SavedAgent) -> bytes:
         "discount": agent.task.discount,
         "horizon": agent.task.horizon,
         "deadline": agent.task.deadline,
+        **({} if agent.task.episode is None else {"episode": agent.task.episode}),
         "seed": agent.seed,
         **{f"offline_{name}": number for name, number in agent.training._asdict().items()},
         "saved": _plain(agent.saved),
@@ -85,7 +87,7 @@ def unpack_agent(data: bytes, source: str) -> SavedAgent:
             parameters=_arrays(content.parameters),
             saved=_arrays(content.saved),
             prior=formats.from_json(json.dumps(content.prior)),
-            task=Task(content.discount, content.horizon, content.deadline),
+            task=Task(content.discount, content.horizon, content.deadline, content.episode),
             seed=content.seed,
             training=Training(
                 content.offline_seconds, content.offline_cpu_seconds, content.offline_peak_bytes

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from ..errors import StoreError
 from ..files import atomic_write
+from ..mdps.batch import MDPs
 from ..problems import formats
-from ..protocol.experiment import ARGUMENTS, Experiment
+from ..protocol.experiment import Experiment, arguments_in
 from ..results.result import Settings
 from ..results.sealed import pack_table, read_table, reading
 from ..schemas import parse_table
@@ -20,13 +21,20 @@ _TOLERANCE = 1e-9  # of sums of probabilities
 def write_experiment(path: Path, experiment: Experiment, overwrite: bool = False) -> None:
     """Write an experiment: its settings, its distributions and its MDPs."""
     columns: dict[str, Any] = {"mdp": np.arange(experiment.num_mdps)}
+    places = None
     if experiment.holds_mdps:  # else they are drawn again, and checked against the hash
-        columns["probabilities"] = np.array(experiment.probabilities)
+        mdps = experiment.mdps
+        if experiment.has_plain_mdps:
+            columns["probabilities"] = mdps.probability
+        else:
+            columns |= mdps.columns()
+            places = mdps.places.place.tolist()
     metadata = {
         "settings": experiment.settings(),
         "hash": experiment.hash,
         "prior": formats.to_json(experiment.prior),
         "test": formats.to_json(experiment.test),
+        **({} if places is None else {"places": places, "binary": mdps.is_binary}),
     }
     atomic_write(path, pack_table("experiment", columns, metadata), overwrite)
 
@@ -37,14 +45,20 @@ def read_experiment(path: Path) -> Experiment:
     with reading(path):
         settings = metadata["settings"]
         parse_table(Settings, settings)
-        test, mdps = formats.from_json(metadata["test"]), None
-        if "probabilities" in table.columns:
+        test = formats.from_json(metadata["test"])
+        mdps: MDPs | NDArray[Any] | None = None
+        if "places" in metadata:
+            columns = {name: table[name].to_numpy() for name in table.columns}
+            sizes = test.num_states, test.num_actions
+            is_binary = bool(metadata.get("binary", False))
+            mdps = MDPs.from_columns(*sizes, metadata["places"], columns, is_binary)
+        elif "probabilities" in table.columns:
             mdps = table["probabilities"].to_numpy()
-            check_probabilities(mdps, test.counts.row_start)
+            check_probabilities(mdps, test.frame.places.row_start)
         experiment = Experiment(
             formats.from_json(metadata["prior"]),
             test,
-            **{name: settings.get(name) for name in ARGUMENTS},
+            **arguments_in(settings),
             mdps=mdps,
             origin=settings.get("origin"),
         )

@@ -2,12 +2,14 @@
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidInput, StoreError, short
+from ..mdps.batch import MDPs
 from ..mdps.sparse import Floats, Integers
 from ..problems.frozen import HASHES, LARGE_HASHES, MOST_MDPS, NUM_MDPS, frozen_file
 from ..protocol.experiment import Experiment, draw_mdps
@@ -28,7 +30,7 @@ def frozen_set(name: str, num_mdps: int = NUM_MDPS) -> Experiment:
             f"num_mdps = {short(num_mdps)}: the frozen set {name} has at most {MOST_MDPS}"
         )
     whole_set = stored if num_mdps <= NUM_MDPS else _large_set(name, stored)
-    mdps = whole_set.probabilities[:num_mdps]
+    mdps = whole_set.mdps[:num_mdps]
     return whole_set.replace(num_mdps=num_mdps, mdps=mdps, origin=name)
 
 
@@ -68,8 +70,7 @@ def _hash_and_settings(name: str, num_mdps: int) -> tuple[str, dict[str, Any]]:
 def _large_set(name: str, stored: Experiment) -> Experiment:
     """The set with all its MDPs: those in its file, and others drawn now and rounded."""
     drawn = draw_mdps(stored.test, stored.seed, range(NUM_MDPS, MOST_MDPS))
-    rounded = round_rows(drawn, stored.test.counts.row_start)
-    mdps = np.concatenate([stored.probabilities, rounded])
+    mdps = stored.mdps.followed_by(rounded_mdps(drawn))
     large = stored.replace(num_mdps=len(mdps), mdps=mdps)
     if large.hash != LARGE_HASHES[name]:
         raise StoreError(
@@ -77,6 +78,13 @@ def _large_set(name: str, stored: Experiment) -> Experiment:
             f"{NUM_MDPS} MDPs, which are stored"
         )
     return large
+
+
+def rounded_mdps(mdps: MDPs) -> MDPs:
+    """MDPs with rounded probabilities and drawn rewards, which are the same on all machines."""
+    probability = round_rows(mdps.probability, mdps.places.row_start)
+    reward = mdps.reward if len(mdps.reward) == 1 else np.rint(mdps.reward * _STEPS) / _STEPS
+    return replace(mdps, probability=probability, reward=reward)
 
 
 def round_rows(probabilities: Floats, row_start: Integers) -> Floats:

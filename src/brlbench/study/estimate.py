@@ -1,12 +1,13 @@
 """Estimates how long a study will take, from short probes of every missing job."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..agents.base import Agent, TrainingStopped
 from ..executors.base import Call, Done, Executor, Limits, Notify, completed
+from ..hosting import Steps, hosted
 from ..protocol.experiment import Experiment
 from ..protocol.machine import Waiting
 from ..protocol.playing import Part, play
@@ -18,6 +19,9 @@ from .worker import TrainRequest, untrained
 PROBE_SECONDS = 0.5
 PROBE_COST_SECONDS = 2 * PROBE_SECONDS  # at most, about: training, then playing
 _PROBE = "brlbench.study.estimate:probe_agent"
+
+
+NOTHING_STOPS: Mapping[Job, float] = {}
 
 
 class Probe(NamedTuple):
@@ -48,8 +52,12 @@ def estimate(
     executor: Executor,
     probe_seconds: float = PROBE_SECONDS,
     on_probe: Callable[[], None] = lambda: None,
+    expected_mdps: Mapping[Job, float] = NOTHING_STOPS,
 ) -> list[JobEstimate]:
-    """Probe jobs and estimate the rest of each; a shared training counts for one of its jobs."""
+    """Probe jobs and estimate the rest of each; a shared training counts for one of its jobs.
+
+    Jobs that are expected to play fewer MDPs than their experiments have are counted with these.
+    """
     futures = {}
     for job in jobs:
         own = (job.agent.limits.of_training, job.agent.limits.of_playing(horizon=1))
@@ -57,7 +65,7 @@ def estimate(
         memory = max(memories) if len(memories) == 2 else None  # it trains and plays
         limits = Limits(60 * probe_seconds, memory=memory, preparation=own[0].preparation)
         request = (TrainRequest.of(job), probe_seconds)
-        futures[executor.submit(Call(_PROBE, request, limits, job.agent.guest))] = job
+        futures[executor.submit(Call(_PROBE, request, limits, job.guest))] = job
     estimates = []
     trained = set()
     for future in completed(futures):
@@ -67,7 +75,7 @@ def estimate(
             estimates.append(JobEstimate(job, None, None, outcome.reason))
             continue
         probe = Probe(*map(float, outcome.value))
-        left = sum(gap.size for gap in folder.gaps(job))
+        left = _trajectories_left(job, folder, expected_mdps.get(job))
         is_trained = job.training_key in trained or folder.agent(job).exists()
         trained.add(job.training_key)
         training = 0.0 if is_trained else probe.training_seconds
@@ -75,10 +83,20 @@ def estimate(
     return estimates
 
 
-def probe_agent(data: list[Any], notify: Notify) -> Probe:
+def _trajectories_left(job: Job, folder: Folder, expected_mdps: float | None) -> float:
+    """The trajectories that a job has yet to play, at most or as expected."""
+    left = sum(gap.size for gap in folder.gaps(job))
+    if expected_mdps is None:
+        return left
+    played = job.experiment.num_trajectories - left
+    return max(0.0, expected_mdps * job.experiment.trajectories_per_mdp - played)
+
+
+@hosted
+def probe_agent(data: list[Any], notify: Notify) -> Steps[Probe]:
     """Train and play for a short time, and extrapolate."""
     request, seconds = data
-    agent, experiment = untrained(request)
+    agent, experiment = yield from untrained(request)
     notify(None)
     elapsed = _stopwatch()
 

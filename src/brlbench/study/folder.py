@@ -6,8 +6,8 @@ now.json        running jobs
 experiments/    the MDPs of every experiment
 agents/         trained agents, by what their training depends on
 parts/          parts of results that are not complete yet
-results/        results; NAME.race.parquet and NAME.until-….parquet have fewer MDPs
-races/          decisions of races
+results/        results; NAME.RULE.parquet has fewer MDPs, NAME.halving.json says why it has none
+decisions/      decisions of races and of halving
 failures/       why a job has no result
 """
 
@@ -28,9 +28,10 @@ from ..arguments import num_cores
 from ..errors import StoreError
 from ..files import atomic_write, read_bytes, read_stored, remove_leftovers
 from ..protocol.playing import Part
-from ..results.files import pack_result, read_part
+from ..results.files import pack_result, read_part, read_result
 from ..results.result import Result, Stopped, join
 from ..results.sealed import is_intact
+from ..results.summary import HALVED
 from ..storage import write_experiment
 from .failures import Failure, is_failure, read_failure
 from .plan import Job, Study
@@ -52,7 +53,7 @@ class Folder:
         except OSError as error:
             raise StoreError(f"{self.path} can't be used as a folder: {error.strerror}") from None
         self._lock = _locked(self.path / ".lock")
-        own = ("experiments", "agents", "races", "failures", "parts/*", "results/*")
+        own = ("experiments", "agents", "decisions", "failures", "parts/*", "results/*")
         for place in (self.path, *(folder for name in own for folder in self.path.glob(name))):
             if place.is_dir():
                 remove_leftovers(place)  # of a run that was killed while writing
@@ -76,13 +77,18 @@ class Folder:
         path = self.result(job)
         return path.with_name(f"{path.stem}.{rule}.parquet")
 
-    def _stopped(self, job: Job) -> list[Path]:
-        return [self.stopped(job, rule) for rule in job.rules]
+    def left_out(self, job: Job) -> Path:
+        """The file that says why a job was stopped before it played."""
+        return self.stopped(job, HALVED).with_suffix(".json")
 
-    def race(self, job: Job) -> Path:
-        """The file with the decisions of a job's race."""
+    def _stopped(self, job: Job) -> list[Path]:
+        left_out = [self.left_out(job)] if HALVED in job.rules else []
+        return [*(self.stopped(job, rule) for rule in job.rules), *left_out]
+
+    def decisions(self, job: Job) -> Path:
+        """The file with the decisions of a race or of halving in a job's experiment."""
         name = f"{_slug(job.experiment_name)}-{job.experiment.hash[:16]}.json"
-        return self.path / "races" / name
+        return self.path / "decisions" / name
 
     def agent(self, job: Job) -> Path:
         """The trained agent of a job."""
@@ -140,7 +146,21 @@ class Folder:
 
     def results(self, job: Job) -> list[Path]:
         """The result of a job, also if it was stopped by a rule that it still has."""
-        return [path for path in (self.result(job), *self._stopped(job)) if path.exists()][:1]
+        paths = (self.result(job), *self._stopped(job))
+        return [path for path in paths if path.suffix != ".json" and path.exists()][:1]
+
+    def is_done(self, job: Job) -> bool:
+        """Whether nothing of a job is left to play."""
+        return any(path.exists() for path in (self.result(job), *self._stopped(job)))
+
+    def so_far(self, job: Job) -> Result | None:
+        """The result of the MDPs that a job has played; None if there are none."""
+        if self.result(job).exists():
+            return read_result(self.result(job), decisions=False)
+        parts = self.leading_parts(job)
+        if sum(len(part.columns["mdp"]) for part in parts) < job.experiment.trajectories_per_mdp:
+            return None
+        return join(parts, Stopped("look", "not finished"))
 
     def gaps(self, job: Job, end: int | None = None) -> list[Part]:
         """The trajectories of a job without a file, up to an end."""
@@ -219,20 +239,26 @@ class Folder:
         self.forget_stopped(job)
         self.drop_parts(job)
 
-    def write_race(self, job: Job, content: dict[str, Any]) -> None:
-        """Write down the decisions of a job's race."""
-        self.race(job).parent.mkdir(exist_ok=True)
-        atomic_write(self.race(job), json.dumps(content).encode(), overwrite=True)
+    def write_decisions(self, job: Job, content: dict[str, Any]) -> None:
+        """Write down the decisions of a race or of halving in a job's experiment."""
+        self.decisions(job).parent.mkdir(exist_ok=True)
+        atomic_write(self.decisions(job), json.dumps(content).encode(), overwrite=True)
 
     def forget_stopped(self, job: Job) -> None:
         """Remove results of a job that was stopped early."""
         path = self.result(job)
+        self.left_out(job).unlink(missing_ok=True)
         for stopped in path.parent.glob(f"{path.stem}.*.parquet"):
             stopped.unlink()
 
     def join_parts(self, job: Job, stopped: Stopped | None = None) -> None:
         """Join the parts of a job to its result: all, or those it has if it is stopped."""
-        result = join(self.leading_parts(job), stopped)
+        parts = self.leading_parts(job)
+        if stopped is not None and not parts:
+            self.left_out(job).parent.mkdir(exist_ok=True)
+            atomic_write(self.left_out(job), json.dumps(stopped).encode(), overwrite=True)
+            return
+        result = join(parts, stopped)
         data = pack_result(result, result.states is not None)
         if stopped is None:
             self.write_result(job, data)

@@ -5,7 +5,7 @@ import inspect
 import itertools
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -13,20 +13,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..agents import AGENTS, default_parameters, describe, make_agent
-from ..agents.base import Agent, is_told
+from ..agents import AGENTS, default_parameters, describe, identity, make_agent
+from ..agents.base import Agent, CompiledAgent, is_told
 from ..agents.labels import label_of
+from ..analysis.bounds import num_choosing
+from ..analysis.halving import rungs_within
 from ..arguments import add_guest_folder, format_seconds
+from ..beliefs.own import OwnDistribution
 from ..errors import BrlbenchError, InvalidInput, Pointless, did_you_mean
-from ..problems import PROBLEMS
+from ..problems import PROBLEMS, names_guest
 from ..problems.frozen import NUM_MDPS
 from ..protocol import needs
 from ..protocol.experiment import Experiment
-from ..protocol.playing import identity
-from ..results.summary import RACE
+from ..results.summary import BEATEN, HALVED, RACE
 from ..schemas import place_of
 from ..storage import frozen_set
-from .schema import AgentTable, ExperimentTable, LimitsTable, RacingTable, StudyTable, read_tables
+from .schema import AgentTable, ExperimentTable, HalvingTable, LimitsTable, StudyTable, read_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,18 @@ class PlannedAgent:
         return f"{identity(self.agent)} {self.algorithm} {json.dumps(self.parameters, default=str)}"
 
 
+class TimeLevel(NamedTuple):
+    """The level of time of an agent."""
+
+    algorithm: str
+    parameter: str  # that sets the time
+    value: float
+    setting: str  # its other parameters
+
+    def __str__(self) -> str:
+        return f"{self.algorithm} with {self.parameter}={self.value:g}"
+
+
 @dataclass(frozen=True, eq=False)
 class Job:
     """One agent in one experiment."""
@@ -61,6 +75,7 @@ class Job:
     experiment_name: str
     keep_paths: bool = False  # states and actions too
     races: bool = False  # it can be dropped
+    level: TimeLevel | None = None  # if halving compares it with others of its algorithm
     until: float | None = None  # the half-width of its interval at which it stops
 
     @cached_property
@@ -74,9 +89,18 @@ class Job:
         """A digest of everything that its result depends on, except a user's code."""
         return _digest(self.agent.identity, self.experiment.hash, self.experiment.task)
 
+    @cached_property
+    def guest(self) -> str | None:
+        """The user's code that it runs, which gets processes of its own; None without any."""
+        sources = (self.experiment.prior, self.experiment.test)
+        paths = [each.path for each in sources if isinstance(each, OwnDistribution)]
+        return " ".join([*filter(None, [self.agent.guest]), *dict.fromkeys(paths)]) or None
+
     @property
     def rules(self) -> list[str]:
         """The names of the rules by which it may stop early."""
+        if self.level is not None:
+            return [HALVED, BEATEN]
         narrow = [] if self.until is None else [until_rule(self.until)]
         return [RACE, *narrow] if self.races else narrow
 
@@ -119,23 +143,26 @@ class Study:
         return list(dict.fromkeys(job.agent for job in self.jobs))
 
 
-def read_study(path: str | Path, race: bool = False, **defaults: Any) -> Study:
+def read_study(path: str | Path, rules: Sequence[str] = (), **defaults: Any) -> Study:
     """Read a study file, check all of it and expand it; `defaults` replace the file's own.
 
-    If `race`, agents race even if the file does not say so.
+    The rules, `racing` or `halving`, stop agents early even if the file does not say so.
     """
     path = Path(path)
-    table = read_tables(path, **defaults)
-    if race and table.racing is None:
-        table = table.model_copy(update={"racing": RacingTable()})
-        defaults = {**defaults, "racing": True}
-    if any(":" in entry.algorithm for entry in table.agents):
+    table = read_tables(path, rules, **defaults)
+    defaults = {**defaults, **dict.fromkeys(rules, True)}
+    sources = [source for each in table.experiments for source in (each.test, each.prior)]
+    if any(map(names_guest, filter(None, sources))) or any(
+        ":" in entry.algorithm for entry in table.agents
+    ):
         add_guest_folder(path.resolve().parent)
     experiments = _experiments(path, table)
     jobs, skipped = _jobs(path, table, experiments)
     if not jobs:
         raise InvalidInput(f"{path}: every agent is skipped: {skipped[0].reason}")
     _check_labels(path, jobs)
+    if table.halving is not None:
+        _check_halving(path, table.halving, jobs)
     return Study(path, table, experiments, jobs, skipped, defaults)
 
 
@@ -186,7 +213,7 @@ def _experiment(path: Path, table: StudyTable, entry: ExperimentTable) -> Experi
 def _source(path: Path, source: str) -> str:
     """The source of a distribution; a file in the study's folder gets its full path."""
     prefix, colon, rest = source.rpartition(":")
-    if rest in PROBLEMS or Path(rest).is_absolute():
+    if names_guest(source) or rest in PROBLEMS or Path(rest).is_absolute():
         return source
     beside = path.resolve().parent / rest
     return f"{prefix}{colon}{beside}" if os.path.exists(beside) else source
@@ -216,12 +243,55 @@ def _jobs(
                 raise InvalidInput(f"{place}: {error}") from None
             code = None if entry.algorithm in AGENTS else code_of(agent)
             races = table.racing is not None and not is_told(agent)
+            level = _level(entry.algorithm, agent, table.halving, place)
             planned = PlannedAgent(entry.algorithm, parameters, agent, limits, code)
             for name in names:
+                try:
+                    if isinstance(agent, CompiledAgent):
+                        agent.check_prior(experiments[name].prior)
+                        agent.check_task(experiments[name].task)
+                except Pointless as error:
+                    label = label_of(entry.algorithm, values)
+                    skipped.append(Skipped(label, f"{name}: {error}"))
+                    continue
                 until = entry.until or untils[name]
-                job = Job(planned, experiments[name], name, table.output.keep_paths, races, until)
+                keep_paths = table.output.keep_paths
+                job = Job(planned, experiments[name], name, keep_paths, races, level, until)
                 jobs.setdefault(job.key, job)
     return list(jobs.values()), skipped
+
+
+def _level(
+    algorithm: str, agent: Agent, halving: HalvingTable | None, place: str
+) -> TimeLevel | None:
+    """The level of an agent: the value of the first of halving's parameters that it has."""
+    if halving is None or is_told(agent):
+        return None
+    rest = describe(agent)[1]
+    for name in halving.levels:
+        if name in rest:
+            value = rest.pop(name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise InvalidInput(f"{place}: {name} = {value!r} sets a level: must be a number")
+            setting = json.dumps(rest, sort_keys=True, default=str)
+            return TimeLevel(algorithm, name, value, setting)
+    return None
+
+
+def _check_halving(path: Path, halving: HalvingTable, jobs: Sequence[Job]) -> None:
+    """Raise if there is nothing to halve, or no MDPs for it."""
+    if all(job.level is None for job in jobs):
+        raise InvalidInput(
+            f"{path}: halving.levels = {halving.levels}: no agent has such a parameter, so none "
+            "would stop early"
+        )
+    for name, experiment in {job.experiment_name: job.experiment for job in jobs}.items():
+        if not rungs_within(experiment.num_mdps, halving.mdps):
+            raise InvalidInput(
+                f"{path}: halving.mdps begins with {halving.mdps[0]}: only the first "
+                f"{num_choosing(experiment.num_mdps)} of the {experiment.num_mdps} MDPs of {name} "
+                "may choose agents, a quarter; use fewer, or more MDPs"
+            )
 
 
 def _experiments_of(entry: AgentTable, experiments: Iterable[str], place: str) -> list[str]:

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..agents import AGENTS, describe, make_agent
+from ..agents import AGENTS, describe, identity, make_agent
 from ..agents.base import Agent
 from ..errors import AgentError, BrlbenchError, InvalidInput, WrongKind
 from ..files import files_below
 from ..problems.frozen import HASHES
 from ..protocol import machine
-from ..protocol.experiment import ARGUMENTS, Experiment
-from ..protocol.playing import Part, PlayedPart, identity, play_part
+from ..protocol.experiment import Experiment, arguments_in
+from ..protocol.playing import Part, PlayedPart, play_part
 from ..protocol.recording import make_part
 from ..protocol.training import Training, train
 from ..results.compact import ENTRY_SUFFIX, ExperimentHeader, read_summaries, write_summaries
@@ -176,7 +176,7 @@ def _experiment(header: ExperimentHeader) -> Experiment:
     if settings.get("origin") in HASHES:
         experiment = frozen_set(str(settings["origin"]), settings["num_mdps"])
     else:
-        arguments: dict[str, Any] = {name: settings.get(name) for name in ARGUMENTS}
+        arguments = arguments_in(settings)
         experiment = Experiment(settings["prior"], settings["test"], **arguments)
     now = experiment.settings()
     for key in ("prior_digest", "test_digest"):

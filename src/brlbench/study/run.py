@@ -16,14 +16,15 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..executors.base import POLL_SECONDS, Call, Done, Executor, Failed, Outcome
+from ..executors.base import POLL_SECONDS, Call, Done, Executor, Failed, Limits, Outcome
 from ..executors.child import TOOK_LONG
 from ..protocol.experiment import Experiment
 from ..protocol.luck import OnDrawn, can_adjust, find_start_values
 from ..protocol.playing import Part
 from .folder import Folder
+from .levels import expected_mdps
 from .plan import Job
-from .schema import RacingTable
+from .schema import HalvingTable, RacingTable
 from .stopping import Stopping, Verdict
 from .tally import Progress, Running, Tally
 from .worker import (
@@ -91,7 +92,7 @@ def survey(folder: Folder, jobs: Iterable[Job]) -> Outlook:
     """Sort jobs into done, failed and missing."""
     done, failed, missing = [], [], []
     for job in jobs:
-        if folder.results(job):
+        if folder.is_done(job):
             done.append(job)
         elif folder.has_failed(job):
             failed.append(job)
@@ -121,11 +122,12 @@ class StudyRun:
         executor: Executor,
         part_seconds: float,
         show: Callable[[Progress], None] = lambda progress: None,
-        racing: RacingTable | None = None,
+        rule: RacingTable | HalvingTable | None = None,
     ) -> None:
         self.folder, self.executor, self.show = folder, executor, show
         self.part_seconds = part_seconds
-        self.rules = Stopping(folder, jobs, racing)
+        self.rules = Stopping(folder, jobs, rule)
+        self._expected = expected_mdps(jobs, rule)
         self._outlook = outlook = survey(folder, jobs)
         self.done, self.failed = len(outlook.done), len(outlook.failed)
         self.open_jobs = {
@@ -222,9 +224,14 @@ class StudyRun:
         job = open_job.job
         if self.rules.end(job) == job.experiment.num_trajectories:
             self.folder.join_parts(job)
-            self.done += 1
+            self._complete(job)
         else:
             self._judge(self.rules.reached(job))
+
+    def _complete(self, job: Job) -> None:
+        """A job has its whole result."""
+        self.done += 1
+        self._judge(self.rules.leave(job))
 
     def _judge(self, verdicts: list[Verdict]) -> None:
         """End jobs that stop early, and line up the others, the cheapest first."""
@@ -252,9 +259,7 @@ class StudyRun:
         open_job = assignment.open_jobs[0]
         job, agent = open_job.job, open_job.job.agent
         if assignment.part is None:
-            name, limits = "brlbench.study.worker:train_agent", agent.limits.of_training
-            return self.executor.submit(Call(name, TrainRequest.of(job), limits, agent.guest))
-        name = "brlbench.study.worker:play_job"
+            return self._call("train_agent", TrainRequest.of(job), job, agent.limits.of_training)
         limits = agent.limits.of_playing(job.experiment.horizon)
         play = PlayRequest(
             agent=self.folder.agent(job).read_bytes(),
@@ -265,7 +270,22 @@ class StudyRun:
             one_by_one=limits.seconds is not None,
             keep_paths=job.keep_paths,
         )
-        return self.executor.submit(Call(name, play, limits, agent.guest))
+        return self._call("play_job", play, job, limits)
+
+    def _call(self, name: str, request: Any, job: Job, limits: Limits) -> Future[Outcome]:
+        worker, folder = "brlbench.study.worker:", str(self.folder.path.absolute())
+        # A distribution of a user's draws MDPs by code whose time and numbers can't be checked.
+        is_checked = job.guest == job.agent.guest
+        return self.executor.submit(
+            Call(
+                function_name=worker + name,
+                argument=request,
+                limits=limits,
+                guest=job.guest,
+                check=f"{worker}check_{name}" if is_checked else None,
+                read_only=folder,
+            )
+        )
 
     def _finish(self, assignment: Assignment, outcome: Outcome) -> None:
         """Write the outcome of an assignment to the folder, and line up what follows."""
@@ -292,7 +312,8 @@ class StudyRun:
             for open_job in assignment.open_jobs:
                 self._line_up(open_job)
             return
-        file = PartFile.read(value, assignment.part, open_job.job)
+        job = open_job.job
+        file = PartFile.read(value, assignment.part, job.experiment, job.keep_paths)
         number = file.part.size
         open_job.left -= number
         open_job.left_now -= number
@@ -300,7 +321,7 @@ class StudyRun:
             open_job.seconds_each = file.seconds / number
         if file.is_whole_result:
             self.folder.write_result(open_job.job, file.data)
-            self.done += 1
+            self._complete(open_job.job)
             return
         if number:
             self.folder.write_part(open_job.job, file.part, file.data)
@@ -361,9 +382,17 @@ class StudyRun:
         means = {algorithm: sum(times) / len(times) for algorithm, times in known.items()}
         overall = sum(means.values()) / len(means)
         left = sum(
-            open_job.left
+            self._expected_left(open_job)
             * (open_job.seconds_each or means.get(open_job.job.agent.algorithm, overall))
             for open_job in self.open_jobs.values()
             if not open_job.given_up
         )
         return left / self.executor.num_workers
+
+    def _expected_left(self, open_job: OpenJob) -> float:
+        """The trajectories that a job has yet to play; as expected if others may go on instead."""
+        job, total = open_job.job, open_job.job.experiment.num_trajectories
+        if job not in self._expected or self.rules.has_chosen(job):
+            return open_job.left
+        expected = self._expected[job] * job.experiment.trajectories_per_mdp
+        return max(open_job.left_now, expected - (total - open_job.left))

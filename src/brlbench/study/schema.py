@@ -18,12 +18,14 @@ Lists of parameter values expand to all combinations:
 
 import math
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from ..analysis.halving import LADDER, RUNGS
 from ..analysis.racing import ERROR, OFFLINE_BOUNDS, ONLINE_BOUNDS
 from ..arguments import parse_bytes, parse_seconds
 from ..errors import InvalidInput, StoreError
@@ -146,6 +148,7 @@ class DefaultsTable(StrictSchema):
     num_mdps: Count | None = None
     discount: Discount | None = None
     horizon: Count | None = None
+    episode: Count | None = None  # decisions from one start state to the next
     accuracy: Positive | None = None
     seed: Index | None = None
     trajectories_per_mdp: Count | None = None
@@ -189,6 +192,20 @@ class RacingTable(StrictSchema):
     online: Bounds = list(ONLINE_BOUNDS)
 
 
+class HalvingTable(StrictSchema):
+    """Of expensive algorithms, the best agent per level of time goes on; `analysis.halving`."""
+
+    levels: Annotated[list[Text], Field(min_length=1)] = ["simulations"]  # parameters that set time
+    mdps: Annotated[list[Count], Field(min_length=1)] = list(RUNGS)  # after which the best go on
+    ladder: Positive = LADDER  # above this level, only the best settings of the one below play
+
+    @model_validator(mode="after")
+    def _mdps_increase(self) -> "HalvingTable":
+        if any(one >= other for one, other in pairwise(self.mdps)):
+            raise ValueError(f"can't have mdps = {self.mdps}: they must increase")
+        return self
+
+
 class OutputTable(StrictSchema):
     """Columns of results, for trajectories played from now on."""
 
@@ -213,13 +230,31 @@ class StudyTable(StrictSchema):
     limits: LimitsTable = LimitsTable()
     output: OutputTable = OutputTable()
     racing: RacingTable | None = None
+    halving: HalvingTable | None = None
     execution: ExecutionTable = ExecutionTable()
     experiments: Annotated[list[ExperimentTable], Field(min_length=1)]
     agents: Annotated[list[AgentTable], Field(min_length=1)]
 
+    @model_validator(mode="after")
+    def _one_rule(self) -> "StudyTable":
+        untils = [each.until for each in (self.defaults, *self.experiments)]
+        untils += [each.until for each in self.agents]
+        for name, other in {"racing": self.racing, "until": any(untils)}.items():
+            if self.halving and other:
+                raise ValueError(f"can't have both halving and {name}: leave out one of them")
+        return self
 
-def read_tables(path: Path, **defaults: Any) -> StudyTable:
-    """Read a study file, with some of its defaults replaced, and check each of its values."""
+    @property
+    def rule(self) -> RacingTable | HalvingTable | None:
+        """The rule by which agents that are compared stop early."""
+        return self.racing or self.halving
+
+
+def read_tables(path: Path, rules: Iterable[str] = (), **defaults: Any) -> StudyTable:
+    """Read a study file, with some of its defaults replaced, and check each of its values.
+
+    The rules are names of tables, such as `racing`, that the study gets if it has none.
+    """
     try:
         content = read_toml(path)
     except StoreError as error:
@@ -227,6 +262,8 @@ def read_tables(path: Path, **defaults: Any) -> StudyTable:
     written = content.get("defaults", {})
     if isinstance(written, dict):
         content["defaults"] = {**written, **defaults}
+    for rule in rules:
+        content.setdefault(rule, {})
     return parse_written(StudyTable, content, str(path))
 
 

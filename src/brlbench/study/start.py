@@ -1,6 +1,6 @@
 """Run a study from its file: decide where it runs, get its folder ready, and start it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ def run(
     profile: str | Path | None = None,
     retry_failed: bool = False,
     race: bool = False,
+    halving: bool = False,
     progress: bool | None = None,
 ) -> Status:
     """Run what is missing of a study, and return what is done and what failed.
@@ -46,11 +47,13 @@ def run(
         profile: a TOML file with the keys of a study's execution table.
         retry_failed: whether to try jobs again that failed before.
         race: stop agents early that are surely not the best of their class.
+        halving: let only the best agents of expensive algorithms play all MDPs.
         progress: show a bar with the time left; by default in notebooks and terminals.
     """
     options = {"executor": executor, "workers": workers, "scheduler": scheduler}
     profile = None if profile is None else Path(profile)
-    planned, execution = prepare(Path(study), options, profile, race)
+    rules = rules_of(race, halving)
+    planned, execution = prepare(Path(study), options, profile, rules)
     folder_path = default_folder(planned.path) if results is None else Path(results)
     with opened(planned, folder_path, retry_failed) as (folder, _):
         if survey(folder, planned.jobs).missing:
@@ -66,10 +69,15 @@ def run(
                     workplace,
                     execution.part,
                     lambda now: bar.show(now.done + now.failed, now.seconds_left),
-                    planned.table.racing,
+                    planned.table.rule,
                 )
                 run()
     return read_status(folder_path)
+
+
+def rules_of(race: bool, halving: bool) -> list[str]:
+    """The tables of a study that options add."""
+    return [name for name, wanted in (("racing", race), ("halving", halving)) if wanted]
 
 
 def default_folder(study: Path) -> Path:
@@ -81,14 +89,14 @@ def prepare(
     path: Path,
     options: Mapping[str, Any],
     profile: Path | None = None,
-    race: bool = False,
+    rules: Sequence[str] = (),
     **defaults: Any,
 ) -> tuple[Study, ExecutionTable]:
-    """Read a study with other defaults, and decide whether it races and where it runs.
+    """Read a study with other defaults and rules, and decide where it runs.
 
     Options of the caller override the profile, which overrides the study.
     """
-    study = read_study(path, race, **defaults)
+    study = read_study(path, rules, **defaults)
     chosen = study.table.execution.model_dump(exclude_unset=True)
     source = str(study.path)
     if profile is not None:
@@ -116,7 +124,7 @@ def opened(
             for job in survey(folder, study.jobs).failed:
                 folder.failure(job).unlink()
         folder.tidy(study.jobs)
-        Stopping(folder, study.jobs, study.table.racing).forget_outdated()
+        Stopping(folder, study.jobs, study.table.rule).forget_outdated()
         folder.write_plan(study)
         yield folder, messages
     finally:

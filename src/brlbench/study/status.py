@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 from ..errors import InvalidInput
 from ..results.files import read_stopped
+from ..results.result import Stopped
 from ..results.sealed import footer_of
 from ..values import Count, Kind, Text
 from .failures import Failure, read_failure, read_table
@@ -39,7 +40,7 @@ class _Job:
     result: _Place
     failure: _Place
     parts: _Place
-    stopped: list[_Place]  # results of a job that stopped early
+    stopped: list[_Place]  # results of a job that stopped early, or a file that says why
     trajectories: Count
 
 
@@ -100,7 +101,7 @@ def read_status(folder: Path) -> Status:
     now = read_table(folder / "now.json", Progress) if has_now else Progress()
     files = _Files(folder)
     complete: list[_Job] = []
-    stopped: dict[_Job, Path] = {}  # with the result of each
+    stopped: dict[_Job, Path] = {}  # with the file that says why
     rest: list[_Job] = []
     failures: dict[_Job, Failure] = {}
     for job in plan.jobs:
@@ -150,8 +151,10 @@ class _Files:
         return name in self._listed(parent)
 
     def has_result(self, place: str) -> bool:
-        """Whether a whole file is there; the next run makes others again."""
-        return self.has(place) and footer_of(self._folder / place) is not None
+        """Whether a whole result is there; the next run makes others again."""
+        return self.has(place) and (
+            place.endswith(".json") or footer_of(self._folder / place) is not None
+        )
 
     def num_played(self, parts: str) -> int:
         """The number of trajectories in a folder of parts."""
@@ -170,7 +173,7 @@ class _Files:
 
 
 def _stopped_job(job: _Job, path: Path) -> StoppedJob:
-    stopped = read_stopped(path)
+    stopped = read_table(path, Stopped) if path.suffix == ".json" else read_stopped(path)
     return StoppedJob(job.agent, job.experiment, stopped.reason if stopped else "")
 
 

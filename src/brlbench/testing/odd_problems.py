@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..mdps.dirichlet import FlatDirichlet
+from ..beliefs.flat import FlatDirichlet
 from ..protocol.experiment import Experiment
 
 _STATES, _ACTIONS = 4, 2

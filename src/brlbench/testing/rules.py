@@ -13,12 +13,13 @@ from ..agents.base import CompiledAgent
 from ..agents.parameters import declarations
 from ..agents.registry import constructor_parameters
 from ..arguments import format_seconds
-from ..errors import BrlbenchError, reason, short
+from ..errors import BrlbenchError, Pointless, reason, short
 from ..protocol.evaluate import evaluate
-from ..protocol.playing import Part, copy_agent
+from ..protocol.playing import Part
+from ..protocol.stepping import copy_agent
 from ..protocol.training import load, save
 from ..storage.agents import pack_agent, unpack_agent
-from .findings import BROKEN, DOUBTFUL, KEPT, Finding, Requirement, finding_of
+from .findings import BROKEN, DOUBTFUL, KEPT, UNKNOWN, Finding, Requirement, finding_of
 from .odd_problems import odd_problems
 from .sharing import fingerprint, shared
 from .trial import Trial, first_difference, play_part, train_and_play
@@ -174,12 +175,16 @@ def can_be_saved(trial: Trial) -> Finding:
 def plays_odd_problems(trial: Trial) -> Finding:
     """One state, one action, unreachable states, Gaussian or negative rewards and more."""
     failed = {}
-    problems = odd_problems()
+    problems, refused = odd_problems(), 0
     for name, experiment in problems.items():
         try:
             train_and_play(trial.agent, experiment)
+        except Pointless:
+            refused += 1
         except BrlbenchError as error:
             failed[name] = reason(error)
+    if refused == len(problems):
+        return Finding(UNKNOWN, "it refuses their priors")
     if not failed:
         return Finding(KEPT, f"{len(problems)} problems: {', '.join(problems)}")
     first, why = next(iter(failed.items()))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..mdps.dirichlet import FlatDirichlet
+from ..beliefs.base import Family
 from ..mdps.mdp import MDP, Rewards
 from ..mdps.sparse import SparseTable
 
@@ -20,7 +20,7 @@ _MUTABLE = (list, dict, set, deque, bytearray, np.ndarray, *_GENERATORS)
 _CODE = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)
 _PLAIN = (str, bytes, int, float, complex, enum.Enum, logging.Logger)
 # Never changed by playing, or on purpose the same object in all copies.
-_COMMON = (*_CODE, *_PLAIN, FlatDirichlet, MDP, Rewards, SparseTable)
+_COMMON = (*_CODE, *_PLAIN, Family, MDP, Rewards, SparseTable)
 
 
 def shared(one: object, other: object) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..agents import describe
 from ..agents.base import Agent, Task
-from ..mdps.copying import private_copy
-from ..mdps.dirichlet import FlatDirichlet
+from ..beliefs.base import Family
+from ..beliefs.copying import private_copy
 from ..mdps.mdp import MDP
 
 _METHODS = ("train", "start", "start_known", "act", "observe")
@@ -69,7 +69,7 @@ def step_by_step(agent: Agent) -> Agent:
     return cast(Agent, StepByStep(agent))
 
 
-_NAMES = {FlatDirichlet: "the prior", Task: "the task", MDP: "the MDP"}
+_NAMES = {Family: "the prior", Task: "the task", MDP: "the MDP"}
 
 
 def _global_states() -> dict[str, Any]:
@@ -80,9 +80,8 @@ def _global_states() -> dict[str, Any]:
 def _content(thing: Any) -> Any:
     """The content that must not change: all of a task, and the tables of a prior or an MDP."""
     try:
-        if isinstance(thing, FlatDirichlet):
-            tables = thing.counts.content() + thing.rewards.content() + thing.start.tobytes()
-            return (tables, thing.name, thing.description)
+        if isinstance(thing, Family):
+            return (thing.content(), thing.name, thing.description)
         if isinstance(thing, MDP):
             return thing.transitions.content() + thing.rewards.content() + thing.start.tobytes()
     except Exception as error:  # what an agent left of it can't be read

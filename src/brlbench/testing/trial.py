@@ -11,7 +11,8 @@ from ..agents import check_agent
 from ..agents.base import Agent
 from ..errors import AgentError, InvalidInput
 from ..protocol.experiment import Experiment
-from ..protocol.playing import Part, copy_agent, play
+from ..protocol.playing import Part, play
+from ..protocol.stepping import copy_agent
 from ..protocol.training import TrainedAgent, train
 from .stepwise import Watch
 

@@ -16,18 +16,24 @@ MDPs and is taken out (a control variate).
 import math
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ... import memory, streams
+from ...beliefs.base import Distribution, Family
+from ...beliefs.flat import FlatDirichlet
+from ...beliefs.hypotheses import Hypotheses
+from ...beliefs.tied import TiedDirichlet
 from ...errors import InvalidInput
-from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.mdp import check_discount
 from ...mdps.sparse import Floats
 from ...values import COUNT, INDEX, POSITIVE, Flag, Index, Number, check, whole
+from ..bayes_optimal import known_prior
 
 if TYPE_CHECKING:  # importing kernels takes long
+    from .deepening import Deepening
     from .search import Search
 
 SECONDS = 60.0
@@ -71,7 +77,7 @@ OnGrowth = Callable[[Growth], None]
 
 
 def bayes_optimal_bound(
-    prior: FlatDirichlet,
+    prior: str | Path | Distribution,
     discount: float = 0.95,
     seconds: float | None = None,
     *,
@@ -88,7 +94,8 @@ def bayes_optimal_bound(
     agents that know the prior, so it bounds those that are told another one as well.
 
     Args:
-        prior: the distribution that MDPs are drawn from.
+        prior: what MDPs are drawn from: a name, a file or a distribution, as in
+            `brlbench.distribution`.
         discount: the discount factor.
         seconds: the time limit of the search; 60 unless `depth` or `beliefs` is given.
         depth: the most decisions to look ahead.
@@ -109,23 +116,53 @@ def bayes_optimal_bound(
     check(repetitions, "repetitions", whole(4))
     if horizon is not None:
         check(horizon, "horizon", COUNT)
-    prior = prior.as_prior()
+    prior = known_prior(prior)
     rng = streams.generator("Bayes-optimal bound", prior.digest, gamma, check(seed, "seed", INDEX))
-    from .search import Search, mean_values
-
     _check_size(prior, repetitions)
-    values = mean_values(prior, gamma, _BLOCKS_OF_VALUES, rng)
-    search = Search(prior, gamma, repetitions, deepest, rng)
+
+    def is_over(number: int) -> bool:
+        return number >= most or time.monotonic() - begin >= end
+
+    values, search = _begin(prior, gamma, repetitions, deepest, rng, is_over)
     is_complete = False
-    while search.num_beliefs < most and not is_complete:
-        spent = time.monotonic() - begin
-        if spent >= end or search.is_full():
-            break
+    while not (is_complete or is_over(search.num_beliefs) or search.is_full()):
         is_complete = not search.grow()
         if on_growth is not None:
+            spent = time.monotonic() - begin
             estimate = float(values.mean()) - search.loss
             on_growth(Growth(spent, search.num_beliefs, search.depth, estimate))
     return _limit(values, search, is_complete, _beyond(prior, gamma, horizon))
+
+
+def _begin(
+    prior: Family,
+    discount: float,
+    repetitions: int,
+    depth: int,
+    rng: np.random.Generator,
+    is_over: Callable[[int], bool],
+) -> "tuple[Floats, Search | Deepening]":
+    """Values of MDPs in blocks, whose mean is E[V*], and a search."""
+    from .deepening import Deepening, mean_rewarded_values
+    from .search import Search, mean_values
+
+    if isinstance(prior, FlatDirichlet | TiedDirichlet) and prior.reward_prior is not None:
+        if not prior.reward_prior.is_binary:
+            raise InvalidInput(
+                "the rewards are Gaussian with unknown means: bounds are computed for binary or "
+                "known rewards"
+            )
+        values = mean_rewarded_values(prior, discount, _BLOCKS_OF_VALUES, rng)
+        return values, Deepening(prior, discount, repetitions, depth, rng, is_over)
+    if isinstance(prior, FlatDirichlet):
+        values = mean_values(prior, discount, _BLOCKS_OF_VALUES, rng)
+        return values, Search(prior, discount, repetitions, depth, rng)
+    if isinstance(prior, TiedDirichlet):
+        values = mean_values(prior, discount, _BLOCKS_OF_VALUES, rng)
+        return values, Deepening(prior, discount, repetitions, depth, rng, is_over)
+    assert isinstance(prior, Hypotheses)  # see `known_prior`
+    search = Deepening(prior, discount, repetitions, depth, rng, is_over)
+    return search.values, search
 
 
 def _deepest(discount: float, depth: int | None) -> int:
@@ -134,7 +171,9 @@ def _deepest(discount: float, depth: int | None) -> int:
     return far if depth is None else min(far, check(depth, "depth", COUNT))
 
 
-def _limit(values: Floats, search: "Search", is_complete: bool, beyond: float) -> BayesOptimalBound:
+def _limit(
+    values: Floats, search: "Search | Deepening", is_complete: bool, beyond: float
+) -> BayesOptimalBound:
     """The one-sided limit, by Student's t over the repetitions."""
     from scipy.stats import t
 
@@ -174,7 +213,7 @@ def _standard_error(sample: Floats) -> float:
     return float(np.std(sample, ddof=1) / math.sqrt(len(sample)))
 
 
-def _beyond(prior: FlatDirichlet, discount: float, horizon: int | None) -> float:
+def _beyond(prior: Family, discount: float, horizon: int | None) -> float:
     """The most that an agent could save by stopping at the horizon, where rewards are negative."""
     if horizon is None:
         return 0.0
@@ -182,12 +221,17 @@ def _beyond(prior: FlatDirichlet, discount: float, horizon: int | None) -> float
     return -worst * discount**horizon / (1 - discount)
 
 
-def least_reward(prior: FlatDirichlet) -> float:
-    """The lowest expected reward of a transition."""
-    return float(prior.rewards.mean.at(prior.counts).min())
+def least_reward(prior: Family) -> float:
+    """The lowest mean reward of a possible transition."""
+    if isinstance(prior, FlatDirichlet | TiedDirichlet) and prior.reward_prior is not None:
+        return prior.reward_prior.limits[0]
+    if isinstance(prior, Hypotheses):
+        return float(np.where(prior.mdps.probability > 0, prior.mdps.reward, np.inf).min())
+    mean = prior.mean()
+    return float(mean.rewards.mean.at(mean.transitions).min())
 
 
-def _check_size(prior: FlatDirichlet, repetitions: int) -> None:
+def _check_size(prior: Family, repetitions: int) -> None:
     """Refuse problems whose MDPs take too long to solve or need too much memory."""
     from .search import bytes_at_start
 
@@ -196,6 +240,8 @@ def _check_size(prior: FlatDirichlet, repetitions: int) -> None:
             f"the prior has {prior.num_states} states: bounds are computed for at most "
             f"{_MOST_STATES}"
         )
+    if not isinstance(prior, FlatDirichlet):
+        return  # a MDP per repetition is small, and hypotheses are in memory already
     memory.check_memory(
         bytes_at_start(prior, repetitions),
         f"a bound for {prior.num_states} states and {prior.num_actions} actions",

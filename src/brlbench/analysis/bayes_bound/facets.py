@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...beliefs.flat import FlatDirichlet
 from ...kernels.beliefs.facets import UNKNOWN, Facets
-from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Integers
 
 _MOST_ORDERS = 24  # of alike actions; any number of them is unbiased

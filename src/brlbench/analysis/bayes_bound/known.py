@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...beliefs.flat import FlatDirichlet
 from ...errors import InvalidInput
 from ...files import PARSED_BYTES, atomic_write, check_free, parse_json, read_stored
-from ...mdps.dirichlet import FlatDirichlet
 from ...problems import frozen
 from ...results.sealed import FORMAT, check_kind, reading
 from ...schemas import parse_table
@@ -39,6 +39,7 @@ class KnownBound(NamedTuple):
             settings.get("test_digest") == self.test_digest
             and settings.get("discount") == self.discount
             and settings.get("horizon", 0) >= self.horizon
+            and settings.get("episode") is None  # starting again can earn more
         )
 
 

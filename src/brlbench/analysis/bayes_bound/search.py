@@ -1,15 +1,17 @@
 """A search over beliefs: a graph that grows where an optimistic agent would go."""
 
+import itertools
 from typing import Any
 
 import numpy as np
 
 from ... import memory
+from ...beliefs.flat import FlatDirichlet
+from ...beliefs.tied import TiedDirichlet
 from ...kernels.beliefs import facets as costs
 from ...kernels.beliefs import graph as graphs
 from ...kernels.beliefs.facets import BLOCK, Facets, Problem, Scratch
 from ...kernels.beliefs.graph import DEEPEST, NODES, NOTHING, UNPRICED, Graph, Walk
-from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats, Integers
 from .facets import FIRST_FACETS, FacetBook
 
@@ -32,7 +34,7 @@ class Search:
         number = repetitions * BLOCK
         self._facets = FacetBook(prior, number)
         self._problem = problem_of(prior, discount, number, *self._facets.orders)
-        self._values = _solve(prior, self._problem, number, rng)
+        self._values = solve_drawn(prior, self._problem, number, rng)
         self._num_weighed = 0
         starts = np.flatnonzero(prior.start)
         self._walk = Walk(
@@ -139,7 +141,11 @@ class Search:
 
 
 def problem_of(
-    prior: FlatDirichlet, discount: float, num_mdps: int, order: Integers, num_orders: Integers
+    prior: FlatDirichlet | TiedDirichlet,
+    discount: float,
+    num_mdps: int,
+    order: Integers,
+    num_orders: Integers,
 ) -> Problem:
     """A prior's possible transitions, and room for MDPs, for compiled code."""
     table = prior.counts
@@ -158,12 +164,12 @@ def problem_of(
 
 
 def mean_values(
-    prior: FlatDirichlet, discount: float, blocks: int, rng: np.random.Generator
+    prior: FlatDirichlet | TiedDirichlet, discount: float, blocks: int, rng: np.random.Generator
 ) -> Floats:
     """The mean optimal value at the start, in each of some independent blocks [n] of MDPs."""
     no_orders = np.zeros((0, 0, 0), np.int64), np.zeros(0, np.int64)
     problem = problem_of(prior, discount, 0, *no_orders)
-    return np.array([_solve(prior, problem, BLOCK, rng).mean() for _ in range(blocks)])
+    return np.array([solve_drawn(prior, problem, BLOCK, rng).mean() for _ in range(blocks)])
 
 
 def bytes_at_start(prior: FlatDirichlet, repetitions: int) -> int:
@@ -176,7 +182,10 @@ def bytes_at_start(prior: FlatDirichlet, repetitions: int) -> int:
     return repetitions * BLOCK * (per_mdp + facets) + per_belief * beliefs
 
 
-def _solve(prior: FlatDirichlet, problem: Problem, number: int, rng: np.random.Generator) -> Floats:
+def solve_drawn(
+    prior: FlatDirichlet | TiedDirichlet, problem: Problem, number: int, rng: np.random.Generator
+) -> Floats:
+    """Draw and solve MDPs; return the optimal value of each at its start."""
     states, values = prior.num_states, np.empty(number)
     probabilities = draw_stratified(prior, number, BLOCK, rng)
     work_space = np.empty((states, states)), np.empty(states), np.empty(states, np.int64)
@@ -185,24 +194,35 @@ def _solve(prior: FlatDirichlet, problem: Problem, number: int, rng: np.random.G
 
 
 def draw_stratified(
-    prior: FlatDirichlet, number: int, block: int, rng: np.random.Generator
+    prior: FlatDirichlet | TiedDirichlet, number: int, block: int, rng: np.random.Generator
 ) -> Floats:
     """Draw the probabilities [n, E] of MDPs in blocks: Latin hypercubes (McKay et al., 1979).
 
     Each MDP has the prior's law, and blocks are independent. Within a block, every share of a row
     is drawn once from each of `block` intervals of equal probability.
     """
+    if isinstance(prior, FlatDirichlet):
+        return _draw_rows(prior.counts.values, prior.counts.row_start, number, block, rng)
+    possible = prior.group_counts > 0
+    row_start = np.concatenate([[0], np.cumsum(possible.sum(axis=1))])
+    rows = np.zeros((number, possible.size))
+    counts = prior.group_counts[possible]
+    rows[:, possible.ravel()] = _draw_rows(counts, row_start, number, block, rng)
+    return np.asarray(rows[:, prior.cell])
+
+
+def _draw_rows(
+    counts: Floats, row_start: Integers, number: int, block: int, rng: np.random.Generator
+) -> Floats:
     from scipy.special import betaincinv
 
-    table = prior.counts
-    probabilities = np.empty((number, len(table.values)))
-    for pair in range(table.num_pairs):
-        first, end = int(table.row_start[pair]), int(table.row_start[pair + 1])
-        counts, rest = table.values[first:end], np.ones(number)
-        for i in range(end - first - 1):
+    probabilities = np.empty((number, len(counts)))
+    for first, end in itertools.pairwise(row_start.tolist()):
+        rest = np.ones(number)
+        for i in range(first, end - 1):
             uniforms = _even(number, block, rng)
-            share = betaincinv(counts[i], counts[i + 1 :].sum(), uniforms)
-            probabilities[:, first + i] = rest * share
+            share = betaincinv(counts[i], counts[i + 1 : end].sum(), uniforms)
+            probabilities[:, i] = rest * share
             rest = rest * (1 - share)
         probabilities[:, end - 1] = rest
     return probabilities

@@ -12,7 +12,7 @@ function draw() {
     const lines = labels.map((label, i) =>
       ({ label, algorithm: algorithms[numbers[i]], points: pointsOf(learning, i), isThick: i === 0 }));
     const score = scoreFormat(lines.flatMap(({ points }) => points.map(({ mean }) => mean)));
-    new LearningPlot(plots[k], "discounted reward so far").draw(areas[k], lines, scoreLines(bound, []), score);
+    new LearningPlot(plots[k], "discounted reward so far").draw(areas[k], lines, scoreLines(bound, []), score, learning.unit);
   });
 }
 

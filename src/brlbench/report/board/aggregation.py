@@ -12,12 +12,12 @@ import numpy as np
 
 from ...analysis.aggregates import (
     Estimate,
-    interquartile_mean,
-    mean_score,
-    optimality_gap,
-    performance_profile,
-    probability_of_improvement,
-    rank_intervals,
+    Resamples,
+    Statistic,
+    estimates,
+    improved,
+    rank_estimates,
+    shortfall,
 )
 from ...mdps.sparse import Floats
 from .field import Contest
@@ -39,35 +39,33 @@ class Aggregation:
     """Computes aggregates, and caches those that pages refer to by number."""
 
     def __init__(self, contests: Sequence[Contest], resamples: int) -> None:
-        self._contests, self._resamples = contests, resamples
+        self._contests, self._resamples = contests, Resamples(resamples)
         self._numbers: dict[Choice, int] = {}
         self.totals: list[dict[str, list[Any]]] = []
-        # The same choices come back in many views.
+        # The same agents and choices come back in many views.
         self.improvement = cache(self._improvement)
         self.ranks = cache(self._ranks)
+        self._means, self._middle = cache(self._make_means), cache(self._make_middle)
+        self._improved = cache(self._make_improved)
 
     def number(self, chosen: Choice) -> int:
         """The index in `totals` of the aggregates of agents."""
         if chosen not in self._numbers:
             self._numbers[chosen] = len(self.totals)
-            returns, adjusted = self._scores(chosen), self._scores(chosen, adjusted=True)
-            self.totals.append(
-                {
-                    "iqm": rounded(interquartile_mean(returns, resamples=self._resamples)),
-                    "mean": rounded(mean_score(adjusted, resamples=self._resamples)),
-                    "gap": rounded(optimality_gap(returns, resamples=self._resamples)),
-                }
-            )
+            [middle] = estimates([self._middle(*each) for each in chosen])
+            mean, gap = estimates([self._means(*each) for each in chosen])
+            self.totals.append({"iqm": rounded(middle), "mean": rounded(mean), "gap": rounded(gap)})
         return self._numbers[chosen]
 
     def add_profile(self, chosen: Choice) -> None:
         """Add the performance profile to the aggregates of agents: values, lows and highs."""
         totals = self.totals[self.number(chosen)]
         if "profile" not in totals:
-            lines = performance_profile(
-                self._scores(chosen), self.thresholds, resamples=self._resamples
-            )
-            totals["profile"] = [np.round(line, 3).tolist() for line in lines]
+            statistics = [
+                self._resamples.shares_above(k, self._contests[k].returns(i), self.thresholds)
+                for k, i in chosen
+            ]
+            totals["profile"] = np.round(np.transpose(estimates(statistics)), 3).tolist()
 
     @cached_property
     def thresholds(self) -> Floats:
@@ -92,19 +90,35 @@ class Aggregation:
 
     def _improvement(self, one: Choice, other: Choice) -> Estimate:
         """The probability that one has the higher return than another, on a drawn MDP."""
-        return probability_of_improvement(
-            self._scores(one), self._scores(other), resamples=self._resamples
-        )
+        pairs = zip(one, other, strict=True)
+        return estimates([self._improved(k, i, j) for (k, i), (_, j) in pairs])[0]
 
     def _ranks(self, choices: tuple[Choice, ...]) -> list[Estimate]:
         """The rank of each among all, by mean scores."""
         if len(choices) < 2:
             return [Estimate(1.0, 1.0, 1.0)] * len(choices)
-        scores = [self._scores(chosen, adjusted=True) for chosen in choices]
-        return rank_intervals(scores, resamples=self._resamples)
+        by_contest = zip(*choices, strict=True)
+        return rank_estimates(
+            [
+                Statistic(np.stack([self._means(*each).values[:, 0] for each in agents], axis=1))
+                for agents in by_contest
+            ]
+        )
 
-    def _scores(self, chosen: Choice, adjusted: bool = False) -> list[Floats]:
-        return [self._contests[k].returns(i, adjusted) for k, i in chosen]
+    def _make_means(self, k: int, i: int) -> Statistic:
+        """The mean of an agent's adjusted returns, and its optimality gap."""
+        contest = self._contests[k]
+        rows = [contest.returns(i, adjusted=True), shortfall(contest.returns(i))]
+        return self._resamples.means(k, np.stack(rows))
+
+    def _make_middle(self, k: int, i: int) -> Statistic:
+        """The interquartile mean of an agent's returns."""
+        return self._resamples.interquartile_mean(k, self._contests[k].returns(i))
+
+    def _make_improved(self, k: int, i: int, j: int) -> Statistic:
+        """The probability that one agent's return is higher than another's."""
+        contest = self._contests[k]
+        return self._resamples.means(k, improved(contest.returns(i), contest.returns(j))[None, :])
 
 
 def rounded(numbers: Sequence[float]) -> list[float]:

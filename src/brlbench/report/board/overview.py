@@ -12,7 +12,7 @@ import numpy as np
 
 from ...analysis.aggregates import Estimate
 from ...results.summary import REFERENCE
-from ..quantities import QUANTITIES, column_texts, numbers_of
+from ..quantities import COSTS, column_texts, numbers_of
 from ..web.content import algorithms_content
 from ..words import selection_words
 from .aggregation import Aggregation, Choice, rounded
@@ -44,7 +44,7 @@ def overview_content(field: Field, best: Aggregation, single: Aggregation) -> di
         "agents": [
             [each.label, field.algorithms.index(each.algorithm), each.page] for each in field.agents
         ],
-        "quantities": list(map(column_texts, QUANTITIES)),
+        "quantities": list(map(column_texts, COSTS)),
         "contests": [_contest(field, contest) for contest in field.contests],
         "priors": [
             {"name": name, "contests": [each.number for each in priors[name]], "counted": len(some)}
@@ -75,7 +75,7 @@ def _contest(field: Field, contest: Contest) -> dict[str, Any]:
         "played": [len(each.returns) for each in summaries],
         "scores": list(np.array(contest.scores).T.copy()),
         "normalised": list(np.array(scaled).T.copy()) if scaled else None,
-        "costs": [numbers_of(each, summaries) for each in QUANTITIES],
+        "costs": [numbers_of(each, summaries) for each in COSTS],
         "reference": max(references, key=lambda i: contest.scores[i].mean, default=None),
     }
 
@@ -223,5 +223,5 @@ def _improvement(
 def _costs(field: Field, agents: Choice) -> list[float | None]:
     """The largest of each quantity; None if it is not known everywhere."""
     summaries = [field.contests[number].entrants[i] for number, i in agents]
-    largest = (float(numbers_of(each, summaries).max()) for each in QUANTITIES)
+    largest = (float(numbers_of(each, summaries).max()) for each in COSTS)
     return [None if math.isnan(cost) else cost for cost in largest]

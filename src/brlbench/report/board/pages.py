@@ -92,12 +92,13 @@ def _curves(field: Field, place: Position, positions: Sequence[Position]) -> dic
     others = [_first(positions), *references]
     lines = {each.agent.number: each for each in [place, *others] if each.summary.learning}
     summaries = [each.summary for each in lines.values()]
+    episode = place.contest.data.settings.get("episode")
     return {
         "name": place.contest.name,
         **bound_content(place.contest.data.upper_bound),
         "labels": [summary.marked_label for summary in summaries],
         "algorithms": [field.algorithms.index(summary.algorithm) for summary in summaries],
-        "learning": learning_content(summaries),
+        "learning": learning_content(summaries, episode),
     }
 
 

@@ -8,7 +8,7 @@ from ...analysis.significance import paired_z_test
 from ...results.display import format_number
 from ...results.score import Score
 from ...results.summary import Summary
-from ..quantities import QUANTITIES, column_texts, number_of
+from ..quantities import COSTS, column_texts, number_of
 from ..words import format_p
 from .aggregation import Aggregation
 from .field import BoardAgent, Contest, Field
@@ -23,7 +23,7 @@ COLUMNS: list[dict[str, Any]] = [
     {"key": "normalised", "title": "Normalised", "down": True},
     {"key": "behind", "title": "Behind", "hint": "Mean paired difference to the best agent"},
     {"key": "p", "title": "p", "hint": "Of the paired one-sided test", "down": True},
-    *map(column_texts, QUANTITIES),
+    *map(column_texts, COSTS),
 ]
 """The columns of the tables of positions."""
 
@@ -57,7 +57,7 @@ class Position(NamedTuple):
     def cells(self) -> list[Cell]:
         """Its cells in the tables of positions, one per column."""
         rank, score, behind, p_value = self.rank, self.score, self.behind, self.p_value
-        numbers = [(each, number_of(each, self.summary)) for each in QUANTITIES]
+        numbers = [(each, number_of(each, self.summary)) for each in COSTS]
         return [
             (rank.value, f"{rank.value:g} ({rank.low:g}\N{EN DASH}{rank.high:g})")
             if rank

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 from ...agents import AGENTS
 from ...agents.parameters import Declaration
+from ...beliefs.base import Family
 from ...errors import BrlbenchError, InvalidInput
-from ...mdps.dirichlet import FlatDirichlet
 from ...problems import PROBLEMS
 from ...problems.frozen import HASHES
 from ...results.summary import Summary
 from ...storage import frozen_set
-from ..drawings import MOST_DRAWN, transitions
+from ..drawings import MOST_DRAWN, num_moves, transitions
 from ..figures import render
 
 
@@ -49,7 +49,7 @@ def origin_of(summary: Summary) -> dict[str, Any]:
     }
 
 
-def known_problem(settings: Mapping[str, Any]) -> FlatDirichlet | None:
+def known_problem(settings: Mapping[str, Any]) -> Family | None:
     """The distribution that MDPs were drawn from, if it comes with the package."""
     origin, test = settings.get("origin"), settings.get("test")
     try:
@@ -64,15 +64,15 @@ def known_problem(settings: Mapping[str, Any]) -> FlatDirichlet | None:
     return problem if problem.digest == settings.get("test_digest") else None
 
 
-def about_problem(problem: FlatDirichlet) -> list[str]:
+def about_problem(problem: Family) -> list[str]:
     """The package's description of a problem, in paragraphs."""
     names = [part for part in (problem.name or "").split(":") if part in PROBLEMS]
     return _paragraphs(PROBLEMS[names[0]]) if names else [problem.description]
 
 
-def drawing_of(problem: FlatDirichlet) -> str | None:
-    """The drawing of a problem as the address of a picture; None if it has too many transitions."""
-    if len(problem.counts.values) > MOST_DRAWN:
+def drawing_of(problem: Family) -> str | None:
+    """The drawing of a problem as the address of a picture; None if it has too many arrows."""
+    if num_moves(problem) > MOST_DRAWN:
         return None
     picture = render(transitions(problem), ".svg")
     return "data:image/svg+xml;base64," + base64.b64encode(picture).decode()

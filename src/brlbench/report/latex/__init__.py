@@ -49,6 +49,7 @@ def _environment() -> Environment:
         REFERENCE=REFERENCE,
         PAST=words.PAST,
         LIMIT=words.LIMIT,
+        PASSES=words.PASSES,
         bound=lambda bound: _minus(words.format_bound(bound)),
         feature=lambda name: words.feature_texts(name).sentence,
         quantities=shown_in(Place.LATEX),

@@ -76,7 +76,8 @@ function remember() {
   });
 }
 
-const label = (i) => labelOf(view.algorithmOf(i), view.experiment.labels[i]);
+const aboveMark = (i) => (view.experiment.above.includes(i) ? " △" : "");
+const label = (i) => labelOf(view.algorithmOf(i), view.experiment.labels[i] + aboveMark(i));
 const zText = (z) => {
   if (z === undefined) return "";
   if (z === -Infinity) return "best";
@@ -179,12 +180,13 @@ function drawLearning({ best, winners }) {
   const missing = best.filter((i) => !learning.agents.includes(i)).map((i) => labels[i]);
   find("learning-note").textContent = `Means over all MDPs; 95% ${lines.length <= MOST_BANDS ? "bands" : "band of the best agent"}.`
     + (missing.length ? ` Without single decisions, so not shown: ${missing.join(", ")}.` : "");
-  soFarPlot.draw(learningAreas[0], lines, scoreLines(experiment, []), score);
+  const { unit } = experiment.learning;
+  soFarPlot.draw(learningAreas[0], lines, scoreLines(experiment, []), score, unit);
   const reference = referenceCurve();
   if (!reference) return;
   const regrets = lines.map(({ points, ...line }) => ({ ...line, points: regretOf(points, reference) }));
   const least = { at: reference.at(-1).mean - bound, name: "no agent that has to learn ends below", className: "limit" };
-  regretPlot.draw(learningAreas[1], regrets, bound === null ? [] : [least], score);
+  regretPlot.draw(learningAreas[1], regrets, bound === null ? [] : [least], score, unit);
 }
 
 function tellAnswer({ best, winners }) {
@@ -210,11 +212,11 @@ function tellAnswer({ best, winners }) {
 function tellAbout() {
   const { experiment, measured, shown, references } = view;
   const limits = measured.limits[state.level], limit = Math.min(...limits);
-  const { discount, horizon } = experiment.settings;
+  const { discount, horizon, episode } = experiment.settings;
   const about = [experiment.name, `${experiment.numMdps} MDPs`];
   if (!state.asInPaper) about.push(`scores of ${measured.numMdps} of them`);
   if (discount != null) about.push(`discount ${discount}`);
-  if (horizon != null) about.push(`${horizon} decisions`);
+  if (horizon != null) about.push(`${horizon} decisions${episode ? ` in episodes of ${episode}` : ""}`);
   if (experiment.bound !== null) about.push(`${PAST} ${experiment.boundText} (one-sided 95% limit)`);
   find("about").textContent = about.join(" · ");
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;

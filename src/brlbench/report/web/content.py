@@ -8,7 +8,6 @@ those of the agents that are tested, where results keep single decisions.
 import math
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ import numpy as np
 from ...analysis.bounds import LEVEL, Comparison, contenders
 from ...analysis.significance import student_limits
 from ...mdps.sparse import Floats, Integers
-from ...results.score import ci95
 from ...results.summary import Summary
 from ...results.times import ONLINE
 from ..answers import rows_on, warning_on
@@ -79,13 +77,17 @@ def bound_content(bound: float | None) -> dict[str, Any]:
     return {"bound": bound, "boundText": None if bound is None else format_bound(bound)}
 
 
-def learning_content(summaries: Sequence[Summary]) -> dict[str, Any]:
-    """The learning curves of agents that have some, at the decisions of the first."""
+def learning_content(summaries: Sequence[Summary], episode: int | None) -> dict[str, Any]:
+    """The learning curves of agents that have some, at the decisions of the first.
+
+    Where there are episodes, decisions are counted in these.
+    """
     curves = [each.learning for each in summaries if each.learning is not None]
     decisions = curves[0].decisions
     shown = [curve.at(decisions) for curve in curves]
     return {
-        "decisions": decisions.tolist(),
+        "unit": "episode" if episode else "decision",
+        "decisions": (decisions // (episode or 1)).tolist(),
         "curves": [[np.float32(curve.mean), np.float32(curve.ci95)] for curve in shown],
     }
 
@@ -122,12 +124,16 @@ def _experiment(
     learners = [
         i for i in sorted({i for agents in ranked for i in agents}) if summaries[i].learning
     ]
-    curves = learning_content([summaries[i] for i in learners]) if learners else {}
+    episode = experiment.settings.get("episode")
+    curves = learning_content([summaries[i] for i in learners], episode) if learners else {}
     return {
         "name": experiment.name,
-        "settings": {name: experiment.settings.get(name) for name in ("discount", "horizon")},
+        "settings": {
+            name: experiment.settings.get(name) for name in ("discount", "horizon", "episode")
+        },
         "numMdps": num_mdps,
         **bound_content(experiment.upper_bound),
+        "above": [i for i, each in enumerate(summaries) if experiment.is_above(each)],
         "warnings": [warning_on(each, each.within()) for each in competing],
         "labels": [summary.marked_label for summary in summaries],
         "parameters": [
@@ -180,7 +186,7 @@ def _scores(experiment: ExperimentData, num_choosing: int) -> dict[str, Any]:
     rows = rows_on(experiment, summaries, num_choosing)
     scores, ci95 = np.array([row.score for row in rows]).T
     means, widths = None, None
-    if rows[0].unadjusted is not None:
+    if any(row.unadjusted for row in rows):
         means, widths = np.array([row.unadjusted or row.score for row in rows]).T
     scaled = [row.normalised for row in rows if row.normalised is not None]
     return {
@@ -195,7 +201,7 @@ def _scores(experiment: ExperimentData, num_choosing: int) -> dict[str, Any]:
 
 def _ranked(comparison: Comparison, features: list[str]) -> list[int]:
     """The agents that are the best of their algorithm within some bounds, best first."""
-    summaries, order = comparison.summaries, comparison.allowed()
+    summaries, order = comparison.summaries, comparison.candidates()
     algorithms = [summary.algorithm for summary in summaries]
     able: set[int] = set()
     for feature in features:
@@ -242,8 +248,8 @@ def _widths(comparison: Comparison, agents: Sequence[int]) -> dict[str, Any]:
     """The half-widths of the 95% intervals of all differences, in the order of `z_steps`."""
     if comparison.num_tested < 2:
         return {"widths": np.zeros(0, np.int16), "widest": 0.0}
-    pairs = (comparison.pair(*pair) for pair in combinations(agents, 2))
-    widths = np.array([np.nan_to_num(ci95(one - other)) for one, other in pairs])
+    blocks = (comparison.widths_against(i, agents[k + 1 :]) for k, i in enumerate(agents))
+    widths = np.concatenate([np.zeros(0), *blocks])
     widest = float(widths.max(initial=0.0))
     parts = np.rint(widths / (widest or 1.0) * _FAR)
     return {"widths": parts.astype(np.int16), "widest": widest / _FAR}

@@ -1,8 +1,8 @@
-// Learning curves: what agents have gained after each decision.
+// Learning curves: what agents have gained after each decision, or each episode.
 
 const MOST_BANDS = 4;
 
-// The points of a curve, one per decision that is kept.
+// The points of a curve, one per decision or episode that is kept.
 function pointsOf({ decisions, curves }, k) {
   const [means, ci95] = curves[k];
   return decisions.map((decision, p) => ({ decision, mean: means[p], ci95: ci95[p] || 0 }));
@@ -17,11 +17,11 @@ class LearningPlot {
 
   // Draws lines, each with an algorithm, a label, points and whether it is thick. Bands of many lines
   // would hide each other: then only the first has one.
-  draw(area, lines, limits, score) {
+  draw(area, lines, limits, score, unit) {
     const points = lines.flatMap((line) => line.points);
     const x = linearScale(0, Math.max(1, ...points.map((p) => p.decision)), area.left, area.right);
     const y = scoreScale(points.map((p) => [p.mean - p.ci95, p.mean + p.ci95]), limits, area);
-    frame(this.svg, area, x, y, "decision", this.title);
+    frame(this.svg, area, x, y, unit, this.title);
     this.svg.append(...drawLines(limits, y, area, score));
     drawCurves(this.svg, lines.map(({ points: curve, ...line }) => ({
       ...line,

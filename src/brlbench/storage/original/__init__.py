@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...beliefs.flat import FlatDirichlet
 from ...errors import InvalidInput, StoreError, encodable
 from ...files import PARSED_BYTES, check_free, expanded, make_folder, read_bytes
-from ...mdps.dirichlet import FlatDirichlet
 from ...protocol.experiment import Experiment
 from ...protocol.recording import discounted
 from ...results.files import write_result

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...beliefs.flat import FlatDirichlet
 from ...errors import InvalidInput, StoreError
-from ...mdps.dirichlet import FlatDirichlet
 from ...mdps.sparse import Floats, Integers
 from ...problems.formats.original import Numbers, parse_numbers
 from ...protocol.experiment import Experiment

@@ -1,18 +1,21 @@
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks import compare, deadlines, load, measure, plain, racing, scaling, startup
+from benchmarks import compare, deadlines, halving, load, measure, plain, racing, scaling, startup
 from benchmarks.__main__ import main
 from benchmarks.agents import agent_case
 from benchmarks.measure import Case, Figure
 from benchmarks.tables import ratio_table
 
 import brlbench as bb
+from brlbench.report.loading import load as load_results
 from helpers.quick import PLAYERS
+from helpers.sizes import sizes
 
 KEYS = {"topic", "name", "unit", "median", "min", "quartiles", "ratios", "samples", "calibrations"}
 
@@ -227,3 +230,16 @@ def test_races_find_the_winners_of_the_full_results(capsys: pytest.CaptureFixtur
     assert len(rows) == 6
     assert all("| 63 of 63 |" in row for row in rows)
     assert "bfs3 10%" in rows[2]  # Grid: far behind, and dropped at once
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("resamples", sizes(40, 1000))
+def test_halving_errs_as_seldom_as_the_full_study(resamples: int) -> None:
+    """On the stored results of GC; equal algorithms are excluded in 5% of studies, or fewer."""
+    results = Path(__file__).parents[1] / "reproduction/results.parquet"
+    gc = load_results(results).experiments[0].competitors
+    shares = halving.simulate(gc, resamples, halves=True)
+    assert 0.06 < shares.played < 0.1
+    spread = 3 * math.sqrt(0.06 * 0.94 / resamples)
+    assert max(shares.excluded.values()) < 0.06 + spread
+    assert shares.alarms < 0.03 + spread

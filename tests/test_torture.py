@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from torture import cheats
 from torture.__main__ import main
 from torture.ground import Broken, Ground
 
@@ -32,17 +33,26 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.chdir(TESTS.parent)
-    monkeypatch.setattr("torture.ground.STUDY", STUDY)
+    for module in ("ground", "cheats"):
+        monkeypatch.setattr(f"torture.{module}.STUDY", STUDY)
     monkeypatch.setattr(sys, "path", sys.path.copy())
 
 
 @pytest.mark.usefixtures("environment")
-def test_nothing_breaks(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = "--rounds 1 --runs 1 --seed 7 --only kills disks".split()
+def test_nothing_breaks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("torture.kills._MDPS", 2)
+    monkeypatch.setattr("torture.strangers._EXPANDED", 2**24)
+    monkeypatch.setattr("torture.cheats._above_the_bound", lambda ground: None)
+    monkeypatch.setattr("torture.cheats._PLACES", ["GC"])
+    only = "--only kills disks strangers cheats"
+    arguments = f"--rounds 1 --runs 1 --seed 7 --cheats 3 {only}".split()
     code = main(arguments)
     done = capsys.readouterr()
     assert code == 0, done.err
-    assert "| results identical to those of an undisturbed run | 2 |" in done.out
+    assert "| results identical to those of an undisturbed run | 5 |" in done.out
+    assert "| agents that cheat | 3 |" in done.out
     assert "| small disks | 1 |" in done.out
     assert "| runs that found no space | " in done.out
 
@@ -67,6 +77,11 @@ def test_what_breaks_is_told_with_the_evidence(
     )
     assert told is not None
     assert Path(told[1], "study/study.toml").exists()
+
+
+def test_each_cheat_is_an_agent() -> None:
+    names = re.findall(r"^class (\w+)\(Plain\)", cheats.CODE, re.MULTILINE)
+    assert {*names, "Destroys"} == {*cheats.CHEATS, "Destroys"}
 
 
 def first_result(out: Path) -> Path:
@@ -107,6 +122,8 @@ def test_what_is_broken_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with pytest.raises(Broken, match=message):
             ground.check_all(out)
     assert not counts
+    with pytest.raises(Broken, match="has 1 results and 0 failures"):
+        cheats.check(ground, folder / "undisturbed/out", ["Exits"])
     assert ground.run("status", tmp_path / "nothing") == 1  # an error is no traceback
     ground.log.write_text("Traceback (most recent call last):\n")
     with pytest.raises(Broken, match="a traceback"):

@@ -97,7 +97,10 @@ class Outer(StrictSchema):
         ({"name": 3}, "name = 3: must be a text"),
         ({"name": "a", "sizes": [1, 0]}, "sizes[2] = 0: must be a whole number at least 1"),
         ({"name": "a", "sizes": "1"}, "sizes = '1': must be a list"),
-        ({"name": "a", "inner": [{"discount": 2}]}, "inner[1].discount = 2: must be a number bet"),
+        (
+            {"name": "a", "inner": [{"discount": 2}]},
+            "inner[1].discount = 2: must be a number above 0",
+        ),
         ({"name": "a", "inner": [{"discuont": 2}]}, "inner[1] has an unknown key 'discuont' (did"),
         ({"nam": "a"}, "the file has an unknown key 'nam' (did you mean 'name'?): must be one of"),
     ],

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brlbench.agents import AGENTS, make_agent
+from brlbench.agents import AGENTS, identity, make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.parameters import Declaration, declarations
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.playing import identity
 from brlbench.results.result import Result
 from brlbench.testing import check_rules, step_by_step
 from helpers.quick import PLAYERS, make_quick

@@ -5,7 +5,7 @@ import pytest
 
 from brlbench.agents.base import Task
 from brlbench.agents.eubrl import Eubrl
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.streams import generator
 from helpers.optimism import CASES, assert_gambles_below, value_iteration

@@ -12,10 +12,10 @@ from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.formula import FormulaAgent
 from brlbench.agents.formula import kernel as kernels
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.formulas import FEATURES, Formula, formula_set, parse
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.solving.model import Model
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate

@@ -8,8 +8,8 @@ import scipy.stats
 
 from brlbench.agents.base import Task
 from brlbench.agents.hindsight import Hindsight
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
 from helpers.laws import LIMIT, assert_same_law
 from helpers.made_planners import show, started
 from helpers.optimism import GAMBLE, STAY, gamble

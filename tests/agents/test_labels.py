@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 import brlbench as bb
-from brlbench.agents import AGENTS, default_parameters, describe
+from brlbench.agents import AGENTS, default_parameters, describe, identity
 from brlbench.agents.labels import label_of
-from brlbench.protocol.playing import identity
 from brlbench.report.line_breaks import break_name, least_width
 from brlbench.report.loading import load
 from brlbench.storage import read_result, write_result

@@ -8,10 +8,10 @@ import pytest
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.lookahead import Lookahead
+from brlbench.analysis.bayes_optimal import bayes_optimal_value
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.builders import model
 from brlbench.errors import InvalidInput
-from brlbench.mdps.bayes_optimal import bayes_optimal_value
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from helpers.beliefs import Beliefs, Transition, what_is_known
 from helpers.made_planners import show, started

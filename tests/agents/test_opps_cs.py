@@ -13,8 +13,8 @@ from brlbench.agents.ann import Ann
 from brlbench.agents.base import Task
 from brlbench.agents.opps_cs import OppsCs, _return_bounds
 from brlbench.agents.opps_cs.stosoo import USUAL, Settings, stosoo
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate

@@ -15,11 +15,11 @@ from brlbench.agents.formula import FormulaAgent, build_agent, build_models
 from brlbench.agents.opps_ds import OppsDs
 from brlbench.agents.opps_ds import kernel as kernels
 from brlbench.agents.opps_ds.search import best_arm, build_arms
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.builders.planning import build_practice
 from brlbench.errors import InvalidInput
 from brlbench.formulas import FEATURES, SETS, formula_set
 from brlbench.kernels.practice import mean_return
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate

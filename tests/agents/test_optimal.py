@@ -3,8 +3,8 @@ import pytest
 
 from brlbench.agents.base import Task
 from brlbench.agents.optimal import Optimal
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import AgentError
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brlbench.agents import AGENTS, make_agent
+from brlbench.agents import make_agent
 from brlbench.agents.base import Task
-from brlbench.mdps.bayes_optimal import bayes_optimal_value
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.analysis.bayes_optimal import bayes_optimal_value
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.results.result import Result
 from helpers.planner_cases import PRIORS
-from helpers.quick import make_quick
+from helpers.quick import GENERAL, make_quick
 from helpers.sizes import sizes, thinned
 
 pytestmark = pytest.mark.slow
@@ -90,7 +90,7 @@ BETTER: dict[str, dict[str, Any]] = {  # than the quick ones
     "opps-ds": {"formulas": "F2", "draws": 500},
     "opps-cs": {"evaluations": 10},
 }
-UNINFORMED = [name for name in AGENTS if name != "optimal"]
+UNINFORMED = [name for name in GENERAL if name != "optimal"]
 
 
 @cache

@@ -9,8 +9,8 @@ from benchmarks.plain_sampling import PlainPsrl
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.psrl import Psrl
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment

@@ -13,24 +13,42 @@ import pytest
 from brlbench.agents import AGENTS
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
+from helpers.families import FAMILIES
 from helpers.shared import made_once
+from helpers.sizes import thinned
 
 SETTINGS: dict[str, Any] = {"num_mdps": 2, "horizon": 20, "seed": 11}
+PLAYED_FAMILIES = ("two groups", "constant", "binary", "normal")
+FOLDERS = [str(Path(__file__).parents[level]) for level in (1, 2)]  # of helpers, of benchmarks
+REFUSED = {
+    "bfs3": ("normal",),
+    "gittins": PLAYED_FAMILIES,
+    "lookahead": ("normal",),
+    "sboss": ("normal",),
+}
+# One agent for each way to use a belief; the others have the same code.
+USUAL = ("epsilon-greedy", "spread", "psrl", "bamcp", "bfs3")
+UNTIED = ("optimal", "bfs3", "gittins")  # bfs3 searches on flat priors in another form
 
 SCRIPT = """
 import json, sys, traceback
 import numba
 import numpy as np
 import brlbench as bb
+from brlbench.errors import Pointless
 from brlbench.protocol import machine
+from benchmarks.families import as_tied
+from helpers.families import FAMILIES
+from helpers.stepping import actions_taken
 
 assert numba.config.DISABLE_JIT
 machine.describe = dict  # its calibration would take long
 settings = json.loads(sys.argv[1])
 played = {}
-for prior in ("GC", "uniform:GC"):
-    experiment = bb.Experiment(prior, "GC", **settings)
+for prior in ("", "uniform:"):
     for name, agent in bb.AGENTS.items():
+        problem = agent.example
+        experiment = bb.Experiment(prior + problem, problem, **settings)
         try:
             with np.errstate(over="ignore"):  # of the random generators
                 result = bb.evaluate(agent(**agent.quick), experiment)
@@ -41,6 +59,31 @@ for prior in ("GC", "uniform:GC"):
             }
         except Exception:
             played[f"{name} {prior}"] = {"error": traceback.format_exc()}
+for name, agent in bb.AGENTS.items():
+    for family in json.loads(sys.argv[2]):
+        prior = FAMILIES[family]
+        try:
+            with np.errstate(over="ignore"):
+                result = bb.evaluate(agent(**agent.quick), bb.Experiment(prior, **settings))
+            played[f"{name} {family}"] = {
+                "actions": result.actions.tolist(),
+                "states": result.states.tolist(),
+                "rewards": result.rewards.tolist(),
+            }
+        except Pointless as refusal:
+            played[f"{name} {family}"] = {"refused": str(refusal)}
+        except Exception:
+            played[f"{name} {family}"] = {"error": traceback.format_exc()}
+    if name not in ("optimal", "gittins"):
+        for source in ("GC", "uniform:GC"):
+            flat = bb.distribution(source)
+            for kind, prior in (("flat", flat), ("tied", as_tied(flat))):
+                try:
+                    with np.errstate(over="ignore"):
+                        actions = actions_taken(agent(**agent.quick), prior, "GC", 30)
+                except Pointless:
+                    actions = []
+                played[f"{name} {source} {kind}"] = {"actions": actions}
 print(json.dumps(played))
 """
 
@@ -54,8 +97,8 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def play_without_compiler(folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(SETTINGS)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        [sys.executable, "-c", SCRIPT, json.dumps(SETTINGS), json.dumps(PLAYED_FAMILIES)],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(FOLDERS)},
         capture_output=True,
         text=True,
         check=False,
@@ -64,13 +107,57 @@ def play_without_compiler(folder: Path) -> None:
     (folder / "played.json").write_text(done.stdout)
 
 
-@pytest.mark.parametrize("prior", ["GC", "uniform:GC"])
+@pytest.mark.parametrize("prior", ["", "uniform:"])
 @pytest.mark.parametrize("name", AGENTS)
 def test_compiled_agents_do_what_their_source_says(
     plain: dict[str, Any], name: str, prior: str
 ) -> None:
     expected = plain[f"{name} {prior}"]
     assert "error" not in expected, expected["error"]
-    result = evaluate(AGENTS[name](**AGENTS[name].quick), Experiment(prior, "GC", **SETTINGS))
+    problem = AGENTS[name].example
+    experiment = Experiment(prior + problem, problem, **SETTINGS)
+    result = evaluate(AGENTS[name](**AGENTS[name].quick), experiment)
     for field in ("actions", "states", "rewards"):
         np.testing.assert_array_equal(getattr(result, field), np.array(expected[field]))
+
+
+@pytest.mark.parametrize("family", PLAYED_FAMILIES)
+@pytest.mark.parametrize("name", AGENTS)
+def test_every_agent_plays_every_family_or_refuses(
+    plain: dict[str, Any], name: str, family: str
+) -> None:
+    played = plain[f"{name} {family}"]
+    assert "error" not in played, played["error"]
+    assert ("refused" in played) == (family in REFUSED.get(name, ()))
+
+
+@pytest.mark.parametrize("family", PLAYED_FAMILIES)
+@pytest.mark.parametrize("name", thinned(AGENTS, USUAL))
+def test_compiled_agents_do_the_same_under_other_families(
+    plain: dict[str, Any], name: str, family: str
+) -> None:
+    expected = plain[f"{name} {family}"]
+    if "refused" not in expected:
+        experiment = Experiment(FAMILIES[family], **SETTINGS)
+        result = evaluate(AGENTS[name](**AGENTS[name].quick), experiment)
+        for field in ("actions", "states", "rewards"):
+            np.testing.assert_array_equal(getattr(result, field), np.array(expected[field]))
+
+
+@pytest.mark.parametrize("source", ["GC", "uniform:GC"])
+@pytest.mark.parametrize("name", [name for name in AGENTS if name not in UNTIED])
+def test_a_flat_prior_written_as_a_tied_one_is_played_alike(
+    plain: dict[str, Any], name: str, source: str
+) -> None:
+    """BOSS draws rows of high value first if pairs are independent, and whole models else.
+
+    Under a uniform prior, mean and uniform are one model if flat; else they differ by rounding,
+    which matters to formulas like 1 / (Qmean - Quniform).
+    """
+    flat, tied = (plain[f"{name} {source} {kind}"]["actions"] for kind in ("flat", "tied"))
+    assert len(flat) == 30
+    assert flat == tied or (name, source) in (
+        ("boss", "GC"),
+        ("boss", "uniform:GC"),
+        ("opps-ds", "uniform:GC"),
+    )

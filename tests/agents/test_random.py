@@ -3,7 +3,7 @@ import pytest
 import scipy.stats
 
 from brlbench.agents.random import Random
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 

@@ -13,7 +13,7 @@ from brlbench.agents.base import Task
 from brlbench.agents.labels import label_of
 from brlbench.agents.opps_ds import OppsDs
 from brlbench.agents.random_mix import RandomMix
-from brlbench.builders.model import build_environment, copy
+from brlbench.builders.model import build_environment, build_tables, copy
 from brlbench.errors import AgentError, InvalidInput, Pointless, StoreError
 from brlbench.kernels.loop.trajectory import ALL, Record, play
 from brlbench.problems import distribution
@@ -41,11 +41,10 @@ def decisions(agent: Any) -> Any:
     prior, rng = distribution("GC"), generator("play")
     agent.train(prior, TASK, generator("train"))
     record = Record.empty(2, TASK.horizon, 0)
-    probabilities = prior.sample_many([rng, rng])
-    probabilities.flags.writeable = False  # as in experiments, for which code is compiled
+    mdps = prior.draw([rng, rng])
     seeds, noise = (rng.integers(0, 2**64, shape, np.uint64) for shape in ((2, 4), 2))
-    env = build_environment(prior)
-    play(copy(agent.arrays), env, probabilities, np.arange(2), seeds, noise, ALL, record)
+    env, tables = build_environment(mdps), build_tables(mdps)
+    play(copy(agent.arrays), env, tables, np.arange(2), seeds, noise, ALL, record)
     return record.actions
 
 

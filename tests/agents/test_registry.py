@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brlbench.agents import AGENTS, describe, make_agent
+from brlbench.agents import AGENTS, describe, identity, make_agent
 from brlbench.agents.parameters import declarations
 from brlbench.errors import InvalidInput
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.playing import identity
 
 ROOT = Path(__file__).parents[2]
 SWEEPS = runpy.run_path(str(ROOT / "docs/sweeps.py"))["SWEEPS"]
@@ -32,13 +31,6 @@ def test_quick_parameters_and_sweeps_are_allowed(name: str) -> None:
             agent(**{**sweep.others, sweep.parameter: value})
     page = (ROOT / f"docs/algorithms/{name}.md").read_text()
     assert (name in SWEEPS) == (f"figures/{name}.svg" in page)
-
-
-def test_the_readme_has_the_table_of_agents() -> None:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "docs/readme.py"), "--check"], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def test_listing_the_agents_loads_no_compiler() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.sboss import Sboss
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import AgentError, InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment

@@ -9,7 +9,7 @@ import pytest
 
 from brlbench.agents.base import Task
 from brlbench.agents.sparse_prior import SparsePrior
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.streams import generator

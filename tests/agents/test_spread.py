@@ -5,8 +5,8 @@ import pytest
 
 from brlbench.agents.base import Task
 from brlbench.agents.spread import Spread
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.builders import model
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.streams import generator

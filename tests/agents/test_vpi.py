@@ -8,8 +8,8 @@ import scipy.stats
 
 from brlbench.agents.base import Task
 from brlbench.agents.vpi import Vpi
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from helpers.laws import LIMIT

@@ -111,6 +111,15 @@ def test_ranks_computed_by_hand() -> None:
     assert aggregates.rank_intervals([EIGHT]) == [(1, 1, 1)]
 
 
+def test_ranks_of_many_with_ties_against_scipy() -> None:
+    means = generator("test ties").integers(0, 9, size=(12, 30)).astype(float)  # of one MDP each
+    for agents in means:
+        ranks = aggregates.rank_intervals([[[score]] for score in agents], resamples=3)
+        assert [each.value for each in ranks] == scipy.stats.rankdata(-agents).tolist()
+    nearly = aggregates.rank_intervals([[[0.3]], [[0.1 + 0.2]], [[0.3 - 1e-9]]], resamples=3)
+    assert [each.value for each in nearly] == [1.5, 1.5, 3]
+
+
 def test_ranks_are_of_the_same_mdps() -> None:
     """Agents that always differ by little are told apart; equal ones never are."""
     luck = generator("test ranks").normal(0, 10, size=(3, 50))
@@ -195,6 +204,22 @@ def test_huge_returns_have_intervals() -> None:
     huge = [1e149 * np.array([0.0, 0.0, 1.0, 5.0]), 1e149 * np.array([1.0, 2.0, 9.0])]
     value, low, high = aggregates.mean_score(huge, resamples=200)
     assert 0 < low < value < high < 1e150
+
+
+def test_resamples_of_experiments_are_independent() -> None:
+    """The same returns twice have half the variance of one experiment with them."""
+    returns = generator("test independence").normal(size=400)
+    one, two = (aggregates.mean_score([returns] * n, resamples=20_000) for n in (1, 2))
+    assert (two.high - two.low) / (one.high - one.low) == pytest.approx(math.sqrt(1 / 2), rel=0.04)
+
+
+def test_resamples_are_shared_by_all_that_average_an_experiment() -> None:
+    again = aggregates.Resamples(200)
+    x, y, z = generator("test shared").exponential(size=(3, 30))
+    statistics = [again.means(0, np.stack([y, x])), again.means(1, np.stack([y, z]))]
+    assert aggregates.estimates(statistics)[1] == aggregates.mean_score([x, z], resamples=200)
+    middle = [again.interquartile_mean(*each) for each in ((0, x), (1, z))]
+    assert aggregates.estimates(middle)[0] == aggregates.interquartile_mean([x, z], resamples=200)
 
 
 def test_only_mdps_are_resampled() -> None:

@@ -9,10 +9,10 @@ from brlbench.analysis import bayes_bound
 from brlbench.analysis.bayes_bound import BayesOptimalBound, Growth, bayes_optimal_bound
 from brlbench.analysis.bayes_bound.facets import FacetBook
 from brlbench.analysis.bayes_bound.search import Search, draw_stratified, problem_of
+from brlbench.analysis.bayes_optimal import bayes_optimal_value
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
 from brlbench.kernels.beliefs.facets import BLOCK, UNKNOWN, Scratch, weigh_facets
-from brlbench.mdps.bayes_optimal import bayes_optimal_value
-from brlbench.mdps.dirichlet import FlatDirichlet
 
 # Two states, two actions; uneven, fractional counts.
 COUNTS = np.array([[[1, 3], [0.5, 0.1]], [[2, 2], [0, 1]]])

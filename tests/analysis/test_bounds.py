@@ -14,6 +14,7 @@ from brlbench.analysis.racing import run_race
 from brlbench.errors import InvalidInput
 from brlbench.mdps.sparse import Floats
 from brlbench.results.result import Stopped
+from brlbench.results.score import ci95
 from brlbench.results.summary import RACE, Summary
 from helpers.strategies import reproducible
 
@@ -192,6 +193,21 @@ def test_agents_that_a_race_dropped_are_tested_on_all_mdps_that_they_played() ->
     assert found is not None
     assert sorted(found.winners) == [0, 1, 3]
     assert comparison.stability(9, 9, rng, resamples=50)["worse"] == 0
+
+
+@pytest.mark.parametrize("honest", [True, False])
+def test_widths_are_those_of_intervals_of_pairs(honest: bool) -> None:
+    """Also of agents that stopped, one of them on the first MDP."""
+    returns = np.random.default_rng(1).exponential(size=(4, 40))
+    cut = [(returns[2][:25], RACE), (returns[3][:25], "until"), (returns[3][:1], RACE)]
+    agents = [
+        agent_of(str(i), *each) for i, each in enumerate([(returns[0],), (returns[1],), *cut])
+    ]
+    comparison = Comparison(agents, honest=honest)
+    for first in range(5):
+        pairs = [comparison.pair(first, i) for i in range(5)]
+        expected = np.nan_to_num([ci95(one - other) for one, other in pairs])
+        assert comparison.widths_against(first, range(5)) == pytest.approx(expected, abs=1e-14)
 
 
 def test_a_quarter_of_the_mdps_that_all_played_chooses() -> None:

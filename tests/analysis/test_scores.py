@@ -6,6 +6,7 @@ import scipy.stats
 
 from brlbench.analysis.scores import (
     bootstrap_interval,
+    bootstrap_intervals,
     few_mdps_warning,
     guarded_ci95,
     normalised,
@@ -102,6 +103,16 @@ def test_a_bootstrap_interval_against_scipy() -> None:
     ).confidence_interval
     assert ours == pytest.approx((theirs.low, theirs.high), abs=0.01)
     assert bootstrap_interval([2.0, 2.0], None, rng) == (2, 2)
+
+
+def test_intervals_of_shared_resamples_do_not_depend_on_each_other() -> None:
+    table = np.random.default_rng(7).exponential(size=(5, 60))
+    together = bootstrap_intervals(table, generator("test shared"), resamples=300)
+    for row, interval in zip(table, together, strict=True):
+        rng = generator("test shared")
+        assert interval == bootstrap_interval(row, None, rng, resamples=300)
+    mirrored = bootstrap_intervals(-table, generator("test shared"), resamples=300)
+    assert -np.array(mirrored)[:, ::-1] == pytest.approx(np.array(together), rel=1e-12)
 
 
 def test_normalised_returns() -> None:

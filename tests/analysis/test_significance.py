@@ -144,6 +144,7 @@ def test_skewed_numbers_raise_few_false_alarms() -> None:
 def test_the_cautious_test_of_agents_that_do_the_same() -> None:
     assert cautious_p_value(np.zeros(100)) == 1.0
     assert cautious_p_value(np.ones(1)) > 0.4  # one number proves nothing
+    assert cautious_p_value(-np.ones(3)) == 1.0  # nor do numbers that speak against it
 
 
 def test_holm_s_correction() -> None:

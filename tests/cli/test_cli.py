@@ -296,7 +296,10 @@ def test_one_agent_with_its_parameters(shell: Shell, monkeypatch: pytest.MonkeyP
         (("distribution", "GC", "-o", "gc.txt"), ("gc.txt",)),
         (("distribution", "GC", "--draw", "a.gif"), ("must end in .png, .pdf, .svg",)),
         (("distribution", "GC", "--draw", "exists.png"), ("exists.png exists already",)),
-        (("distribution", "Dense:states=50", "--draw", "a.png"), ("at most 1500 can be drawn",)),
+        (
+            ("distribution", "Dense:states=50", "--draw", "a.png"),
+            ("2500 possible moves between states: at most 1500",),
+        ),
         (("distribution",), ("give one of SOURCE and --from-gym",)),
         (("distribution", "GC", "--from-gym", "Taxi"), ("give one of SOURCE and --from-gym",)),
         (("distribution", "DeepSea", "--set", "size=0"), ("DeepSea: size = 0: must be a whole",)),
@@ -394,7 +397,7 @@ def test_one_agent_with_its_parameters(shell: Shell, monkeypatch: pytest.MonkeyP
         ),
         (
             ("play", "agent.json", "short.parquet", "-o", "a"),
-            ("train it with the same discount, horizon and deadline",),
+            ("train it with the same discount, horizon, deadline and episode",),
         ),
         (
             ("play", "broken.json", "short.parquet", "--workers", "1", "-o", "a"),

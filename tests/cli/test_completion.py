@@ -26,7 +26,7 @@ def in_bash(shell: Shell, *words: str) -> list[str]:
         ("experiment --prior uniform : GD", ["GDL"]),
         ("experiment --prior = uniform : GD", ["GDL"]),
         ("experiment --prior mixed : 0.25 : GD", ["GDL"]),
-        ("distribution scaled : 10 : uniform : Gr", ["Grid"]),
+        ("distribution scaled : 10 : uniform : Gr", ["Grid", "Grid5", "Grid10"]),
         ("experiment --prior uniform : GC --test De", ["DeepSea", "Dense"]),
         ("run study.toml --executor s", ["slurm"]),
         ("compare results --format j", ["json"]),

@@ -12,9 +12,9 @@ from rich.console import Console
 from brlbench.agents import AGENTS, make_agent
 from brlbench.agents.parameters import declarations
 from brlbench.arguments import format_seconds
+from brlbench.beliefs.flat.single import SingleMDP
 from brlbench.cli.listings import parameter_table, problem_table
 from brlbench.cli.tables import best_table, everyone_table, score_table
-from brlbench.mdps.single import SingleMDP
 from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment

@@ -54,7 +54,7 @@ def run(project: Path, *arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=project,
-        env={**os.environ, "PYTHONPATH": str(project / "src"), "COLUMNS": "200"},
+        env={**os.environ, "PYTHONPATH": f"{project / 'src'}:{project}", "COLUMNS": "200"},
         capture_output=True,
         text=True,
     )
@@ -64,8 +64,10 @@ def run(project: Path, *arguments: str) -> str:
 
 def test_the_new_agent_is_listed(project: Path) -> None:
     assert "taking-turns" in run(project, "-m", "brlbench", "agents")
-    run(project, "docs/readme.py")
-    assert "docs/algorithms/taking-turns.md" in (project / "README.md").read_text()
+    index, page = (f"docs/algorithms/{name}.md" for name in ("index", "taking-turns"))
+    run(project, "docs/generated.py", index, page)
+    assert "(taking-turns.md)" in (project / index).read_text()
+    assert "times an action is taken before the next" in (project / page).read_text()
 
 
 @pytest.mark.slow  # it is compiled

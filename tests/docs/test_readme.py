@@ -5,17 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from benchmarks.agents import ORIGINAL, table
-from benchmarks.tables import ratio_table
 
-from brlbench.study.schema import ExecutionTable
 from helpers.forgetting import forgotten_modules
-from helpers.run_page import Block, run_bash, run_python
+from helpers.run_page import Block, run_python
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,14 +47,17 @@ def test_two_commands_come_first() -> None:
     ]
 
 
+def test_it_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+
+
 @pytest.mark.slow
 def test_python_examples(here: Path) -> None:
-    agent, use, gymnasium = blocks("python")
-    use = use.replace("num_mdps=500", "num_mdps=100").replace('"5us"', '"40us"')  # if it is busy
-    score, test, winners, pair = run(use).splitlines()
+    use, agent = blocks("python")
+    use = use.replace("num_mdps=500", "num_mdps=100")
+    score, winners, pair = run(use).splitlines()
     assert 35 < mean(score) < 47
-    assert test.startswith("ZTest(z=")
-    assert winners.startswith("GC within online ≤ 40 µs: epsilon-greedy(epsilon=0.0) is best")
+    assert winners.startswith("GC within online ≤ 100 µs: epsilon-greedy(epsilon=0.0) is best")
     assert pair.startswith(
         "GC: epsilon-greedy(epsilon=0.0) is better than bamcp(simulations=100), by"
     )
@@ -69,7 +68,6 @@ def test_python_examples(here: Path) -> None:
     )
     assert len(agent.splitlines()) <= 22
     assert 28 < mean(run(own.partition("found = ")[0])) < 45
-    assert 0 < float(run(gymnasium)) < 1
 
 
 @pytest.mark.slow
@@ -90,47 +88,12 @@ def test_as_a_new_user(demo: Path, tmp_path: Path) -> None:
     here_only = "scripts/test --numprocesses 0 tests/test_streams.py"
     run_script(small.replace("scripts/test", here_only), project)
     assert (project / "demo-results/report.html").exists()
-    (project / "my_agent.py").write_text(blocks("python")[0])
+    (project / "my_agent.py").write_text(blocks("python")[1])
     (project / "mine.toml").write_text(blocks("toml")[0].replace("[10, 50]", "250"))
     run_script(join.replace("--results mine", "--results mine --workers 1"), project)
     report = (project / "mine/report/report.html").read_text()
     assert "my_agent:Thompson" in report
     assert "bamcp" in report
-
-
-def test_the_table_of_speed_is_the_measured_one() -> None:
-    assert ratio_table(table(ORIGINAL).values()) in (ROOT / "README.md").read_text()
-
-
-def test_problem_example(here: Path) -> None:
-    _, problem, *_ = blocks("toml")
-    (here / "two-rooms.toml").write_text(problem)
-    code = 'import brlbench as bb; print(bb.Experiment("two-rooms.toml", "two-rooms.toml"))'
-    assert "two-rooms" in run(code)
-
-
-@pytest.mark.slow
-def test_command_line_example(here: Path) -> None:
-    _, _, commands, answers, *_ = blocks("sh")
-    assert "brlbench compare" in answers
-    run_bash(Block(1, "bash", None, commands.replace("--mdps 500", "--mdps 5")))
-    assert (here / "result.parquet").exists()
-
-
-@pytest.mark.slow
-def test_study_example(here: Path) -> None:
-    (here / "my_agent.py").write_text(blocks("python")[0])
-    study = blocks("toml")[2]
-    smaller = study.replace("num_mdps = 500", "num_mdps = 2").replace("[500, 2500]", "[5, 25]")
-    (here / "my-study.toml").write_text(smaller)
-    commands = blocks("sh")[4].replace("report my-results", "compare my-results")
-    run_bash(Block(1, "bash", None, commands))
-    assert len(list((here / "my-results/results").rglob("*.parquet"))) == 2 * (4 + 2)
-
-
-def test_profile_example(tmp_path: Path) -> None:
-    profile = tomllib.loads(blocks("toml")[3])
-    ExecutionTable.model_validate(profile)
 
 
 def run_script(commands: str, folder: Path) -> None:

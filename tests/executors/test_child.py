@@ -1,3 +1,4 @@
+import fcntl
 import itertools
 import os
 import random
@@ -5,8 +6,10 @@ import re
 import signal
 import subprocess
 import sys
+import termios
 import threading
 import time
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -318,6 +321,14 @@ def test_a_unit_that_closes_its_connection_fails(
     assert perform(child, "helpers.work:square", 3) == Done(9)
 
 
+def test_a_unit_that_closes_its_connection_and_returns_leaves_no_traceback(
+    child: Child, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert isinstance(perform(child, "helpers.work:close_connection", None), Failed)
+    child.kill()
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize("data", [b"", b"garbage", b"\x80\x04N.", b"\xff" * 40])
 def test_what_is_no_data_fails_and_runs_nothing(child: Child, data: bytes) -> None:
     outcome = perform(child, "helpers.work:send_to_parent", data)
@@ -408,12 +419,21 @@ def test_memory_of_what_a_unit_starts_counts(child: Child) -> None:
     assert re.fullmatch(r"used \d{3} MB of memory, more than 400 MB", outcome.reason)
 
 
+def has_passed_on(child: Child) -> bool:
+    """Whether all that a unit may print was read from its pipe."""
+    assert child._process is not None and child._process.stdout is not None
+    waiting = array("i", [0])
+    fcntl.ioctl(child._process.stdout, termios.FIONREAD, waiting)
+    return waiting[0] == child._output_left == 0
+
+
 def test_only_the_beginning_of_a_units_output_is_passed_on(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     with Child() as child:
         for word in ("one", "two"):
             assert perform(child, "helpers.work:print_much", word) == Done(None)
+            wait_for(lambda: has_passed_on(child))  # or it would count for the next unit
     output = capfd.readouterr()
     assert output.out == ""
     for word in ("one", "two"):  # of every unit

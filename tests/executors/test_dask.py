@@ -1,10 +1,13 @@
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from concurrent.futures import as_completed, wait
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from brlbench.errors import ExecutorError, InvalidInput
@@ -39,6 +42,21 @@ def test_dask_workers_perform_all_units(executor: Dask) -> None:
     for future in as_completed(futures):
         assert future.result() == Done(futures[future] ** 2)
     assert executor.num_workers == 2
+
+
+def test_a_cluster_of_this_machine_listens_to_nobody_else(executor: Dask) -> None:
+    info = executor.client.scheduler_info()
+    workers = info["workers"]
+    assert len(workers) == 2
+    addresses = [info["address"], *workers, *(each["nanny"] for each in workers.values())]
+    assert {urlsplit(address).hostname for address in addresses} == {"127.0.0.1"}
+    listening = [
+        connection.laddr.ip
+        for pid in worker_pids(executor)
+        for connection in psutil.Process(pid).net_connections()
+        if connection.status == psutil.CONN_LISTEN
+    ]
+    assert {*listening} == {"127.0.0.1"}
 
 
 def test_failures_and_limits_on_dask_are_as_elsewhere(executor: Dask) -> None:
@@ -230,3 +248,40 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None
 def test_clusters_are_imported_only_when_they_are_used() -> None:
     code = "import sys, brlbench.executors; assert not {'dask', 'distributed'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+ENCRYPTED = """
+from distributed import Client
+from brlbench.executors.base import Call
+from brlbench.executors.dask import Dask
+from brlbench.executors.slurm import _cluster
+from brlbench.executors.slurm_options import SlurmOptions
+
+if __name__ == "__main__":
+    with Dask(workers=1) as executor:
+        address = executor.client.scheduler.address
+        print(executor.submit(Call("helpers.work:square", 4)).result().value)
+    with _cluster(SlurmOptions(partition="main", memory="1GB", interface="lo")) as cluster:
+        print(address[:6], cluster.scheduler_address[:6], "--tls-key" in cluster.job_script())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes the certificate")
+def test_clusters_are_encrypted_as_dask_is_configured(tmp_path: Path) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=me -keyout".split()
+    subprocess.run([*command, key, "-out", certificate], check=True, capture_output=True)
+    settings = {"REQUIRE_ENCRYPTION": "true", "TLS__CA_FILE": str(certificate)}
+    for role in ("SCHEDULER", "WORKER", "CLIENT"):
+        settings |= {f"TLS__{role}__CERT": str(certificate), f"TLS__{role}__KEY": str(key)}
+    variables = {f"DASK_DISTRIBUTED__COMM__{name}": value for name, value in settings.items()}
+    (tmp_path / "program.py").write_text(ENCRYPTED)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "program.py"],
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "16\ntls:// tls:// True\n", done.stderr

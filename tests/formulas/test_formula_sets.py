@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import brlbench as bb
-from brlbench.agents import describe, make_agent
+from brlbench.agents import describe, identity, make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.formula import FormulaAgent
 from brlbench.agents.opps_ds import OppsDs
@@ -23,7 +23,6 @@ from brlbench.formulas.sets import read_formulas
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.playing import identity
 from brlbench.protocol.training import Training, load, save, train
 from brlbench.storage import read_agent, write_agent
 from brlbench.study.plan import read_study

@@ -10,16 +10,23 @@ from gymnasium.utils.env_checker import check_env
 
 import brlbench.gym
 from brlbench.agents import make_agent
+from brlbench.beliefs.flat import FlatDirichlet
+from brlbench.beliefs.hypotheses import Hypotheses
 from brlbench.errors import InvalidInput
 from brlbench.gym import MdpEnv, MdpVectorEnv
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
+from helpers.own_problems import River, river, tied_river
 from helpers.sizes import sizes
 from helpers.vandals import vandalise
 
-IDS = [f"brlbench/{prefix}{name}-v1" for name in PROBLEMS for prefix in ("", "uniform-")]
+IDS = [
+    f"brlbench/{prefix}{name}-v1"
+    for name, build in PROBLEMS.items()
+    for prefix in ("", "uniform-")
+    if not prefix or isinstance(build(), FlatDirichlet)
+]
 NOISY = FlatDirichlet(np.ones((3, 2, 3)), np.arange(3), [0.5, 0.25, 0.25], 4.0, name="noisy")
 
 
@@ -61,6 +68,29 @@ def test_an_id_that_imports_the_module(tmp_path: Path) -> None:
         [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True
     )
     assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+def test_episodes_are_truncated_and_keep_the_mdp_until_the_horizon() -> None:
+    """One environment and one of many agree; a seed begins anew."""
+    env = MdpEnv(NOISY, horizon=600, episode=200)
+    envs = MdpVectorEnv(2, NOISY, horizon=600, episode=200)
+    states, _ = envs.reset(seed=4)
+    mdps = []
+    for episode in range(4):
+        state, _ = env.reset(seed=4 if episode == 0 else None)
+        mdps.append(env._sums)
+        for t in range(200):
+            assert state == states[0]
+            state, reward, terminated, truncated, _ = env.step(t % 2)
+            states, rewards, _, ends, _ = envs.step(np.array([t % 2, 0]))
+            assert (reward, terminated, truncated) == (rewards[0], False, t == 199)
+            assert ends.tolist() == [truncated] * 2
+        states = envs.step(np.zeros(2, np.int64))[0]  # resets
+    assert mdps[0] == mdps[1] == mdps[2] != mdps[3]
+    env.reset()
+    env.step(0)
+    env.reset(seed=4)
+    assert env._sums == mdps[0]
 
 
 @pytest.mark.parametrize("horizon", [1, 3, 255, 256, 257, 600])
@@ -155,7 +185,7 @@ def test_start_states_and_noisy_rewards() -> None:
 def test_rounding_never_leads_to_an_impossible_state() -> None:
     """A transition that agents hold possible, and that is not, is the last of its pair."""
     env = MdpEnv("Chain", mdp=0)
-    assert env._world.distribution.counts.to_dense()[0, 0].tolist() == [1, 1, 0, 0, 0]
+    assert env._world.places.to_dense()[0, 0].tolist() == [1, 1, 0, 0, 0]
     loop = MdpEnv("Loop")
     loop.reset(seed=0)
     assert loop._sums is not None
@@ -216,4 +246,56 @@ def test_who_ruins_an_environment_harms_no_other(kind: Any) -> None:
     np.testing.assert_array_equal(again[1], rewards)
     vandalise(env)
     np.testing.assert_array_equal(played(kind(prior))[0], observed)
-    assert prior.named("GDL")._content() == distribution("GDL")._content()
+    assert prior.named("GDL").content() == distribution("GDL").content()
+
+
+@pytest.mark.parametrize("kind", ["tied", "hypotheses", "own"])
+def test_every_family_is_an_environment(kind: str) -> None:
+    """One environment and one of many play the same; transitions and rewards are the MDP's."""
+    made: Any = {
+        "tied": tied_river(),
+        "hypotheses": Hypotheses([river(0.0, 1.0), river(1.0, 2.0)]),
+        "own": River(),
+    }
+    env, many = MdpEnv(made[kind], horizon=30), MdpVectorEnv(4, made[kind], horizon=30)
+    states, _ = many.reset(seed=3)
+    singles = [MdpEnv(made[kind], horizon=30) for _ in range(4)]
+    assert states.tolist() == [single.reset(seed=3 + i)[0] for i, single in enumerate(singles)]
+    for step in range(30):
+        observed = many.step(np.full(4, step % 2))
+        each = [single.step(step % 2) for single in singles]
+        assert observed[0].tolist() == [one[0] for one in each]
+        assert observed[1].tolist() == [one[1] for one in each]
+    if kind == "hypotheses":
+        paid = set()
+        for seed in range(8):
+            env.reset(seed=seed)
+            end = [env.step(1)[:2] for _ in range(3)][-1]
+            assert end in ((2, 1.0), (0, 0.0))
+            paid.add(end)
+        assert len(paid) == 2
+        assert env.reset()[1]["rewards"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "states"),
+    [
+        ("gym:FrozenLake-v1:is_slippery=true|false", 2, 16),
+        ("gym:FrozenLake-v1:is_slippery=true|false,map_name=4x4|8x8", 4, 64),
+        ("gym:FrozenLake-v1|CliffWalking-v1", 2, 48),
+    ],
+)
+def test_alternatives_of_an_environment_are_hypotheses(name: str, number: int, states: int) -> None:
+    prior = distribution(name)
+    assert isinstance(prior, Hypotheses)
+    assert (len(prior), prior.num_states, prior.name) == (number, states, name)
+    alone = distribution("gym:FrozenLake-v1").mean()
+    first = prior.mdps.mdp(0).transitions.to_dense()[:16, :, :16]
+    np.testing.assert_array_equal(first, alone.transitions.to_dense())
+    optimal = evaluate(make_agent("optimal"), Experiment(prior, num_mdps=3, horizon=20))
+    assert np.isfinite(optimal.returns).all()
+
+
+def test_alternatives_have_no_counts() -> None:
+    with pytest.raises(InvalidInput, match="counts is of the prior of one environment: drop it"):
+        distribution("gym:FrozenLake-v1:map_name=4x4|8x8,counts=2")

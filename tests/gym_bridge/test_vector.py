@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from brlbench.agents import make_agent
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
 from brlbench.gym import MdpVectorEnv
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment

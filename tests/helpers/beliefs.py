@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.kernels.solving.model import Model
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 
 Transition = tuple[int, int, int]

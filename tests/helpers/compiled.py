@@ -1,8 +1,10 @@
 """What compiled code alone can call, made callable for tests."""
 
+from typing import Any
+
 import numpy as np
 
-from brlbench.kernels import choice, counts
+from brlbench.kernels import choice, counts, families
 from brlbench.kernels.counts import Counts
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.loop import clock, environment
@@ -44,7 +46,8 @@ def draw_below(state: Words, end: int, out: Integers) -> None:
 def draw_two_below(state: Words, end: int, out: Integers) -> None:
     """`two_below`, many times."""
     for i in range(0, len(out), 2):
-        out[i], out[i + 1] = rng.two_below(state, end)
+        out[i], out[i + 1], words = rng.two_below(rng.load(state), end)
+        rng.store(state, words)
 
 
 @kernel
@@ -89,7 +92,8 @@ def draw_soft_max(
 def learn_all(solved: Model, transitions: Integers) -> None:
     """`learn` each transition [n, 3]."""
     for i in range(len(transitions)):
-        model.learn(solved, transitions[i, 0], transitions[i, 1], transitions[i, 2])
+        x, u, y = transitions[i, 0], transitions[i, 1], transitions[i, 2]
+        model.learn(solved, x, u, y, 0.0)
 
 
 @kernel
@@ -98,15 +102,15 @@ def learn_all_with_bonus(solved: Model, transitions: Integers, bonuses: Floats) 
     for i in range(len(transitions)):
         x, u, y = transitions[i, 0], transitions[i, 1], transitions[i, 2]
         pair = x * solved.counts.num_actions + u
-        counts.add(solved.counts, pair, y)
+        number = model.count(solved, pair, y, 0.0)
         solved.bonus[pair] = bonuses[i]
-        model.update(solved, x, u, y)
+        model.update(solved, x, u, y, number)
 
 
 @kernel
 def reset_model(solved: Model, initial: Model) -> None:
-    """`reset`."""
-    model.reset(solved, initial)
+    """`start`."""
+    model.start(solved, initial, 0)
 
 
 @kernel
@@ -152,3 +156,26 @@ def draw_steps(
     """`step` from one pair, many times."""
     for i in range(len(following)):
         following[i], rewards[i] = environment.step(env, key, x, u)
+
+
+@kernel
+def count_transitions(
+    belief: Any,
+    kept: Counts,
+    entry_reward: Floats,
+    transitions: Integers,
+    rewards: Floats,
+    numbers: Integers,
+) -> None:
+    """`count_rewarded` each transition [n, 3]; the numbers [n] of rows that changed."""
+    for i in range(len(transitions)):
+        pair = transitions[i, 0] * kept.num_actions + transitions[i, 1]
+        numbers[i] = families.count_rewarded(
+            belief, kept, entry_reward, pair, transitions[i, 2], rewards[i]
+        )
+
+
+@kernel
+def reset_belief(belief: Any, initial: Any) -> None:
+    """`reset`."""
+    families.reset(belief, initial)

@@ -8,9 +8,9 @@ from brlbench.agents.bfs3 import bounds, fsss, outcomes
 from brlbench.agents.bfs3.belief import NO_ENTRY
 from brlbench.agents.bfs3.kernel import Bfs3
 from brlbench.agents.bfs3.tree import IS_SKETCH, NO_EDGE, NOT_FOLLOWED
-from brlbench.kernels.jit import kernel
-from brlbench.kernels.random import rng
-from brlbench.kernels.types import Words
+from brlbench.kernels.jit import inlined, kernel
+from brlbench.kernels.random import multinomial, rng
+from brlbench.kernels.types import Floats, Words
 
 Integers = NDArray[np.int64]
 
@@ -19,7 +19,42 @@ Integers = NDArray[np.int64]
 def draw_binomial(state: Words, trials: int, probability: float, out: Integers) -> None:
     """`binomial`, many times."""
     for i in range(len(out)):
-        out[i] = rng.binomial(state, trials, probability)
+        out[i], words = rng.binomial(rng.load(state), trials, probability)
+        rng.store(state, words)
+
+
+@kernel
+def share_first(state: Words, number: int, part: float, out: Floats) -> None:
+    """The first part, of weight `part` in 1, of some draws; by `share_next`, and by its end.
+
+    Per draw, out [n, 2, 9] has what is shared, and the generator's words afterwards.
+    """
+    digits, inside = multinomial.first_end(1.0, part)
+    for i in range(len(out)):
+        draws, words = multinomial.new_draws(rng.load(state), number, 1.0)
+        shared, after = multinomial.share_next(words, draws, multinomial.NOTHING_SHARED, part)
+        other, other_after = multinomial.share_first(words, draws, part, digits, inside)
+        write(out[i, 0], shared, after)
+        write(out[i, 1], other, other_after)
+        rng.store(state, after)
+
+
+@inlined
+def write(out: Floats, shared: multinomial.Shared, words: rng.State) -> None:
+    """Shared draws and a generator's words as numbers."""
+    out[0], out[1], out[2] = shared.number, shared.weight, shared.digit
+    out[3], out[4] = shared.inside, shared.undecided
+    out[5] = shared.passed
+    for j in range(3):
+        out[6 + j] = words[j] >> np.uint64(11)  # fits into a float
+
+
+@kernel
+def draw_words(state: Words, number: int, skipped: Words) -> None:
+    """Make some draws; `skipped` are the words after skipping them, from the same words."""
+    rng.store(skipped, multinomial.skip_draws(rng.load(state), number))
+    _, words = multinomial.new_draws(rng.load(state), number, 1.0)
+    rng.store(state, words)
 
 
 @kernel
@@ -60,8 +95,8 @@ def more_rollouts(agent: Bfs3, number: int) -> None:
     """Roll-outs from the root and back to it, even if the search is complete."""
     tree, belief, path, constants = agent.tree, agent.belief, agent.path, agent.constants
     for _ in range(number):
-        first_new = fsss.descend(tree, belief, path, constants, 0, agent.rng)
-        fsss.ascend(tree, belief, path, constants, first_new, True)
+        level = fsss.descend(tree, belief, path, constants, 0, agent.rng)
+        fsss.ascend(tree, belief, path, constants, level, True)
 
 
 @kernel
@@ -89,9 +124,7 @@ def make_all_again(agent: Bfs3, n: int, level: int) -> int:
                 if outcome.child_kind != NOT_FOLLOWED:
                     path_belief.count(belief, edge.pair, outcome.next_state, outcome.entry)
                     if outcome.child_kind == IS_SKETCH:
-                        fsss.make_again(
-                            tree, belief, agent.constants, outcome, level + 1, agent.rng
-                        )
+                        fsss.make_node(tree, belief, agent.constants, outcome, level + 1, agent.rng)
                     make_all_again(agent, outcome.child + 0, level + 1)  # 64 bits
                     path_belief.take_back(belief, edge.pair, outcome.entry)
     return 0
@@ -101,7 +134,9 @@ def make_all_again(agent: Bfs3, n: int, level: int) -> int:
 def draw_edge(agent: Bfs3, arm: int, pair: int) -> int:
     """`draw_edge`, with the arm's reward set."""
     tree, constants = agent.tree, agent.constants
-    edge, _ = outcomes.draw_edge(tree, agent.belief, constants.branching, arm, pair, agent.rng)
+    words = rng.load(agent.rng)
+    edge, _, words = outcomes.draw_edge(tree, agent.belief, constants.branching, arm, pair, words)
+    rng.store(agent.rng, words)
     bounds.set_reward(constants, tree.edge[edge], tree.arm[arm].reward)
     return edge
 

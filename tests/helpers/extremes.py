@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 

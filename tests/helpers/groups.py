@@ -9,7 +9,8 @@ from xdist.scheduler import LoadScopeScheduling
 from brlbench.agents import AGENTS
 
 _AGENT = "|".join(sorted(map(re.escape, AGENTS), key=len, reverse=True))
-_OF_AN_AGENT = re.compile(rf"tests/(?:agents/|test_benchmarks).*\[({_AGENT})[-\]]")
+_OF_AGENTS = "agents/|test_benchmarks|reproduction/test_shipped_returns"
+_OF_AN_AGENT = re.compile(rf"tests/(?:{_OF_AGENTS}).*\[({_AGENT})[-\]]")
 _FILE_OF_AN_AGENT = re.compile(rf"tests/agents/(?:({_AGENT})/|test-({_AGENT})\.py)")
 
 

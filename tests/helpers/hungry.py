@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from brlbench.agents.base import Task
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import brlbench as bb
 from brlbench.agents.base import Task
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.results.compact import ExperimentHeader, write_summaries
 from brlbench.results.sealed import parse_parquet
 from brlbench.results.summary import Summary

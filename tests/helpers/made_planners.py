@@ -5,13 +5,14 @@ from typing import TypeVar
 import numpy as np
 
 from brlbench.agents.base import CompiledAgent, Task
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.base import Family
+from brlbench.beliefs.flat import FlatDirichlet
 
 Planner = TypeVar("Planner", bound=CompiledAgent)
 
 
 def started(
-    agent: Planner, prior: FlatDirichlet, discount: float, deadline: float | None = None
+    agent: Planner, prior: Family, discount: float, deadline: float | None = None
 ) -> Planner:
     """The agent, trained and at the start of a trajectory."""
     agent.train(prior, Task(discount, 50, deadline), np.random.default_rng(0))

@@ -7,7 +7,7 @@ from benchmarks.plain_sampling import PlainSampling
 
 from brlbench.agents import describe
 from brlbench.agents.base import Agent, Task
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from brlbench.agents.base import Task
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.streams import generator

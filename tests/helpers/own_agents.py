@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from brlbench.agents.base import Task
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 
 
 class Scripted:

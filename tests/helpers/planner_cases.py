@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 
 UNIFORM = FlatDirichlet(
     np.ones((2, 2, 2)),

@@ -1,6 +1,8 @@
 """Watching processes, for the tests of what starts and ends them."""
 
 import os
+import shutil
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -59,6 +61,17 @@ def soon() -> Iterator[None]:
 def wait_for_the_end_of(processes: list[int]) -> None:
     """Return as soon as none of the processes runs."""
     wait_for(lambda: not any(map(is_running, processes)))
+
+
+OWN_SPACE = ("unshare", "--user", "--map-root-user", "--mount")
+"""Runs a command in a name space of its own, in which any user may mount folders."""
+
+
+def can_mount() -> bool:
+    """Whether this system allows such name spaces."""
+    if shutil.which(OWN_SPACE[0]) is None:
+        return False
+    return not subprocess.run([*OWN_SPACE, "true"], capture_output=True, check=False).returncode
 
 
 class Gate:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.stats
 
 from brlbench.agents.base import Task
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.mdps.mdp import MDP
 from brlbench.mdps.sparse import Floats, Integers
 from brlbench.streams import generator

@@ -11,7 +11,7 @@ import numpy as np
 
 from brlbench.agents.base import Task
 from brlbench.agents.random import Random
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 
 FIRST_PROCESS = os.environ.setdefault("RULE_BREAKERS_PROCESS", str(os.getpid()))  # inherited
 

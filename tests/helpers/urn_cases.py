@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import gammaln
 
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.mdps.sparse import Floats, Integers
 
 NUMBER = 200_000
@@ -18,7 +18,14 @@ SPARSE = FlatDirichlet(
 UNIFORM = FlatDirichlet(np.ones((3, 2, 3)), REWARDS)
 TENTHS = FlatDirichlet(np.full((3, 2, 3), 0.1), REWARDS)
 UNEVEN = FlatDirichlet(np.array([0.1, 0.7, 2.0]) * np.ones((3, 2, 1)), REWARDS)
-PRIORS = {"sparse": SPARSE, "uniform": UNIFORM, "tenths": TENTHS, "uneven": UNEVEN}
+WHOLE = SPARSE.scaled(10)
+PRIORS = {
+    "sparse": SPARSE,
+    "uniform": UNIFORM,
+    "tenths": TENTHS,
+    "uneven": UNEVEN,
+    "whole": WHOLE,
+}
 # The second one is impossible under the sparse prior.
 OBSERVED = [(0, 0, 2), (0, 1, 2), (1, 0, 1), (1, 0, 1), (2, 1, 2)]
 # Pairs to draw from in turn: one alone, and several by turns.

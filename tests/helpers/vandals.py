@@ -6,7 +6,7 @@ import numpy as np
 
 from brlbench.agents.base import Task
 from brlbench.agents.random import Random
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from helpers.own_agents import Scripted
 
 
@@ -87,7 +87,7 @@ class ToldVandal(Vandal):
 class CompiledVandal(Random):
     """Ruins what it is given, and plays compiled."""
 
-    def prepare(self, prior: FlatDirichlet, task: Task, rng: np.random.Generator) -> Any:
+    def prepare(self, prior: Any, task: Task, rng: np.random.Generator) -> Any:
         arrays = super().prepare(prior, task, rng)
         vandalise(prior, task, rng)
         return arrays

@@ -249,3 +249,8 @@ def end_worker(_: object, notify: Notify) -> None:
     guard = Path(f"/proc/{os.getppid()}/stat").read_text()
     os.kill(int(guard.rpartition(")")[2].split()[1]), signal.SIGKILL)
     time.sleep(LONG)
+
+
+def close_connection(_: object, notify: Notify) -> None:
+    """Close the connection to the parent, and return."""
+    os.closerange(3, 1000)

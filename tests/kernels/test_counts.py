@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.builders.model import build_counts, copy
 from brlbench.kernels.counts import Counts
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats, Integers
 from brlbench.problems import distribution
 from brlbench.streams import generator

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 import brlbench
-from brlbench.kernels import machine_code
+from brlbench.kernels import dispatch, machine_code
 from brlbench.kernels.jit import cold, kernel
-from brlbench.kernels.loop import trajectory
 
 # Twenty actions of the random agent, through a helper of a helper, and what was compiled for them.
 DRAW = """
@@ -29,11 +28,12 @@ with event.install_recorder("numba:compile") as compiled:
     agent = Random(np.array([1, 2, 3, 4], np.uint64), 5)
     actions = [int(trajectory.act_once(agent, 0)) for _ in range(20)]
 stats = trajectory.play.stats
+modules = sorted({record.data["dispatcher"].py_func.__module__ for _, record in compiled.buffer})
 print(json.dumps({
     "actions": actions,
     "hits": len(stats.cache_hits),
     "misses": len(stats.cache_misses),
-    "compiled": len(compiled.buffer),
+    "compiled": modules,
     "files": sorted(os.listdir(machine_code.FOLDER)) if machine_code.FOLDER.is_dir() else [],
 }))
 """
@@ -45,8 +45,8 @@ from numba.core import event
 with event.install_recorder("numba:compile") as compiled:
     import brlbench as bb
     from brlbench.kernels.loop import trajectory
-    experiment = bb.Experiment("GC", num_mdps=1, horizon=3)
     for agent in bb.AGENTS.values():
+        experiment = bb.Experiment(agent.example, num_mdps=1, horizon=3)
         bb.evaluate(agent(**agent.quick), experiment)
 stats = trajectory.play.stats
 names = sorted({str(record.data["dispatcher"].py_func.__name__) for _, record in compiled.buffer})
@@ -99,7 +99,8 @@ def run(script: str, **environment: str) -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout))
+    *printed, result = done.stdout.splitlines()
+    return {"printed": printed, **json.loads(result)}
 
 
 @pytest.mark.slow
@@ -110,14 +111,14 @@ def test_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
     first = run(DRAW, **folders)
     assert len(set(first["actions"])) > 1
     assert (first["hits"], first["misses"]) == (0, 1)
-    assert first["compiled"] > 0
-    assert [name.split("-")[0] for name in first["files"]] == ["play"]  # helpers are not stored
+    assert {"brlbench.agents.random.kernel", "brlbench.kernels.random.rng"} <= {*first["compiled"]}
+    assert {"play", "below"} <= {name.split("-")[0] for name in first["files"]}
 
     other = copied / "agents/bamcp/kernel.py"  # which the random agent does not import
     other.write_text(other.read_text() + "# edited")
     second = run(DRAW, **folders)
     assert second["actions"] == first["actions"]
-    assert (second["hits"], second["misses"], second["compiled"]) == (1, 0, 0)
+    assert (second["hits"], second["misses"], second["compiled"]) == (1, 0, [])
 
     helper = copied / "kernels/random/rng.py"
     text = helper.read_text()
@@ -128,12 +129,32 @@ def test_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
     os.utime(helper, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # the date alone doesn't tell
     third = run(DRAW, **folders)
     assert third["actions"] == [0] * 20
-    assert len(third["files"]) == 2
+    assert len(third["files"]) > len(first["files"])
 
     helper.write_text(text)
     fourth = run(DRAW, **folders)
     assert fourth["actions"] == first["actions"]
     assert fourth["hits"] == 1
+
+
+@pytest.mark.slow
+def test_a_helper_of_several_agents_is_compiled_once(tmp_path: Path) -> None:
+    copied, cache = tmp_path / "brlbench", tmp_path / "cache"
+    shutil.copytree(Path(brlbench.__file__).parent, copied)
+    helper = copied / "kernels/random/rng.py"
+    text = helper.read_text()
+    edited = text.replace("return int(uniform(rng) * end)", 'print("below", end)\n    return 0')
+    assert edited != text
+    helper.write_text(edited)
+    folders = {"PYTHONPATH": str(tmp_path), "BRLBENCH_CACHE_DIR": str(cache)}
+    first = run(DRAW, **folders)
+    for path in cache.rglob("play-*"):
+        path.unlink()  # as if another agent had been compiled
+    second = run(DRAW, **folders)
+    assert second["misses"] == 1
+    assert first["printed"] == second["printed"] == ["below 5"] * 20
+    assert "brlbench.kernels.random.rng" in first["compiled"]
+    assert "brlbench.kernels.random.rng" not in second["compiled"]
 
 
 @cold
@@ -160,22 +181,22 @@ def test_the_sources_of_an_agent_include_its_functions() -> None:
     for path in Path(brlbench.__file__).parent.glob("agents/*/kernel.py"):
         import_module(f"brlbench.agents.{path.parent.name}.kernel")
     ours = {
-        kind: hooks
-        for kind, hooks in trajectory._HOOKS.items()
-        if machine_code._is_ours(kind.__module__)
+        kind: functions
+        for kind, functions in dispatch._PROVIDED.items()
+        if machine_code._is_ours(kind.__module__) and "act" in functions
     }
     assert len(ours) > 10
-    for kind, hooks in ours.items():
+    for kind, functions in ours.items():
         sources = machine_code.sources(kind.__module__)
-        for hook in filter(None, hooks):
-            assert hook.__module__ in sources
+        for function in functions.values():
+            assert function.__module__ in sources
         assert {"brlbench.kernels.jit", "brlbench.kernels.types"} <= sources
 
 
 @pytest.mark.slow
 def test_a_second_process_compiles_nothing() -> None:
-    experiment = brlbench.Experiment("GC", num_mdps=1, horizon=3)
     for agent in brlbench.AGENTS.values():
+        experiment = brlbench.Experiment(agent.example, num_mdps=1, horizon=3)
         brlbench.evaluate(agent(**agent.quick), experiment)
     second = run(PLAY, PYTHONPATH=search_path(Path(__file__).parents[1]))
     assert second["compiled"] == []
@@ -192,7 +213,9 @@ def test_agents_from_outside_leave_no_trace_and_are_never_stale(tmp_path: Path) 
         played = run(DRAW_OWN, PYTHONPATH=search_path(tmp_path), **cache)
         assert played["actions"] == [1 + offset] * 3
     module.unlink()
-    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    stored = {path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*-*")}
+    assert "keyed_word" in stored  # a helper of the package's
+    assert not {"play", "chosen", "act"} & stored
 
 
 def search_path(folder: Path) -> str:

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from brlbench.agents import make_agent
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.mdps.mdp import MDP
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.luck import estimate_start_values, greedy_policy

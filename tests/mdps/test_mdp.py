@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import ArrayLike
 
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.mdp import MDP, Rewards, check_discount, start_distribution
 from brlbench.mdps.sparse import Floats, SparseTable
 from helpers.strategies import discounts, priors, reproducible

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from numpy.typing import ArrayLike
 
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import SparseTable, as_array, as_indices
 from helpers.strategies import priors, reproducible
 

@@ -4,8 +4,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brlbench.beliefs.flat import FlatDirichlet
+from brlbench.beliefs.own import OwnDistribution
 from brlbench.errors import InvalidInput, StoreError
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.mdp import MDP
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import PROBLEMS, distribution, write
@@ -148,16 +149,18 @@ def test_every_problem(name: str) -> None:
     assert problem.name == name
     assert problem.description
     assert problem.start.tolist() == [1.0] + [0.0] * (problem.num_states - 1)
-    assert len(problem.rewards.variance.values) == 0
     assert from_json(to_json(problem)).digest == problem.digest
+    if not isinstance(problem, FlatDirichlet):
+        return
+    assert (len(problem.rewards.variance.values) > 0) == (name == "RandomMDP")
     uniform = distribution(f"uniform:{name}")
     assert uniform.name == f"uniform:{name}"
     assert (uniform.counts.to_dense() == 1).all()
-    assert uniform.rewards.content() == problem.rewards.content()
+    assert uniform.given_rewards.content() == problem.given_rewards.content()
 
 
 def test_problems_have_their_own_content() -> None:
-    assert len({distribution(name).digest for name in PROBLEMS}) == len(PROBLEMS) == 12
+    assert len({distribution(name).digest for name in PROBLEMS}) == len(PROBLEMS) == 18
 
 
 def test_distributions_of_files(tmp_path: Path) -> None:
@@ -186,8 +189,8 @@ def test_a_path_is_never_a_name() -> None:
         (
             "gird",
             r"unknown distribution 'gird' \(did you mean 'Grid'\?\): must be one of GC, "
-            r"GC-appendix, GDL, Grid, .*, Sparse, a file \(\.toml, \.json, \.dat, \.dat\.z, "
-            r"\.dat\.zz\), gym: and an environment's id, or uniform:",
+            r"GC-appendix, GDL, Grid, .*, Bandit, a file \(\.toml, \.json, \.dat, \.dat\.z, "
+            r"\.dat\.zz\), gym: and an environment's id, module:name of your own, or uniform:",
         ),
         ("gc", r"unknown distribution 'gc' \(did you mean 'GC'\?\)"),
         ("uniform:GLD", r"unknown distribution 'GLD' \(did you mean 'GDL'\?\)"),
@@ -220,16 +223,18 @@ class Named(FlatDirichlet):
         return self.num_states
 
 
-def test_classes_with_another_law_are_refused() -> None:
+def test_classes_with_another_law_are_known_by_their_draws() -> None:
     grid = distribution("Grid")
-    with pytest.raises(InvalidInput, match="the class Weighted has a sample of its own"):
-        distribution(Weighted(grid.counts, grid.rewards))
+    own = distribution(Weighted(grid.counts, grid.rewards))
+    assert isinstance(own, OwnDistribution)
+    drawn = own.sample(generator("any")).transitions
+    np.testing.assert_array_equal(drawn.values, grid.mean().transitions.values)
     assert distribution(Named(grid.counts, grid.rewards)).digest == grid.digest
 
 
 @pytest.mark.parametrize("wrong", [[1, 2], 7, distribution("GC").mean()])
 def test_other_objects_are_no_distributions(wrong: Any) -> None:
-    with pytest.raises(InvalidInput, match="must be a name, a file, a FlatDirichlet"):
+    with pytest.raises(InvalidInput, match="must be a name, a file, a distribution"):
         Experiment("GC", wrong)
 
 

@@ -36,14 +36,38 @@ def test_sparse() -> None:
     assert 400 < statistic < 600
 
 
-@pytest.mark.parametrize("name", ["Dense", "Sparse"])
+def test_garnet() -> None:
+    """Structure and rewards are the name's; the probabilities of branches are unknown."""
+    problem = distribution("Garnet:states=200,actions=3,branching=4,rewarded=0.05")
+    assert (np.diff(problem.counts.row_start) == 4).all()
+    assert (problem.counts.values == 1).all()
+    rewards = problem.rewards.mean.to_dense()
+    assert (rewards == rewards[:1, :1]).all()  # of the next state
+    paid = rewards[0, 0][rewards[0, 0] != 0]
+    assert len(paid) == 10
+    assert 0 < paid.min() < paid.max() < 1
+    # Random points cut the unit interval: a branch has mean 1/4 and variance 3/80.
+    drawn = problem.draw([generator("garnet draws", i) for i in range(20)]).probability
+    assert abs(drawn.var() - 3 / 80) < 4.5 * 0.05 / drawn.size**0.5
+    # More states that pay are more of the same, and the branches stay.
+    richer = distribution("Garnet:states=200,actions=3,branching=4,rewarded=1.0")
+    np.testing.assert_array_equal(richer.counts.place, problem.counts.place)
+    amounts = richer.rewards.mean.to_dense()[0, 0]
+    assert np.count_nonzero(amounts) == 200
+    assert (amounts[rewards[0, 0] != 0] == paid).all()
+    assert len(np.unique(distribution("Garnet:rewarded=0.001").rewards.mean.values)) == 1
+
+
+@pytest.mark.parametrize("name", ["Dense", "Sparse", "Garnet"])
 def test_the_seed_decides_what_is_drawn_once(name: str) -> None:
     digests = {distribution(f"{name}:seed={seed}").digest for seed in range(4)}
     assert len(digests) == 4
     assert distribution(f"{name}:seed=0").digest == distribution(name).digest
 
 
-@pytest.mark.parametrize("name", ["Dense:states=12,actions=3", "Sparse:states=12"])
+@pytest.mark.parametrize(
+    "name", ["Dense:states=12,actions=3", "Sparse:states=12", "Garnet:states=12,branching=3"]
+)
 def test_optimal_values(name: str) -> None:
     """Against plain value iteration."""
     mdp = distribution(name).sample(generator("random mdps", name))
@@ -80,6 +104,8 @@ def test_parameters() -> None:
         ("Dense:states=0", "Dense: states = 0: must be a whole number at least 1"),
         ("Dense:states=3,goals=4", "Dense: goals = 4: must be at most the 3 states"),
         ("Sparse:states=2", "Sparse: successors = 3: must be at most the 2 states"),
+        ("Garnet:branching=31", "Garnet: branching = 31: must be at most the 30 states"),
+        ("Garnet:rewarded=0", "Garnet: rewarded = 0: must be a number above 0 and at most 1"),
         ("Sparse:seed=-1", "Sparse: seed = -1: must be a whole number at least 0"),
         ("around:GC", "'around:GC': must be around:, the sum of each pair's counts, a colon, and "
          "a distribution, as in around:20:Chain"),

@@ -1,13 +1,15 @@
 """Problems of one MDP, beside their rules written down again, and solved by plain sweeps."""
 
 from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
-from brlbench.mdps.single import SingleMDP, alike_actions
+from brlbench.beliefs.flat.single import SingleMDP, alike_actions
 from brlbench.problems import distribution
+from brlbench.protocol.experiment import Experiment
 
 DISCOUNT = 0.95
 Outcomes = list[tuple[float, Any, float]]
@@ -70,6 +72,18 @@ WALLS = {(0, 1), (0, 4), (1, 1), (1, 4), (3, 0), (3, 1), (3, 5), (3, 6), (5, 6)}
 FLAGS, GOAL = {(0, 2), (4, 6), (5, 0)}, (0, 6)
 
 
+def reset_grid(size: int, state: tuple[int, int], action: int) -> Outcomes:
+    if state == (size - 1, size - 1):
+        return [(1, (0, 0), 1)]
+    outcomes: Outcomes = []
+    for turn, chance in ((0, 0.8), (1, 0.1), (3, 0.1)):
+        right, up = ((0, 1), (1, 0), (0, -1), (-1, 0))[(action + turn) % 4]
+        target = (state[0] + right, state[1] + up)
+        inside = 0 <= min(target) and max(target) < size
+        outcomes.append((chance, target if inside else state, 0))
+    return outcomes
+
+
 def maze(state: Any, action: int) -> Outcomes:
     (row, column), flags = state
     if (row, column) == GOAL:
@@ -91,6 +105,8 @@ CASES: dict[str, tuple[Callable[[Any, int], Outcomes], Any, int]] = {
     "Loop": (loop, 0, 9),
     "RiverSwim": (river_swim, 0, 6),
     "DeepSea": (deep_sea, (0, 0), 55),  # no dive gets above the diagonal
+    "Grid5": (partial(reset_grid, 5), (0, 0), 25),
+    "Grid10": (partial(reset_grid, 10), (0, 0), 100),
     "Maze": (maze, ((0, 0), frozenset()), 264 - 3 * 4),  # no flag's cell without the flag
 }
 
@@ -118,6 +134,25 @@ def test_known_values() -> None:
         assert mdp.solve(DISCOUNT).value[0] == pytest.approx(dive / (1 - DISCOUNT**size))
 
 
+@pytest.mark.parametrize(
+    ("name", "steps", "published"),
+    [
+        ("Chain", 1000, 3665.8),
+        ("Grid5", 1000, 92.1),
+        ("Grid10", 1000, 43.2),
+        ("Grid10", 2000, 86.9),
+    ],
+)
+def test_best_undiscounted_sums(name: str, steps: int, published: float) -> None:
+    mdp = distribution(name).mean()
+    probabilities = mdp.transitions.to_dense()
+    rewards = (probabilities * mdp.rewards.mean.to_dense()).sum(axis=2)
+    value = np.zeros(mdp.num_states)
+    for _ in range(steps):
+        value = (rewards + probabilities @ value).max(axis=1)
+    assert round(float(value[0]), 1) == published
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_agents_know_where_states_lead_but_not_which_action_leads_there(name: str) -> None:
     problem = distribution(name)
@@ -134,6 +169,23 @@ def test_rewards_belong_to_moves_whichever_action_makes_them() -> None:
         problem = distribution(name)
         rewards = problem.rewards.mean.to_dense()
         assert (rewards == rewards[:, :1]).all()
+
+
+@pytest.mark.parametrize("name", ["Grid5", "Grid10", "Loop", "Maze"])
+def test_small_equal_counts(name: str) -> None:
+    """Over neighbours or over all states; the latter's rewards tell nothing of the map."""
+    problem = distribution(name)
+    near, far = distribution(f"scaled:0.25:{name}"), distribution(f"scaled:0.04:uniform:{name}")
+    np.testing.assert_array_equal(near.counts.place, problem.counts.place)
+    assert (near.counts.values == 0.25).all()
+    assert (far.counts.to_dense() == 0.04).all()
+    for prior in (near, far):
+        assert Experiment(prior, name, num_mdps=1).prior is prior  # rewards agree
+        rewards = prior.rewards.mean.to_dense()
+        assert rewards.max() == {"Loop": 2, "Maze": 3}.get(name, 1)
+        if name != "Loop":  # paid for leaving the goal, or for arriving there
+            usual = rewards[:, :, :1] if name != "Maze" else rewards[:1]
+            assert (rewards == usual).all()
 
 
 def test_sizes() -> None:

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brlbench.agents import describe, make_agent
+from brlbench.agents import describe, identity, make_agent
 from brlbench.agents.base import Task
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import AgentError, InvalidInput
 from brlbench.kernels.loop import environment
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import SparseTable
 from brlbench.problems import distribution
-from brlbench.protocol import playing, training
+from brlbench.protocol import stepping, training
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
-from brlbench.protocol.playing import identity
 from brlbench.protocol.training import Training, check_plays, train, train_new
 from brlbench.results.result import Result
 from helpers.own_agents import (
@@ -290,7 +289,7 @@ def test_progress_adds_up(workers: int, num_mdps: int) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Nanoseconds of a clock that only the test moves."""
     now = [0]
-    monkeypatch.setattr(playing, "perf_counter_ns", lambda: now[0])
+    monkeypatch.setattr(stepping, "perf_counter_ns", lambda: now[0])
     monkeypatch.setattr(training, "perf_counter", lambda: now[0] * 1e-9)
     return now
 
@@ -409,15 +408,19 @@ def test_a_trained_agent_plays_what_it_was_trained_for() -> None:
         ),
         (
             Experiment("GC", "GC", 2, horizon=13),
-            "the agent was trained for Task(discount=0.95, horizon=12, deadline=None), the "
-            "experiment has Task(discount=0.95, horizon=13, deadline=None): train it with the same "
-            "discount, horizon and deadline",
+            "the agent was trained for "
+            "Task(discount=0.95, horizon=12, deadline=None), "
+            "the experiment has "
+            "Task(discount=0.95, horizon=13, deadline=None): "
+            "train it with the same discount, horizon, deadline and episode",
         ),
         (
             Experiment("GC", "GC", 2, horizon=12, discount=0.9),
-            "the agent was trained for Task(discount=0.95, horizon=12, deadline=None), the "
-            "experiment has Task(discount=0.9, horizon=12, deadline=None): train it with the same "
-            "discount, horizon and deadline",
+            "the agent was trained for "
+            "Task(discount=0.95, horizon=12, deadline=None), "
+            "the experiment has "
+            "Task(discount=0.9, horizon=12, deadline=None): "
+            "train it with the same discount, horizon, deadline and episode",
         ),
     ],
 )

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import PROBLEMS, distribution
 from brlbench.protocol import experiment as experiment_module
 from brlbench.protocol.evaluate import evaluate
@@ -45,7 +45,7 @@ def doubled() -> FlatDirichlet:
 def test_mdps_and_their_noise_depend_on_test_seed_and_index_only(changes: dict[str, Any]) -> None:
     one, other = build(), build(**changes)
     number = min(one.num_mdps, other.num_mdps)
-    np.testing.assert_array_equal(one.probabilities[:number], other.probabilities[:number])
+    np.testing.assert_array_equal(one.mdps.probability[:number], other.mdps.probability[:number])
     noise, other_noise = (e.noise_words[:: e.trajectories_per_mdp][:number] for e in (one, other))
     np.testing.assert_array_equal(noise, other_noise)
 
@@ -61,29 +61,29 @@ def test_mdps_and_their_noise_depend_on_test_seed_and_index_only(changes: dict[s
 )  # fmt: skip
 def test_another_seed_or_another_distribution_gives_other_mdps(changes: dict[str, Any]) -> None:
     one, other = build(), build(**changes)
-    assert (one.probabilities != other.probabilities).any(axis=1).all()
+    assert (one.mdps.probability != other.mdps.probability).any(axis=1).all()
     assert (one.noise_words != other.noise_words).all()
 
 
 def test_all_mdps_differ_and_have_their_own_noise() -> None:
     experiment = build(num_mdps=50, trajectories_per_mdp=3)
-    assert len(np.unique(experiment.probabilities, axis=0)) == 50
+    assert len(np.unique(experiment.mdps.probability, axis=0)) == 50
     assert len(np.unique(experiment.noise_words)) == 150
 
 
 def test_an_mdp_has_its_probabilities() -> None:
     experiment = build(test="Grid", prior="uniform:Grid")
     mdp = experiment.mdp(3)
-    np.testing.assert_array_equal(mdp.transitions.values, experiment.probabilities[3])
+    np.testing.assert_array_equal(mdp.transitions.values, experiment.mdps.probability[3])
     assert mdp.rewards.content() == experiment.test.rewards.content()
     with pytest.raises(ValueError, match="read-only"):
-        experiment.probabilities[0, 0] = 1
+        experiment.mdps.probability[0, 0] = 1
 
 
 def test_mdps_are_drawn_from_the_test_distribution() -> None:
     """GC's rows have two possible next states with one count each: uniform probabilities."""
     experiment = build(prior="uniform:GC", num_mdps=2000)
-    drawn = experiment.probabilities[:, ::2]
+    drawn = experiment.mdps.probability[:, ::2]
     assert np.abs(drawn.mean(axis=0) - 0.5).max() <= 4.5 * math.sqrt(1 / 12 / 2000)
     assert np.abs(drawn.var(axis=0) - 1 / 12).max() <= 4.5 * math.sqrt(1 / 180 / 2000)
 
@@ -189,7 +189,10 @@ def test_rewards_of_impossible_transitions_do_not_lengthen_the_horizon() -> None
             {"trajectories_per_mdp": 0},
             "trajectories_per_mdp = 0: must be a whole number at least 1",
         ),
-        ({"discount": 1.0}, "discount = 1.0: must be a number between 0 and 1, both excluded"),
+        (
+            {"discount": 1.0},
+            "discount = 1.0: must be a number between 0 and 1, both excluded, or 1 with episode",
+        ),
         ({"discount": 0}, "discount = 0: must be a number between 0 and 1, both excluded"),
         ({"discount": math.nan}, "discount = nan: must be a number between 0 and 1, both excluded"),
         ({"discount": "0.9"}, "discount = '0.9': must be a number between 0 and 1, both excluded"),
@@ -220,7 +223,7 @@ def test_rewards_of_impossible_transitions_do_not_lengthen_the_horizon() -> None
         ),
         ({"prior": "GCC"}, "unknown distribution 'GCC' (did you mean 'GC'?): must be one of "
          f"{', '.join(PROBLEMS)}, a file (.toml, .json, .dat, .dat.z, .dat.zz), gym: and an "
-         "environment's id, or uniform: before one of these"),
+         "environment's id, module:name of your own, or uniform: before one of these"),
     ],
 )  # fmt: skip
 def test_refused_experiments(changes: dict[str, Any], message: str) -> None:
@@ -286,7 +289,7 @@ def test_a_replaced_setting_leaves_the_mdps_and_the_original_as_they_are() -> No
     short = experiment.replace(horizon=5, deadline=0.5)
     assert (short.horizon, short.deadline) == (5, 0.5)
     assert (experiment.horizon, experiment.deadline) == (20, None)
-    np.testing.assert_array_equal(short.probabilities, experiment.probabilities)
+    np.testing.assert_array_equal(short.mdps.probability, experiment.mdps.probability)
     np.testing.assert_array_equal(short.noise_words, experiment.noise_words)
 
 
@@ -303,9 +306,9 @@ def test_mdps_that_are_too_many_to_hold_are_drawn_for_each_part(
     assert evaluate(agent, drawn).returns.tobytes() == expected.returns.tobytes()
     assert evaluate(Scripted([1]), drawn).mean == evaluate(Scripted([1]), held).mean
     assert drawn.replace(deadline=1.0).hash == held.hash
-    np.testing.assert_array_equal(drawn.mdp(-1).transitions.values, held.probabilities[8])
-    assert "probabilities" not in vars(drawn)
-    given = build(num_mdps=9, trajectories_per_mdp=2, mdps=np.array(held.probabilities))
+    np.testing.assert_array_equal(drawn.mdp(-1).transitions.values, held.mdps.probability[8])
+    assert "mdps" not in vars(drawn)
+    given = build(num_mdps=9, trajectories_per_mdp=2, mdps=np.array(held.mdps.probability))
     assert given.holds_mdps
     assert given.hash == held.hash
 

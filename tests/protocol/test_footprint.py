@@ -10,7 +10,7 @@ import pytest
 
 import brlbench as bb
 from brlbench.agents import make_agent
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.protocol import footprint
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment

@@ -8,6 +8,7 @@ import locale
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -21,9 +22,12 @@ import pytest
 
 from brlbench.agents import make_agent
 from brlbench.agents.random import Random
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import AgentError, InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.kernels.loop.environment import Environment
+from brlbench.kernels.loop.trajectory import Record
 from brlbench.problems import distribution
+from brlbench.protocol import playing
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.training import load_into, save, train
@@ -72,7 +76,7 @@ def test_an_agent_that_ruins_what_it_is_given(vandal: Any, workers: int) -> None
         assert_same(evaluate(agent, experiment, workers), alone)
     assert experiment.hash == build(prior).hash == untouched.hash
     np.testing.assert_array_equal(experiment.noise_words, untouched.noise_words)
-    assert build(prior.named("GC")).prior._content() == untouched.prior._content()
+    assert build(prior.named("GC")).prior.content() == untouched.prior.content()
 
 
 def test_an_agent_that_ruins_what_it_saved_and_loaded() -> None:
@@ -411,7 +415,7 @@ def test_whatever_stands_for_a_whole_number_is_accepted(action: Any) -> None:
 class Astray(Random):
     """Compiled; takes an action more than there are, in GC."""
 
-    def prepare(self, prior: FlatDirichlet, *given: Any) -> Any:
+    def prepare(self, prior: Any, *given: Any) -> Any:
         arrays = super().prepare(prior, *given)
         return arrays._replace(num_actions=4) if prior.num_states == 5 else arrays
 
@@ -438,47 +442,17 @@ def test_what_a_compiled_agent_raises_is_its_error() -> None:
 # What agents can reach, and work that nobody sees.
 
 
-class Peeping(Scripted):
-    """Looks at all that the frame that calls it can name."""
-
-    def _look(self) -> None:
-        found = sys._getframe(2).f_locals
-        assert sys._getframe(2).f_code.co_name == "_decisions"
-        own = {"agent", "told", "state", "rng", "num_actions", "action", "following", "reward"}
-        assert found.keys() <= own
-        assert found["agent"] is self
-        assert found["told"] is None
-
-    def start(self, state: int, rng: np.random.Generator) -> None:
-        super().start(state, rng)
-        self._look()
-
-    def act(self, state: int) -> int:
-        self._look()
-        return int(super().act(state))
-
-    def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
-        self._look()
-
-
-def test_the_frame_that_calls_an_agent_holds_nothing_of_the_environment() -> None:
-    evaluate(Peeping(), build())
-
-
 class Forging(Scripted):
-    """Writes into the record, or into the environment, which are further away."""
+    """Writes into the record, or into the environment, which the collector of garbage finds."""
 
     def __init__(self, name: str, value: float) -> None:
         super().__init__()
         self.target, self.value = name, value
 
     def act(self, state: int) -> int:
-        frame = sys._getframe()
-        while frame.f_code.co_name != "_play_one":
-            assert frame.f_back is not None
-            frame = frame.f_back
-        where = frame.f_locals["env" if self.target == "reward" else "record"]
-        getattr(where, self.target)[:] = self.value
+        for each in gc.get_objects():
+            if isinstance(each, Record | Environment) and hasattr(each, self.target):
+                getattr(each, self.target)[:] = self.value
         return int(super().act(state))
 
 
@@ -488,9 +462,26 @@ def test_a_record_that_its_actions_do_not_lead_to_is_refused(target: str) -> Non
         evaluate(Forging(target, 3), build())
 
 
-def busy(milliseconds: int) -> None:
-    end = time.process_time() + milliseconds / 1000
-    while time.process_time() < end:
+def test_the_record_of_a_compiled_agent_is_traced_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Own(Random):
+        pass
+
+    genuine = playing.play_compiled
+
+    def forged(*arguments: Any) -> Record:
+        record = genuine(*arguments)
+        record.rewards[-1, 0] += 1
+        return record
+
+    monkeypatch.setattr(playing, "play_compiled", forged)
+    with pytest.raises(AgentError, match="on MDP 0: its actions don't lead to the states and"):
+        evaluate(Own(), build(num_mdps=1))
+    evaluate(Random(), build(num_mdps=1))  # one of the package is believed
+
+
+def busy(milliseconds: int, clock: Callable[[], float] = time.process_time) -> None:
+    end = clock() + milliseconds / 1000
+    while clock() < end:
         pass
 
 
@@ -506,8 +497,53 @@ class BusyCopy(Scripted):
         return BusyCopy()
 
 
-@pytest.mark.parametrize("agent", [Failing("return", BusyIndex()), BusyCopy()])
-def test_work_in_an_action_or_a_copy_is_timed(agent: Any) -> None:
+class BusyThread(Scripted):
+    """Another thread works, which may go on while the environment steps."""
+
+    def start(self, state: int, rng: np.random.Generator) -> None:
+        super().start(state, rng)
+        thread = threading.Thread(target=busy, args=(5,))
+        thread.start()
+        thread.join()
+
+
+class BusyChild(Scripted):
+    """A process works, and goes on between trajectories."""
+
+    def start(self, state: int, rng: np.random.Generator) -> None:
+        super().start(state, rng)
+        work = "import time\nwhile time.process_time() < 0.02: pass"
+        subprocess.run([sys.executable, "-S", "-c", work], check=True)
+
+
+class BusyBetween(Scripted):
+    """Another thread works from the end of a trajectory on."""
+
+    threads = 1
+
+    def observe(self, state: int, action: int, next_state: int, reward: float) -> None:
+        super().observe(state, action, next_state, reward)
+        if self.steps == 8:
+            threading.Thread(target=busy, args=(5, time.thread_time)).start()
+
+    def start(self, state: int, rng: np.random.Generator) -> None:
+        super().start(state, rng)
+        while threading.active_count() > self.threads:
+            time.sleep(0.001)
+
+
+def test_work_between_trajectories_is_timed() -> None:
+    agent = BusyBetween()
+    agent.threads = threading.active_count()
+    result = evaluate(agent, build(num_mdps=5))
+    times = result.cpu_nanoseconds
+    assert times.sum() > (times.size - 1) * 4_900_000  # the work after the last one may be lost
+
+
+@pytest.mark.parametrize(
+    "agent", [Failing("return", BusyIndex()), BusyCopy(), BusyThread(), BusyChild()]
+)
+def test_work_in_an_action_a_copy_or_a_thread_is_timed(agent: Any) -> None:
     result = evaluate(agent, build(num_mdps=5))
     assert (result.nanoseconds.max(axis=2) > 4_900_000).all()
     assert (result.cpu_nanoseconds > 3_000_000).all()

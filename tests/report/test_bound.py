@@ -14,10 +14,10 @@ from rich.console import Console
 import brlbench as bb
 from brlbench.analysis.bayes_bound import BayesOptimalBound
 from brlbench.analysis.bayes_bound.known import KnownBound, known_bound, read_bound, write_bound
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.cli.answers import _legend
 from brlbench.cli.tables import best_table, everyone_table, score_table
 from brlbench.errors import InvalidInput, StoreError
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.report.answers import Question, answer
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.export import agents_json, answers_json, csv_of
@@ -27,7 +27,8 @@ from brlbench.report.loading import load
 from brlbench.report.tables import agents_table
 from brlbench.report.tables import best_table as best_exported
 from brlbench.report.tables import everyone_table as everyone_exported
-from brlbench.report.words import LIMIT, PAST, format_bound, scale_sentence
+from brlbench.report.web.content import page_content
+from brlbench.report.words import ABOVE, LIMIT, PAST, format_bound, scale_sentence
 from helpers.made_results import experiment, result, settings, summary
 
 GC = bb.distribution("GC")
@@ -92,6 +93,33 @@ def test_returns_are_normalised_as_scores_are() -> None:
     assert made([], "optimal").normalised_returns(beb) is None
     below = FOUND._replace(upper=10.0)  # what random has more than
     assert made([MINE._replace(bound=below)]).normalised_returns(beb) is None
+
+
+def test_a_score_above_the_bound_is_marked_wherever_it_is_shown() -> None:
+    """Of three agents, one is above, and one above knows the MDP."""
+    data = made([MINE])
+    beb, others = data.summaries[0], list(data.summaries[1:])
+    data = replace(data, summaries=[replace(beb, returns=beb.returns + 9), *others])
+    one = answer(data, Question())
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=300)
+    for table in (
+        score_table("mine", data.summaries, 19.004),
+        best_table(one),
+        everyone_table(one),
+    ):
+        console.print(table)
+    assert buffer.getvalue().count(ABOVE) == 3 * 2  # the agent's and the meaning
+    assert one._repr_html_().count(ABOVE) == 2
+    for exported in (agents_table, best_exported, everyone_exported):
+        marked = exported([one]).filter(pl.col("above_bound"))["agent"].to_list()
+        assert marked == ["beb"]
+    rows = json.loads(agents_json(ReportData([data], []), [one]))["experiments"][0]["agents"]
+    assert [row["above_bound"] for row in rows] == [True, False, False]
+    for kind in ("best", "agents"):
+        assert render_table(kind, one).count(r"$\triangle$") == 1
+    assert page_content(ReportData([data], []))["experiments"][0]["above"] == [0]
+    assert ABOVE not in str(score_table("mine", data.summaries, 25.0).rows)
 
 
 def test_what_a_bound_holds_for() -> None:

@@ -88,9 +88,7 @@ def test_a_report_with_special_names_compiles(
 ) -> None:
     """It reads nothing beside the report: neither what a name says, nor a package in its folder."""
     blank = render(Figure(figsize=(1, 1)), ".pdf")  # other tests are about figures
-    monkeypatch.setattr(builds, "render", lambda figure, suffix: blank)
-    for draw in ("best_algorithms_map", "score_against_time"):
-        monkeypatch.setattr(builds, draw, lambda *arguments, **options: None)
+    monkeypatch.setattr(builds, "_rendered", lambda draw, suffix: blank)
     (tmp_path / "secret.tex").write_text("secret")
     (tmp_path / "booktabs.sty").write_text(r"\errmessage{read}")
     names = [rf"\input{{{tmp_path}/secret}}", r"\write18{touch trace}", r"^^5cinput secret"]

@@ -101,3 +101,15 @@ def test_scores_that_no_learner_can_have_are_noted() -> None:
     assert content["told"] == [2]
     few = replace(experiment([cheat.first(3)]), bounds=data.bounds)
     assert quality_notes([few], [few]) == []
+
+
+def test_particles_that_have_collapsed_are_noted() -> None:
+    """Only where particles stand for a prior: few hypotheses left of an exact set are knowledge."""
+    few = replace(GC.summaries[0], quantities={"effective_hypotheses": 1.5})
+    many = replace(GC.summaries[1], quantities={"effective_hypotheses": 80.0})
+    exact = replace(GC, summaries=[few, many])
+    assert not any("particles" in note.text for note in quality_notes([exact], [exact]))
+    drawn = replace(exact, settings={**GC.settings, "particles": 1000})
+    [note] = [each for each in quality_notes([drawn], [drawn]) if "particles" in each.text]
+    assert note.results == ["beb (1.5)"]
+    assert note.text.startswith("of the 1000 particles that stand for the prior of GC, fewer than")

@@ -1,7 +1,9 @@
 """The browser's winners within bounds are Python's, on all results that come with the project."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.resources import files
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,14 @@ import pytest
 from selenium.webdriver import Chrome
 
 from brlbench.analysis.bounds import LEVEL, Comparison, Regions
-from brlbench.report.data import ExperimentData
+from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.loading import load
 from brlbench.report.web import embedded_json
 from brlbench.report.web.content import LEVELS, page_content
-from brlbench.results.summary import Summary
+from brlbench.results.result import Stopped
+from brlbench.results.summary import BEATEN, HALVED, Summary
 from brlbench.results.times import ONLINE
+from helpers.made_results import study
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*ROOT.glob("reproduction/*.parquet"), *ROOT.glob("leaderboard/*.parquet")])
@@ -35,7 +39,22 @@ return { offline, online, cells, sets, best: best.map((i) => experiment.labels[i
 @pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_winners_within_all_bounds(browser: Chrome, tmp_path: Path, file: Path) -> None:
-    data = load(file)
+    check_all(browser, tmp_path, load(file))
+
+
+def test_winners_among_agents_that_halving_stopped(browser: Chrome, tmp_path: Path) -> None:
+    """A third left after 10 MDPs, and a third was worse than a champion after 60."""
+    [made] = study(0, num_agents=40, num_mdps=200).experiments
+    stops = [None, (10, Stopped(HALVED, "left")), (60, Stopped(BEATEN, "worse"))]
+    summaries = [
+        each if stop is None or each.is_reference else replace(each.first(stop[0]), stopped=stop[1])
+        for each, stop in zip(made.summaries, cycle(stops), strict=False)
+    ]
+    check_all(browser, tmp_path, ReportData([replace(made, summaries=summaries)], []))
+
+
+def check_all(browser: Chrome, tmp_path: Path, data: ReportData) -> None:
+    """The page's winners are Python's, in all experiments."""
     content = page_content(data)
     open_content(browser, tmp_path, content)
     names = [each["name"] for each in content["algorithms"]]

@@ -87,6 +87,18 @@ def test_the_numbers_of_a_pair(honest: bool) -> None:
     assert pair.table["probability_better"][0] == pair.probability.value
 
 
+def test_a_pair_has_the_same_interval_everywhere() -> None:
+    """Pairs share resamples, whichever others are computed with them."""
+    best, *others = FOUND.rows
+    assert len(others) > 1
+    for row in others:
+        pair = FOUND.pair(best.summary.label, row.summary.label)
+        mirrored = FOUND.pair(row.summary.label, best.summary.label)
+        assert row.test is not None
+        assert (pair.test.low, pair.test.high) == (row.test.low, row.test.high)
+        assert (-mirrored.test.high, -mirrored.test.low) == pytest.approx(pair.test[1:3])
+
+
 def test_a_pair_in_words() -> None:
     said = repr(FOUND.pair("bamcp", "psrl"))
     assert said.startswith("GC: psrl is better than bamcp(simulations=100), by 1.")

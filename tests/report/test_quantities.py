@@ -10,7 +10,7 @@ from brlbench.report.board import overview
 from brlbench.report.board.aggregation import Aggregation
 from brlbench.report.board.field import field_of
 from brlbench.report.data import ReportData
-from brlbench.report.quantities import QUANTITIES, number_of, numbers_of
+from brlbench.report.quantities import COSTS, QUANTITIES, number_of, numbers_of
 from brlbench.report.web import content
 from brlbench.report.words import feature_texts
 from brlbench.results.display import format_number
@@ -37,7 +37,7 @@ def test_texts_and_values() -> None:
     agent = replace(AGENTS[1], quantities={"peak_bytes": 3 * 2**20, "name_letters": 3})
     numbers = [(each, number_of(each, agent)) for each in (*QUANTITIES, LENGTH)]
     texts = [format_number(each, number) for each, number in numbers]
-    assert texts == ["1 ms", "1 µs", "3.0 MiB", "3"]
+    assert texts == ["1 ms", "1 µs", "3.0 MiB", "\N{EN DASH}", "3"]
     assert number_of(QUANTITIES[2], AGENTS[0]) is None
     values = numbers_of(LENGTH, AGENTS)
     assert values[:2].tolist() == [1.0, 3.0] and math.isnan(values[2])
@@ -53,7 +53,7 @@ def test_a_new_quantity_reaches_the_page(page: Page, monkeypatch: pytest.MonkeyP
 
 
 def test_a_new_quantity_reaches_the_leaderboard(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overview, "QUANTITIES", (*QUANTITIES, LENGTH))
+    monkeypatch.setattr(overview, "COSTS", (*COSTS, LENGTH))
     data = board_data()
     named = [
         replace(

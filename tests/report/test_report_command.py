@@ -58,7 +58,7 @@ def test_report_names_the_page_first(run: Command, results: Path) -> None:
     page, files, table, *_ = out.splitlines()
     assert page == f"Page: {results / 'report/report.html'}"
     content = (results / "report/report.html").read_text(encoding="utf-8")
-    assert '"learning": {"decisions": [1, 2, 3, 4, 5]' in content
+    assert '"learning": {"unit": "decision", "decisions": [1, 2, 3, 4, 5]' in content
     assert (files, table) == ("Files:", f"  {results / 'report/agents.csv'}")
 
 

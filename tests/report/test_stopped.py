@@ -1,5 +1,6 @@
 """Agents that stopped early, beside others: compared on the MDPs in common, and marked."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +12,15 @@ from brlbench.analysis.bounds import Comparison
 from brlbench.analysis.significance import z_against
 from brlbench.report.answers import Question, answer
 from brlbench.report.data import ReportData
+from brlbench.report.loading import load
 from brlbench.report.pairs import make_pair
+from brlbench.report.plots import plot_differences
 from brlbench.report.tables import agents_table
 from brlbench.report.web.content import z_steps
 from brlbench.results.adjusted import Adjusted
 from brlbench.results.compact import read_summaries, write_summaries
 from brlbench.results.result import Stopped
-from brlbench.results.summary import RACE, Summary
+from brlbench.results.summary import BEATEN, HALVED, RACE, Summary
 from helpers.made_results import experiment, summary
 
 DROPPED = Stopped(RACE, "dropped after 50 MDPs: worse")
@@ -146,3 +149,33 @@ def test_compact_files_keep_them(tmp_path: Path) -> None:
     write_summaries(tmp_path / "short.parquet", [(given.header, [short])])
     with pytest.raises(bb.StoreError, match="is damaged"):
         list(read_summaries(tmp_path / "short.parquet"))
+
+
+def test_agents_that_left_by_halving_cannot_win(tmp_path: Path) -> None:
+    """They represent no algorithm, even where no other agent is within the bounds."""
+    left = summary("beb", agents()[0].returns[:10] + 9, 1e-9, 1e-9, beta=9.0)  # too few to adjust
+    left = replace(left, stopped=Stopped(HALVED, "left after 10 MDPs"))
+    adjusted = [replace(each, adjusted=Adjusted(each.returns, 0.1)) for each in agents()[:3]]
+    given = experiment([*adjusted, left])
+    write_summaries(tmp_path / "all.parquet", [(given.header, given.summaries)])
+    [data] = load(tmp_path / "all.parquet").experiments
+    found, before = answer(data), answer(experiment(adjusted))
+    assert [row.summary.label for row in found.rows] == ["vdbe", "beb", "psrl"]
+    assert [row.score for row in found.rows] == [row.score for row in before.rows]
+    assert found.allowed[-1].summary.marked_label == "beb(beta=9.0) [10 MDPs]"
+    assert np.isnan(found.allowed[-1].p_value)
+    assert answer(data, Question(online=1e-9)).rows == []
+    assert plot_differences(found).axes[0].get_xlabel().endswith("of\nbeb")  # not the lucky one
+
+
+def test_agents_that_a_champion_stopped_are_tested_on_later_mdps() -> None:
+    """Their first quarter is that of all MDPs, and their rank that of what it chooses."""
+    beaten = replace(agents(Stopped(BEATEN, "worse"))[3], returns=agents()[2].returns[:60])
+    comparison = Comparison([*agents()[:3], beaten])
+    assert comparison.num_choosing == 50
+    assert comparison.means[3] == pytest.approx(comparison.means[2])
+    z, numbers = comparison.z_against(0, [1, 3])
+    assert numbers.tolist() == [150, 10]
+    later = agents()[0].returns[50:60], agents()[2].returns[None, 50:60]
+    assert z[1] == pytest.approx(z_against(*later)[0])
+    assert comparison.regions().at(math.inf, math.inf) == comparison.within()

@@ -1,10 +1,12 @@
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from reproduction.conclusions import Ranking, check_claims
 
 from brlbench.report.data import ExperimentData
-from brlbench.results.summary import Summary
+from brlbench.results.result import Stopped
+from brlbench.results.summary import BEATEN, HALVED, Summary
 
 RNG = np.random.default_rng(0)
 LUCK = RNG.normal(size=400)  # of the MDPs, shared by all agents
@@ -60,3 +62,25 @@ def test_claims_follow_the_results() -> None:
                  for e in as_published]  # fmt: skip
     held = [claim.text for claim in check_claims(otherwise) if claim.holds]
     assert held == ["On Grid, neither BFS3 nor BAMCP keeps up."]
+
+
+def stopped(summary: Summary, num_mdps: int, rule: str) -> Summary:
+    return replace(summary.first(num_mdps), stopped=Stopped(rule, "others were better"))
+
+
+def test_agents_that_halving_stopped_count_as_far_as_they_played() -> None:
+    """One was lucky on the few MDPs that it played; another is better than random, and quick."""
+    lucky = stopped(summary("bfs3", 9.0, simulations=1), 10, HALVED)
+    quick = stopped(summary("bfs3", 4.0, 1e-9, simulations=2), 150, BEATEN)
+    experiments = [
+        experiment(test, prior + test, opps_ds=5, epsilon_greedy=1)
+        for prior in ("", "uniform:")
+        for test in ("GC", "GDL", "Grid")
+    ]
+    halved = [replace(e, summaries=[*e.summaries, lucky, quick]) for e in experiments]
+    ranking = Ranking(halved[0])
+    assert ranking.names() == ["opps-ds"]
+    assert lucky not in ranking.best()
+    assert quick in ranking.best()
+    [first] = [c for c in check_claims(halved) if "quickest" in c.text]
+    assert first.evidence == "GC: bfs3; GDL: bfs3; Grid: bfs3"

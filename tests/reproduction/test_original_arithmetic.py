@@ -9,9 +9,9 @@ from reproduction.original.choosing import first_best, random_best
 
 import brlbench as bb
 from brlbench.agents.base import CompiledAgent, Task
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.types import Floats, Words
-from brlbench.mdps.dirichlet import FlatDirichlet
 
 STAY = FlatDirichlet(np.ones((1, 1, 1)), rewards=[1])
 """One state, one action, and a reward of 1 for it."""

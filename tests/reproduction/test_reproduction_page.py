@@ -55,7 +55,7 @@ def test_all_rows_were_played(compared: list[Compared]) -> None:
 def test_rows_without_a_defect_are_reproduced(compared: list[Compared]) -> None:
     rows = [each for each in compared if not each.has_defect]
     assert len(rows) == 36
-    assert sum(each.is_close for each in rows) >= 27
+    assert sum(each.is_close for each in rows) >= 26
     assert sum(each.is_explained for each in rows) >= 33
     for each in rows:
         assert abs(each.z) <= 4 or abs(each.z_explained) <= CLOSE

@@ -10,8 +10,9 @@ from reproduction.verdicts import Compared, compare_rows
 from brlbench.report.data import ExperimentData
 from brlbench.report.loading import load
 from brlbench.results.adjusted import Adjusted
+from brlbench.results.result import Stopped
 from brlbench.results.score import Score
-from brlbench.results.summary import Summary
+from brlbench.results.summary import HALVED, Summary
 
 ROW = PublishedRow("GDL", "GDL", "beb", "beb", {"beta": 0.5}, Score(3.0, 0.2))
 
@@ -75,3 +76,16 @@ def test_agents_with_the_originals_arithmetic_are_found_by_their_parameters() ->
     played = ExperimentData("Grid", "", settings, [other, ties, exact])
     [found] = compare_rows([ours], [], [played])
     assert (found.original, found.with_ties) == (exact, ties)
+
+
+def test_the_choice_of_the_best_is_among_agents_that_played_all_mdps() -> None:
+    [row] = [r for r in published_rows() if (r.algorithm, r.prior) == ("bfs3", "GC")]
+    ours, other = summary(37.0, label=row.label), summary(36.9, simulations=1, label="other")
+    left = summary(50.0, mdps=10, label="left")
+    halved = replace(left, stopped=Stopped(HALVED, "others were better"))
+    grid = [replace(each, algorithm="bfs3") for each in (ours, other, halved)]
+    data = ExperimentData("GC", "", {"test": "GC", "prior": "GC"}, grid)
+    [found] = compare_rows([data], [], [])
+    assert found.grid == grid[:2]
+    assert found.best is grid[0]
+    assert 0 < (found.selection or 0.0) < 0.1

@@ -16,7 +16,10 @@ from brlbench.report.loading import load
 from brlbench.report.misspecification import BLIND, MIXED, SCALED, Change, families
 from brlbench.study.plan import read_study
 
-STUDY = Path(__file__).parents[2] / "studies/misspecification.toml"
+STUDIES = [
+    Path(__file__).parents[2] / f"studies/{name}.toml"
+    for name in ("misspecification", "wrong-rewards")
+]
 SHARES, FACTORS = [0.0, 0.1, 0.25, 0.5, 1.0], [0.1, 1.0, 10.0]
 
 
@@ -27,7 +30,8 @@ def test_the_page_is_made_from_the_results() -> None:
 def test_the_results_are_small_and_those_of_the_study() -> None:
     assert SHIPPED.stat().st_size < 3.5e6
     # Not by hashes: processors draw MDPs with different last bits.
-    planned = {(job.experiment.name, job.label) for job in read_study(STUDY).jobs}
+    jobs = [job for study in STUDIES for job in read_study(study).jobs]
+    planned = {(job.experiment.name, job.label) for job in jobs}
     assert planned == {
         (experiment.name, summary.label)
         for experiment in experiments()

@@ -53,6 +53,21 @@ def test_baselines_that_coincide_or_do_not_vary() -> None:
     assert (constant.mean, constant.ci95) == (3.0, 0.0)
 
 
+def test_a_baseline_that_varies_by_rounding_alone() -> None:
+    """As random actions where one slip is unknown: they are worth the same in every MDP."""
+    rng = np.random.default_rng(2)
+    returns, noise, start = simulated(rng, 300)
+    returns = returns - start[:, 1] * COEFFICIENTS[1]
+    scores = []
+    for rounding in (0.0, 1e-13):
+        start[:, 1] = 130 + rounding * rng.normal(size=300)
+        covariance = np.diag([1e-4, 1e-17, 1e-4]).tolist()
+        expected = StartValues([0.0, 130 + 1e-10, 0.0], covariance, 20_000)
+        scores.append(adjust(returns, noise, start, expected).score)
+    assert scores[1] == pytest.approx(scores[0], rel=1e-6)
+    assert scores[1].ci95 < 0.8 * ci95(returns)
+
+
 def test_uncertain_expectations_widen_the_interval() -> None:
     returns, noise, start = simulated(np.random.default_rng(3), 300)
     uncertain = StartValues([0.0] * 3, (0.001 * np.eye(3)).tolist(), 10)

@@ -7,9 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from brlbench import storage
+from brlbench import memory, storage
 from brlbench.agents import make_agent
+from brlbench.errors import StoreError
 from brlbench.protocol.evaluate import evaluate
+from brlbench.results import sealed
 from brlbench.results.result import Header, Result
 from brlbench.results.schema import COLUMNS
 from helpers.own_agents import Scripted
@@ -115,3 +117,19 @@ def test_without_paths_only_rewards_and_times_are_kept(tmp_path: Path) -> None:
     columns = pl.read_parquet(tmp_path / "a").columns
     kept = ["rewards", "nanoseconds", "noise", "start_values"]
     assert columns == ["mdp", "trajectory", "return", "cpu_nanoseconds", *kept]
+
+
+def test_a_small_file_of_many_equal_rows_is_refused_before_it_expands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bomb.parquet"
+    storage.write_result(path, evaluate(make_agent("random"), experiment()))
+    row = pl.read_parquet(path)[:1]
+    header = pl.read_parquet_metadata(path) | {"digest": sealed.OPEN_SEAL}
+    table = pl.concat([row] * 100_000).rechunk()
+    table.write_parquet(path, row_group_size=100_000, metadata=header)
+    path.write_bytes(sealed.sealed(path.read_bytes()))
+    assert path.stat().st_size < 2_000_000
+    monkeypatch.setattr(memory, "_machine_bytes", lambda: 10_000_000)
+    with pytest.raises(StoreError, match=r"what it expands to would need .* MB of memory, more"):
+        storage.read_result(path)

@@ -161,7 +161,20 @@ def test_deadlines_come_back(tmp_path: Path) -> None:
     read = load(storage.read_agent(tmp_path / "a"))
     assert read.task == made.task
     check_plays(read, made)
-    with pytest.raises(InvalidInput, match="with the same discount, horizon and deadline"):
+    with pytest.raises(InvalidInput, match="with the same discount, horizon, deadline and episode"):
+        check_plays(read, experiment())
+
+
+@pytest.mark.parametrize("name", ["beb", "opps-ds"])
+def test_episodes_come_back(tmp_path: Path, name: str) -> None:
+    made, agent = experiment(episode=5, discount=1.0), make_agent(name)
+    quick: Any = agent.small()  # type: ignore[attr-defined]
+    storage.write_agent(tmp_path / "a", save(trained(quick, episode=5, discount=1.0)))
+    read = load(storage.read_agent(tmp_path / "a"))
+    assert read.task == made.task
+    one, other = (evaluate(each, made, training=read.training) for each in (quick, read.agent))
+    assert one.returns.tolist() == other.returns.tolist()
+    with pytest.raises(InvalidInput, match="the same discount, horizon, deadline and episode"):
         check_plays(read, experiment())
 
 

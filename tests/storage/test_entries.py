@@ -156,6 +156,19 @@ def test_compact_files_keep_learning_curves(tmp_path: Path, shell: Shell) -> Non
         assert one.tolist() == other.tolist()
 
 
+def test_learning_curves_of_episodes_have_a_point_at_the_end_of_each() -> None:
+    result = bb.evaluate(bb.make_agent("random"), experiment(horizon=60, episode=20, discount=1))
+    curve = learning_of(result)
+    assert curve is not None
+    assert curve.decisions.tolist() == [20, 40, 60]
+    sums = result.rewards[:, 0].cumsum(axis=1)
+    assert curve.mean == pytest.approx(sums[:, [19, 39, 59]].mean(axis=0))
+    assert curve.mean[-1] == pytest.approx(result.mean)
+    [panel] = bb.plot_learning(result).axes
+    assert panel.get_xlabel() == "episode"
+    assert panel.lines[0].get_xdata() == pytest.approx([1, 2, 3])
+
+
 @pytest.mark.parametrize("decisions", [[1, np.inf], [np.inf, np.inf, 60], [np.nan, 60], [0.5, 60]])
 def test_learning_curves_that_fit_no_experiment_are_refused(
     decisions: list[float], tmp_path: Path

@@ -7,8 +7,8 @@ import pytest
 
 from brlbench import storage
 from brlbench.agents import make_agent
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import StoreError
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.protocol import experiment as protocol_experiment
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
@@ -17,7 +17,12 @@ from helpers.stored import experiment
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"trajectories_per_mdp": 3, "seed": 9}, {"num_mdps": 1, "discount": 0.123456789}],
+    [
+        {},
+        {"trajectories_per_mdp": 3, "seed": 9},
+        {"num_mdps": 1, "discount": 0.123456789},
+        {"discount": 1.0, "episode": 5},
+    ],
 )
 def test_experiments_come_back_bit_for_bit(tmp_path: Path, changes: dict[str, Any]) -> None:
     made = experiment(**changes)
@@ -25,11 +30,11 @@ def test_experiments_come_back_bit_for_bit(tmp_path: Path, changes: dict[str, An
     read = storage.read_experiment(tmp_path / "a")
     assert read.hash == made.hash
     assert read.settings() == made.settings()
-    assert read.probabilities.tobytes() == made.probabilities.tobytes()
+    assert read.mdps.probability.tobytes() == made.mdps.probability.tobytes()
     one, other = (evaluate(make_agent("beb"), e).rewards for e in (made, read))
     np.testing.assert_array_equal(one, other)
     with pytest.raises(ValueError, match="read-only"):
-        read.probabilities[0, 0] = 1
+        read.mdps.probability[0, 0] = 1
 
 
 def test_mdps_that_are_too_many_to_hold_are_not_stored_but_drawn_again(
@@ -41,7 +46,7 @@ def test_mdps_that_are_too_many_to_hold_are_not_stored_but_drawn_again(
     assert pl.read_parquet(tmp_path / "a").columns == ["mdp"]
     read = storage.read_experiment(tmp_path / "a")
     assert read.hash == held.hash
-    assert read.probabilities.tobytes() == held.probabilities.tobytes()
+    assert read.mdps.probability.tobytes() == held.mdps.probability.tobytes()
 
 
 def test_an_experiment_s_file_has_its_distributions(tmp_path: Path) -> None:
@@ -58,16 +63,17 @@ def test_an_experiment_s_file_has_its_distributions(tmp_path: Path) -> None:
 def test_stored_mdps_are_played_not_drawn_again(tmp_path: Path) -> None:
     """Another version of NumPy may draw other MDPs; the hash still holds."""
     made = experiment()
-    other = made.probabilities[::-1].copy()
-    made.__dict__["probabilities"] = other
+    other = made.mdps[::-1]
+    made.__dict__["mdps"] = other
     storage.write_experiment(tmp_path / "a", made)
-    np.testing.assert_array_equal(storage.read_experiment(tmp_path / "a").probabilities, other)
+    read = storage.read_experiment(tmp_path / "a")
+    np.testing.assert_array_equal(read.mdps.probability, other.probability)
 
 
 def test_mdps_that_do_not_match_the_hash_are_refused(tmp_path: Path) -> None:
     made = experiment()
     assert made.hash
-    made.__dict__["probabilities"] = made.probabilities[::-1].copy()
+    made.__dict__["mdps"] = made.mdps[::-1]
     storage.write_experiment(tmp_path / "a", made)
     with pytest.raises(StoreError, match=r"is damaged: its MDPs don't match its hash; make it"):
         storage.read_experiment(tmp_path / "a")

@@ -28,19 +28,46 @@ def test_sets_are_the_papers_experiments(name: str) -> None:
     assert experiment.hash == frozen.HASHES[name]
     # Drawn again they are the same up to rounding: processors differ in the last bit of logarithms.
     drawn = bb.Experiment(prior, problem, num_mdps=500, seed=0)
-    np.testing.assert_allclose(drawn.probabilities, experiment.probabilities, rtol=1e-12)
+    np.testing.assert_allclose(drawn.mdps.probability, experiment.mdps.probability, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_other_sets_are_drawn_as_defined(name: str) -> None:
     """All their MDPs are rounded, so they are drawn again exactly."""
     experiment, drawn = bb.frozen_set(name), draw(name)
-    np.testing.assert_array_equal(drawn.probabilities, experiment.probabilities)
+    for of_drawn, of_set in zip(drawn.mdps.contents(), experiment.mdps.contents(), strict=True):
+        assert of_drawn == of_set
     assert drawn.hash == experiment.hash == frozen.HASHES[name]
     settings = (experiment.test.name, experiment.prior.name, experiment.discount)
-    assert (*settings, experiment.horizon) == SETS[name]
+    assert (*settings, experiment.horizon, experiment.episode) == SETS[name]
     assert experiment.num_mdps == 500
-    assert len(np.unique(experiment.probabilities, axis=0)) == 500
+    hypotheses = experiment.hypotheses
+    different = 500 if hypotheses is None else len(hypotheses)
+    assert len({*experiment.mdps.contents()}) == different
+
+
+def test_rounded_mdps_of_tied_priors_are_tied() -> None:
+    """All pairs of a group have the same row, in the order of its outcomes."""
+    for name in ("Chain-tied/accurate/v1", "Chain-semi/accurate/v1"):
+        experiment = bb.frozen_set(name)
+        prior = experiment.prior
+        assert isinstance(prior, bb.TiedDirichlet)
+        rows = experiment.mdps.probability
+        for cell in np.unique(prior.cell):
+            members = rows[:, prior.cell == cell]
+            assert members.shape[1] in (5, 10)
+            assert (members == members[:, :1]).all()
+        assert (rows * 2**20 == np.rint(rows * 2**20)).all()
+
+
+def test_sets_whose_rewards_differ() -> None:
+    """The goals of GoalGrid's MDPs are drawn alike often, and stored with them."""
+    mdps = bb.frozen_set("GoalGrid/accurate/v1").mdps
+    goals = [int(mdp.rewards.mean.next_state[0]) for mdp in mdps]
+    times = np.bincount(goals, minlength=25)
+    assert (times > 0).sum() == 21
+    expected = 500 / 21
+    assert ((times[times > 0] - expected) ** 2 / expected).sum() < 45  # 20 degrees of freedom
 
 
 def test_names_tell_problem_prior_and_version() -> None:
@@ -62,7 +89,8 @@ def test_files_are_small() -> None:
 def test_cut_off_rewards_hardly_count() -> None:
     for name in frozen.HASHES:
         experiment = bb.frozen_set(name)
-        assert experiment.discount**experiment.horizon < 1e-4
+        is_cut_off = experiment.episode is None
+        assert not is_cut_off or experiment.discount**experiment.horizon < 1e-4
 
 
 def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,10 +113,10 @@ def test_a_set_that_this_machine_draws_otherwise_is_not_recognised(
 
 
 def test_workers_play_given_mdps_whatever_they_would_draw() -> None:
-    others = bb.Experiment("GC", num_mdps=3, seed=9).probabilities
+    others = bb.Experiment("GC", num_mdps=3, seed=9).mdps.probability
     experiment = bb.Experiment("GC", num_mdps=3, mdps=others)
     built = unpack_experiment(pack_experiment(experiment))
-    np.testing.assert_array_equal(built.probabilities, experiment.probabilities)
+    np.testing.assert_array_equal(built.mdps.probability, experiment.mdps.probability)
     assert built.hash == experiment.hash != bb.Experiment("GC", "GC", num_mdps=3).hash
 
 

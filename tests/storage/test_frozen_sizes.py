@@ -18,11 +18,12 @@ from helpers.shell import Shell
 def test_smaller_and_larger_sets_have_the_same_mdps(name: str) -> None:
     usual, small, large = (bb.frozen_set(name, number) for number in (500, 50, 5000))
     assert (usual.hash, large.hash) == (HASHES[name], LARGE_HASHES[name])
-    np.testing.assert_array_equal(small.probabilities, usual.probabilities[:50])
-    np.testing.assert_array_equal(large.probabilities[:500], usual.probabilities)
+    for shorter, longer in ((small, usual), (usual, large)):
+        contents = zip(shorter.mdps.contents(), longer.mdps.contents(), strict=False)
+        assert all(one == other for one, other in contents)
     np.testing.assert_array_equal(large.noise_words[:50], small.noise_words)
-    sums = np.add.reduceat(large.probabilities[500:], large.test.counts.row_start[:-1], axis=1)
-    assert (sums == 1).all()
+    row_start = large.mdps.places.row_start
+    assert (np.add.reduceat(large.mdps.probability[500:], row_start[:-1], axis=1) == 1).all()
     with pytest.raises(InvalidInput, match=r"num_mdps = 5001: the frozen set .* has at most 5000"):
         bb.frozen_set(name, 5001)
 
@@ -59,7 +60,7 @@ def test_agents_are_compared_on_the_mdps_in_common(tmp_path: Path, shell: Shell)
 
 def test_other_seeds_and_given_mdps_have_nothing_in_common(tmp_path: Path) -> None:
     drawn = bb.Experiment("GC", num_mdps=3, horizon=5)
-    given = bb.Experiment("GC", num_mdps=2, horizon=5, mdps=drawn.probabilities[:2])
+    given = bb.Experiment("GC", num_mdps=2, horizon=5, mdps=drawn.mdps.probability[:2])
     other = bb.Experiment("GC", num_mdps=2, horizon=5, seed=1)
     more = bb.Experiment("GC", num_mdps=4, horizon=5)
     for i, experiment in enumerate((drawn, given, other, more)):

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-import brlbench as bb
 from brlbench.executors.base import Executor
 from brlbench.executors.dask import Dask
 from brlbench.executors.local import Local
+from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.playing import Part, play_part
 from brlbench.protocol.recording import make_part
 from brlbench.protocol.training import train
-from brlbench.results.files import pack_part, read_result
+from brlbench.results.files import pack_part
 from brlbench.study.failures import failures_in
 from brlbench.study.folder import Folder
-from brlbench.study.plan import Job, read_study
+from brlbench.study.plan import read_study
 from brlbench.study.run import StudyRun
 from brlbench.study.status import read_status
 from brlbench.study.worker import PartFile
@@ -139,8 +139,8 @@ def test_all_parts_of_a_job_count_towards_its_playing(
     """Each part takes 40 s by the clock of its worker, so the third one is too much."""
     read = PartFile.read
 
-    def slow(value: Any, wanted: Part, job: Job) -> PartFile:
-        return read(value, wanted, job)._replace(seconds=40.0)
+    def slow(value: Any, wanted: Part, experiment: Experiment, keep_paths: bool) -> PartFile:
+        return read(value, wanted, experiment, keep_paths)._replace(seconds=40.0)
 
     monkeypatch.setattr(PartFile, "read", slow)
     text = STUDY.replace("num_mdps = 2", "num_mdps = 5") + "[limits]\nplaying = '100s'\n"
@@ -174,41 +174,3 @@ def test_time_for_playing_that_earlier_runs_used_counts(tmp_path: Path) -> None:
     [failure] = failures_in(tmp_path / "out")
     assert failure.reason == "took more than limits.playing = 1000s"
     assert folder.gaps(job) == [(3, 5)]
-
-
-POISON = """
-class Agent:
-    action = 0
-
-    def __init__(self, poison):
-        self.poison = poison
-
-    def train(self, prior, task, rng):
-        pass
-
-    def start(self, state, rng):
-        pass
-
-    def act(self, state):
-        if self.poison:
-            Agent.action = 1
-            raise ValueError("after the harm")
-        return Agent.action
-
-    def observe(self, state, action, next_state, reward):
-        pass
-"""
-
-
-def test_a_setting_that_fails_does_not_reach_the_next(tmp_path: Path) -> None:
-    (tmp_path / "poison.py").write_text(POISON)
-    text = STUDY + '[output]\nkeep_paths = true\n[[agents]]\nalgorithm = "poison:Agent"\n'
-    path, out = (
-        write_study(tmp_path, f"{text}parameters.poison = [true, false]\n"),
-        tmp_path / "out",
-    )
-    status = bb.run(path, out, workers=1)
-    assert (status.done, len(status.failures)) == (1, 1)
-    [result] = [read_result(path) for path in (out / "results").rglob("*.parquet")]
-    assert result.actions is not None
-    assert (result.actions == 0).all()

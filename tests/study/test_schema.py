@@ -1,10 +1,12 @@
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from reproduction.published import published_rows
 
 from brlbench.errors import InvalidInput
+from brlbench.study.levels import expected_mdps
 from brlbench.study.plan import read_study
 from brlbench.study.schema import LimitsTable
 from helpers.made_studies import write_study
@@ -293,6 +295,12 @@ def test_the_papers_studies_are_complete() -> None:
         ]  # fmt: skip
         for experiment in study.experiments.values():
             assert (experiment.num_mdps, experiment.horizon) == (500, 250)
+        # Of bfs3, a ninth of all plays is left, and a third of bamcp's.
+        expected = expected_mdps(study.jobs, study.table.rule)
+        for name, share in {"bfs3": 0.107, "bamcp": 0.347}.items():
+            numbers = [n for job, n in expected.items() if job.agent.algorithm == name]
+            assert np.mean(numbers) / 500 == pytest.approx(share, abs=0.001)
+        assert {job.agent.algorithm for job in expected} == {"bfs3", "bamcp"}
     assert list(accurate.experiments) == ["GC", "GDL", "Grid"]
     assert all("uniform" in name for name in inaccurate.experiments)
 
@@ -333,3 +341,27 @@ def test_so_many_mdps_that_drawing_takes_minutes_are_refused_at_once(tmp_path: P
     said = "num_mdps = 12345678: drawing its MDPs would take about .* use at most 4,587,155, and"
     with pytest.raises(InvalidInput, match=rf"experiments\[1\]: {said} more trajectories"):
         read_study(write_study(tmp_path, text))
+
+
+def test_agents_that_can_not_play_under_a_prior_are_skipped_there(tmp_path: Path) -> None:
+    (tmp_path / "two_goals.py").write_text(
+        "import numpy as np\nimport brlbench as bb\n\n\n"
+        "class TwoGoals:\n"
+        "    num_states, num_actions = 1, 2\n\n"
+        "    def sample(self, rng):\n"
+        "        goal = np.eye(2)[rng.integers(2)][None, :, None]\n"
+        "        return bb.MDP(np.ones((1, 2, 1)), goal, 0, np.ones((1, 2, 1)))\n"
+    )
+    study = read_study(
+        write_study(
+            tmp_path,
+            'title = "t"\n[defaults]\nnum_mdps = 2\nhorizon = 3\n'
+            '[[experiments]]\ntest = "GC"\n[[experiments]]\ntest = "two_goals:TwoGoals"\n'
+            '[[agents]]\nalgorithm = "bfs3"\n[[agents]]\nalgorithm = "psrl"\n',
+        )
+    )
+    played = [(job.agent.algorithm, job.experiment.test.num_states) for job in study.jobs]
+    assert played == [("bfs3", 5), ("psrl", 5), ("psrl", 1)]
+    [skipped] = study.skipped
+    assert skipped.label == "bfs3"
+    assert "TwoGoals: bfs3 needs all that can follow an action" in skipped.reason

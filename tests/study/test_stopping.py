@@ -1,12 +1,8 @@
 """Studies that stop early: the same decisions however they are run, and nothing is lost."""
 
 import json
-import os
 import shutil
-import signal
-import subprocess
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +17,11 @@ from brlbench.study.plan import read_study
 from brlbench.study.schema import read_tables
 from brlbench.study.status import read_status
 from helpers.inline import in_this_process
-from helpers.made_studies import command, returns_in, write_study
-from helpers.processes import address_of, children_of, wait_for, wait_for_the_end_of
+from helpers.made_studies import returns_in, write_study
 from helpers.shared import made_once
 from helpers.shell import Shell
 from helpers.sizes import sizes
-from helpers.slurm_cluster import SETTINGS, jobs
+from helpers.ways_to_run import EXECUTORS, run_killed, run_on
 
 # All times are within the bounds, so that only returns decide.
 RACE = """
@@ -51,11 +46,6 @@ algorithm = "optimal"
 algorithm = "epsilon-greedy"
 parameters.epsilon = [0.0, 1.0]
 """
-EXECUTION = """
-[execution]
-part = "500us"
-workers = 2
-"""
 FULL = RACE.replace('[racing]\noffline = ["1h"]\nonline = ["1h"]\n', "")
 UNTIL = """
 [defaults]
@@ -79,7 +69,7 @@ GREEDY, WANDERING = "epsilon-greedy(epsilon=0.0)", "epsilon-greedy(epsilon=1.0)"
 
 def decisions(out: Path) -> dict[str, Any]:
     """The decisions of a study's race, without times, which may differ."""
-    [path] = out.glob("races/*.json")
+    [path] = out.glob("decisions/*.json")
     record: dict[str, Any] = json.loads(path.read_text())
     return {name: record[name] for name in ("terms", "rivals", "dropped")}
 
@@ -136,36 +126,16 @@ def test_the_worse_stop_early_and_the_others_do_not(raced: Path, tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "executor",
-    [
-        "local",
-        pytest.param("dask", marks=pytest.mark.dask),
-        pytest.param("slurm", marks=pytest.mark.slurm),
-    ],
-)
+@pytest.mark.parametrize("executor", EXECUTORS)
 def test_workers_and_clusters_do_not_change_decisions(
     raced: Path, tmp_path: Path, executor: str, shell: Shell, request: pytest.FixtureRequest
 ) -> None:
-    options = ["--executor", executor]
-    if executor == "slurm":
-        request.getfixturevalue("slurm")
-    if executor == "dask":
-        options += ["--scheduler", address_of(request.getfixturevalue("dask_executor"))]
-    path, out = write_study(tmp_path, RACE + EXECUTION + SETTINGS), tmp_path / "out"
-    done = shell("run", path, "-r", out, *options)
-    assert done.code == 0, done
+    done = run_on(executor, tmp_path, RACE, shell, request)
     assert "2 of them stopped early" in done.out
-    assert decisions(out) == decisions(raced)
+    assert decisions(tmp_path / "out") == decisions(raced)
     expected = played(raced)
-    for label, result in played(out).items():
+    for label, result in played(tmp_path / "out").items():
         np.testing.assert_array_equal(result.rewards, expected[label].rewards)
-    if executor == "slurm":
-        wait_for(lambda: not jobs())
-
-
-def _has_ended_or_written(process: "subprocess.Popen[str]", out: Path, parts: int) -> bool:
-    return process.poll() is not None or len(list(out.glob("parts/*/*"))) >= parts
 
 
 @pytest.mark.slow
@@ -174,19 +144,10 @@ def _has_ended_or_written(process: "subprocess.Popen[str]", out: Path, parts: in
 def test_killed_and_resumed_it_decides_the_same(
     moments: tuple[int, ...], raced: Path, tmp_path: Path, shell: Shell
 ) -> None:
-    path, out = write_study(tmp_path, RACE + '\n[execution]\npart = "20us"\n'), tmp_path / "out"
-    for written in moments:
-        with command("run", path, "-r", out, "--workers", "1") as process:
-            wait_for(partial(_has_ended_or_written, process, out, written))
-            workers = children_of(process.pid)
-            os.kill(process.pid, signal.SIGKILL)
-            process.communicate()
-        wait_for_the_end_of(workers)
-    done = shell("run", path, "-r", out)
-    assert done.code == 0, done
+    done = run_killed(moments, tmp_path, RACE, shell)
     assert "2 of them stopped early" in done.out
-    assert decisions(out) == decisions(raced)
-    assert returns_in(out).keys() == returns_in(raced).keys()
+    assert decisions(tmp_path / "out") == decisions(raced)
+    assert returns_in(tmp_path / "out").keys() == returns_in(raced).keys()
 
 
 @pytest.mark.usefixtures("in_process")
@@ -203,7 +164,7 @@ def test_what_a_kill_or_damage_left_is_made_again(raced: Path, tmp_path: Path) -
     assert lost.exists() and damaged.exists()
     assert decisions(out) == before
     # A damaged record is replaced from what has been played.
-    [record] = out.glob("races/*.json")
+    [record] = out.glob("decisions/*.json")
     record.write_text('{"terms": {}, "seconds": 3}')
     lost.unlink()
     bb.run(path, out, workers=1)

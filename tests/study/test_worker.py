@@ -39,28 +39,36 @@ def played(job: Job) -> Result:
 
 
 def sent(part: Result, data: bytes | None = None) -> list[Any]:
-    return [[3, 5], 0.5, data or pack_part(part), False, part.columns["return"].tobytes()]
+    return [[3, 5], 0.5, data or pack_part(part), False, part.columns["return"].tobytes(), b""]
+
+
+def read(value: Any, job: Job) -> PartFile:
+    return PartFile.read(value, Part(3, 9), job.experiment, job.keep_paths)
 
 
 def test_a_played_part_comes_back(job: Job, played: Result) -> None:
-    read = PartFile.read(wire.unpack(wire.pack(sent(played))), Part(3, 9), job)
-    assert (read.part, read.seconds, read.is_whole_result) == (Part(3, 5), 0.5, False)
-    np.testing.assert_array_equal(read.returns, played.columns["return"])
+    file = read(wire.unpack(wire.pack(sent(played))), job)
+    assert (file.part, file.seconds, file.is_whole_result) == (Part(3, 5), 0.5, False)
+    np.testing.assert_array_equal(file.returns, played.columns["return"])
 
 
 VALUES: dict[str, tuple[Callable[[list[Any]], Any], str]] = {
     "text": (lambda value: "a lot of money", "no played part"),
     "too few": (lambda value: value[:4], "no played part"),
-    "returns as text": (lambda value: [*value[:4], "12"], "no played part"),
-    "odd bytes": (lambda value: [*value[:4], b"12345"], "no played part"),
+    "returns as text": (lambda value: [*value[:4], "12", b""], "no played part"),
+    "odd bytes": (lambda value: [*value[:4], b"12345", b""], "no played part"),
     "no file": (lambda value: [*value[:2], b"no file", *value[3:]], "a damaged file"),
-    "one return": (lambda value: [*value[:4], value[4][:8]], "times or returns"),
-    "infinity": (lambda value: [*value[:4], np.full(2, np.inf).tobytes()], "times or returns"),
+    "one return": (lambda value: [*value[:4], value[4][:8], b""], "times or returns"),
+    "infinity": (lambda value: [*value[:4], np.full(2, np.inf).tobytes(), b""], "times or returns"),
     "NaN": (lambda value: [value[0], float("nan"), *value[2:]], "times or returns"),
     "before": (lambda value: [value[0], -1.0, *value[2:]], "times or returns"),
     "elsewhere": (lambda value: [[4, 6], *value[1:]], "another part than"),
-    "other returns": (lambda value: [*value[:4], np.ones(2).tobytes()], "others than those it"),
-    "a result": (lambda value: [*value[:3], True, value[4]], "kind 'part': must be 'result'"),
+    "other returns": (
+        lambda value: [*value[:4], np.ones(2).tobytes(), b""],
+        "others than those it",
+    ),
+    "actions as a number": (lambda value: [*value[:5], 10**12], "no played part"),
+    "a result": (lambda value: [*value[:3], True, *value[4:]], "kind 'part': must be 'result'"),
 }
 
 
@@ -68,7 +76,7 @@ VALUES: dict[str, tuple[Callable[[list[Any]], Any], str]] = {
 def test_anything_else_is_refused(what: str, job: Job, played: Result) -> None:
     change, message = VALUES[what]
     with pytest.raises(WrongValue, match=message):
-        PartFile.read(change(sent(played)), Part(3, 9), job)
+        read(change(sent(played)), job)
 
 
 def with_column(name: str, change: Callable[[Any], Any]) -> Callable[[Result], Result]:
@@ -108,6 +116,10 @@ PARTS: dict[str, tuple[Callable[[Result], Result], str]] = {
         lambda part: dataclasses.replace(part, settings={**part.settings, "seed": 7}),
         "of another experiment",
     ),
+    "a negative median": (
+        lambda part: dataclasses.replace(part, measured={**part.measured, "median_seconds": -1.0}),
+        r"a wrong file: measured\.median_seconds = -1\.0: must be a number at least 0 and at most",
+    ),
     "no times": (lambda part: dataclasses.replace(part, measured={}), "it lacks times"),
 }
 
@@ -118,25 +130,25 @@ def test_a_part_that_could_not_be_read_later_is_refused(
 ) -> None:
     change, message = PARTS[what]
     with pytest.raises(WrongValue, match=message):
-        PartFile.read(sent(played, pack_part(change(played))), Part(3, 9), job)
+        read(sent(played, pack_part(change(played))), job)
 
 
 def test_a_result_must_be_whole(job: Job, played: Result) -> None:
     value = sent(played, pack_result(join([played])))
     with pytest.raises(WrongValue, match="its rows are not those of its experiment"):
-        PartFile.read([*value[:3], True, value[4]], Part(3, 9), job)
+        read([*value[:3], True, *value[4:]], job)
 
 
 BACKWARDS = """
 import itertools
-import brlbench.protocol.playing
+import brlbench.protocol.stepping
 from study_agents import Plain
 
 class Backwards(Plain):
     def start(self, state, rng):
         super().start(state, rng)
         ticks = itertools.count(10**9, -1000)
-        brlbench.protocol.playing.perf_counter_ns = lambda: next(ticks)
+        brlbench.protocol.stepping.perf_counter_ns = lambda: next(ticks)
 """
 
 

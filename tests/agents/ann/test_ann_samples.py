@@ -9,10 +9,9 @@ import pytest
 from brlbench.agents.ann import Ann, samples
 from brlbench.agents.ann.samples import Parts, Samples, School, joined, merged, standard_of
 from brlbench.agents.base import Task
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.kernels.loop import trajectory
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.mdp import MDP
-from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from helpers.reference import assert_frequencies, solved
 
@@ -35,9 +34,9 @@ class Visit:
             patch.setattr(trajectory, "play", self._play)
             self.school._visit_some(guide, self.inputs, self.labels, rng)
 
-    def _play(self, guide: Any, env: Any, probabilities: Floats, *rest: Any) -> None:
-        self.probabilities, self.record = probabilities, rest[-1]
-        _play(guide, env, probabilities, *rest)
+    def _play(self, guide: Any, env: Any, tables: Any, *rest: Any) -> None:
+        self.probabilities, self.record = tables.probability, rest[-1]
+        _play(guide, env, tables, *rest)
 
     def mdp(self, number: int) -> MDP:
         return self.prior._mdp(self.probabilities[number])

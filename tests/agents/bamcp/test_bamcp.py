@@ -9,11 +9,13 @@ import pytest
 from benchmarks.plain_planners import PlainBamcp
 
 from brlbench.agents import bamcp
-from brlbench.agents.bamcp import Bamcp
-from brlbench.agents.bamcp.tree import NO_NODE
+from brlbench.agents.bamcp import Bamcp, ball_urn
+from brlbench.agents.bamcp.rollout import SHARED, SLOTS, RolloutPolicy
+from brlbench.agents.bamcp.table_urn import TableUrn
+from brlbench.agents.bamcp.tree import NO_NODE, Tree
 from brlbench.agents.base import Task
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
@@ -66,30 +68,46 @@ def test_searches_are_those_that_draw_every_mdp(
     assert_same_frequencies(actions, expected_actions)
 
 
-def test_searches_of_large_problems(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where tables of uniform rows would be too large, the law is the same."""
+@pytest.mark.parametrize("background", [False, True])
+def test_searches_of_large_problems(monkeypatch: pytest.MonkeyPatch, background: bool) -> None:
+    """Where balls or tables of uniform rows would be too large, the law is the same."""
     settings = SETTINGS["as published"]
     expected, expected_actions = searched(trained(UNIFORM, **settings), 10_000)
-    monkeypatch.setattr(bamcp, "_SMALL", 0)
+    monkeypatch.setattr(ball_urn, "_MAX_BALLS", 0)
+    monkeypatch.setattr(bamcp, "_SMALL", 0 if background else 100)
     agent = trained(UNIFORM, **settings)
-    assert agent.arrays.urn.counts.has_background
+    assert agent.arrays.urn.counts.has_background == background
+    assert isinstance(agent.arrays.urn, TableUrn)
     found, actions = searched(agent, 10_000)
     assert_same_law(found, expected, COLUMNS)
     assert_same_frequencies(actions, expected_actions)
 
 
+@pytest.mark.parametrize("actions", [3, 4, 100])
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
-def test_the_roll_out_policy_is_greedy_or_random(epsilon: float) -> None:
-    agent = trained(sure(4), simulations=1, depth=1, rollout_epsilon=epsilon)
-    weight = agent.arrays.policy.weight.reshape(2, 4)
-    np.testing.assert_allclose(weight, 0.25, rtol=1e-15)
-    for u, r in ((1, 2.0), (3, 2.0), (2, -1.0)):
+def test_the_roll_out_policy_is_greedy_or_random(epsilon: float, actions: int) -> None:
+    agent = trained(sure(actions), simulations=1, depth=1, rollout_epsilon=epsilon)
+    policy, uniform = agent.arrays.leaf, np.full(actions, 1 / actions)
+    np.testing.assert_allclose(chances(policy), [uniform, uniform], rtol=1e-14)
+    for u, r in ((0, 2.0), (2, 2.0), (1, -1.0)):
         agent.observe(0, u, 1, r)
-    tied = np.array([0, 0.5, 0, 0.5])
-    np.testing.assert_allclose(weight[0], epsilon / 4 + (1 - epsilon) * tied, rtol=1e-15)
-    np.testing.assert_allclose(weight[1], 0.25, rtol=1e-15)
+    tied = np.zeros(actions)
+    tied[[0, 2]] = 0.5
+    greedy = epsilon / actions + (1 - epsilon) * tied
+    np.testing.assert_allclose(chances(policy), [greedy, uniform], rtol=1e-14, atol=1e-15)
     agent.start(0, np.random.default_rng(0))
-    np.testing.assert_allclose(weight, 0.25, rtol=1e-15)
+    np.testing.assert_allclose(chances(policy), [uniform, uniform], rtol=1e-14)
+
+
+def chances(policy: RolloutPolicy) -> Any:
+    """The probabilities [S, A] by which roll-outs draw actions, from the slots and their tables."""
+    pairs = len(policy.q)
+    slots = policy.slots.reshape(-1, SLOTS)
+    own = np.bincount(slots[slots != SHARED], minlength=pairs).reshape(len(slots), -1)
+    shared = (slots == SHARED).sum(axis=1, keepdims=True)
+    part = policy.part.reshape(own.shape)
+    assert (np.sort(slots[slots != SHARED]) == slots[slots != SHARED]).all()  # own states' pairs
+    return (own + shared * part / np.maximum(part.sum(axis=1, keepdims=True), 1e-9)) / SLOTS
 
 
 def test_the_roll_out_policy_learns_from_real_transitions() -> None:
@@ -99,9 +117,21 @@ def test_the_roll_out_policy_learns_from_real_transitions() -> None:
         show(agent, UNIFORM, [transition])
         plain.observe(*transition)
         agent.act(transition[2])
-        np.testing.assert_allclose(agent.arrays.policy.q, np.ravel(plain.q), rtol=1e-13)
+        np.testing.assert_allclose(agent.arrays.leaf.q, np.ravel(plain.q), rtol=1e-13)
     agent.start(0, np.random.default_rng(0))
-    assert (agent.arrays.policy.q == 0).all()
+    assert (agent.arrays.leaf.q == 0).all()
+
+
+def children(tree: Tree, edge: int) -> list[int]:
+    """The nodes below an edge; each is in the slot of its state."""
+    first, listed = int(tree.edges["child"][edge]), []
+    for slot in range(tree.slots if first != NO_NODE else 0):
+        child = int(tree.children[first * tree.slots + slot])
+        while child != NO_NODE:
+            assert tree.nodes["state"][child] % tree.slots == slot
+            listed.append(child)
+            child = int(tree.nodes["sibling"][child])
+    return listed
 
 
 def assert_is_a_tree(agent: Bamcp, state: int) -> None:
@@ -115,10 +145,7 @@ def assert_is_a_tree(agent: Bamcp, state: int) -> None:
         below.setdefault(int(tree.nodes["parent"][node]), []).append(node)
     for node, u in itertools.product(range(size), range(actions)):
         edge = node * actions + u
-        listed, child = [], int(tree.edges["child"][edge])
-        while child != NO_NODE:
-            listed.append(child)
-            child = int(tree.nodes["sibling"][child])
+        listed = children(tree, edge)
         assert sorted(listed) == below.get(edge, [])
         assert len({int(tree.nodes["state"][child]) for child in listed}) == len(listed)
         # The first visit of an edge makes no node, and the last step of a simulation visits none.
@@ -130,15 +157,13 @@ def assert_is_a_tree(agent: Bamcp, state: int) -> None:
 @pytest.mark.parametrize("name", ["GC", "GDL", "Grid", "uniform:GC"])
 def test_each_simulation_adds_a_node_at_most(name: str) -> None:
     agent = trained(distribution(name), 0.95, simulations=300, depth=6)
-    before = agent.arrays.urn.counts.entry_count.copy()
     for _ in range(5):
         agent.start(0, np.random.default_rng(2))
         agent.act(0)
         assert agent.arrays.tree.nodes["visits"][0] == 300
         assert agent.arrays.tree.size[0] <= 300
         assert_is_a_tree(agent, 0)
-    assert (agent.arrays.urn.number == 0).all()
-    np.testing.assert_array_equal(agent.arrays.urn.counts.entry_count, before)
+    np.testing.assert_array_equal(agent.arrays.urn.size, agent.arrays.urn.learned)
 
 
 def sure(actions: int) -> FlatDirichlet:
@@ -286,10 +311,8 @@ def subtree(agent: Bamcp, node: int) -> dict[tuple[int, ...], tuple[Any, ...]]:
         numbers = (*tree.edges["visits"][edges].tolist(), *tree.edges["value"][edges].tolist())
         found[path] = (int(tree.nodes["visits"][node]), int(tree.nodes["state"][node]), *numbers)
         for u in range(actions):
-            child = int(tree.edges["child"][node * actions + u])
-            while child != NO_NODE:
+            for child in children(tree, node * actions + u):
                 left.append(((*path, u, int(tree.nodes["state"][child])), child))
-                child = int(tree.nodes["sibling"][child])
     return found
 
 

@@ -7,12 +7,14 @@ import pytest
 from benchmarks.plain_planners import BamcpNode, History, PlainBamcp
 
 from brlbench.agents.bamcp import Bamcp
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.kernels.loop import trajectory
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
+from brlbench.protocol.training import warm_up
 from brlbench.testing import step_by_step
 from helpers.bamcp_searches import COLUMNS, plainly_searched, searched
 from helpers.beliefs import Beliefs, what_is_known
@@ -152,6 +154,18 @@ def test_returns_in_a_kept_tree_are_those_of_the_new_root() -> None:
                 assert np.abs(edge["value"] - possible).min() < 1e-12
                 compared += 1
     assert compared >= 5
+
+
+@pytest.mark.parametrize("leaf", ["rollout", "value"])
+@pytest.mark.parametrize("prior", ["GC", "mixed:0.5:GC"])  # balls and tables
+def test_all_code_is_compiled_before_it_is_timed(prior: str, leaf: str) -> None:
+    experiment = Experiment(prior, "GC", num_mdps=1, horizon=3)
+    agent = Bamcp(5, 2, leaf=leaf)
+    warm_up(agent, experiment.prior, experiment.task)
+    compiled: Any = trajectory.play
+    before = len(compiled.signatures)
+    evaluate(agent, experiment)
+    assert len(compiled.signatures) == before
 
 
 def test_values_of_several_roots_are_not_mixed() -> None:

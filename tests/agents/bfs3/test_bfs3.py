@@ -11,9 +11,9 @@ from brlbench.agents import make_agent
 from brlbench.agents.base import Task
 from brlbench.agents.bfs3 import Bfs3
 from brlbench.agents.bfs3.belief import ALL_AT_ONCE
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.builders.model import copy
 from brlbench.errors import AgentError, InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment

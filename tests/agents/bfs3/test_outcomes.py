@@ -8,7 +8,7 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from brlbench.agents.bfs3 import Bfs3
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
 from brlbench.protocol.evaluate import evaluate

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brlbench.agents.base import Task
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.builders.merged import build_merged
 from brlbench.builders.model import copy
 from brlbench.builders.sampled import MAX_MATRIX_STATES
@@ -19,7 +20,6 @@ from brlbench.kernels.solving import merged as kernels
 from brlbench.kernels.solving.merged_rows import MANY_DRAWS, Merged, draw_outside, regions_of
 from brlbench.kernels.solving.sampled import Initial, entries_of, learn
 from brlbench.kernels.types import Words
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats, Integers
 from brlbench.problems import distribution
 from helpers.compiled import draw_words, keyed_words
@@ -39,7 +39,7 @@ def resample(merged: Merged, rng: Words) -> None:
 
 @kernel
 def reset(merged: Merged, initial: Initial) -> None:
-    kernels.reset(merged, initial)
+    kernels.reset(merged, initial, 0)
 
 
 @kernel
@@ -54,7 +54,7 @@ def draw_rest(merged: Merged, pair: int, rng: Words, rows: Floats) -> None:
 def learn_all(merged: Merged, observed: Integers) -> None:
     for i in range(len(observed)):
         pair = observed[i, 0] * merged.mdp.posterior.num_actions + observed[i, 1]
-        learn(merged.mdp, pair, observed[i, 2])
+        learn(merged.mdp, pair, observed[i, 2], 0.0)
 
 
 @kernel
@@ -235,7 +235,7 @@ def test_drawn_and_computed_extremes_have_one_law() -> None:
 
 
 @pytest.mark.parametrize("discount", [0.5, 0.9999])
-@pytest.mark.parametrize("name", ["GC", "uniform:Grid"])
+@pytest.mark.parametrize("name", ["GC", "Grid", "uniform:Grid"])
 def test_sweeps_come_close_to_elimination(name: str, discount: float) -> None:
     prior = distribution(name)
     exact, initial = build(prior, discount, 4)

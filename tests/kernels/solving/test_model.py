@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import brlbench.builders.model as builders
 from brlbench.agents.base import Task
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.builders.model import build_model, copy, solved_model
 from brlbench.kernels.solving.model import Model, solve
 from brlbench.kernels.solving.tolerances import SWEEP_TOLERANCE
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.mdp import MDP, Solution
 from brlbench.mdps.sparse import Floats, Integers, SparseTable
 from brlbench.problems import distribution

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput, StoreError
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution, read, write
 from helpers.strategies import priors, reproducible
 

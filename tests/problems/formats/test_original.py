@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput, StoreError
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.problems import distribution
 from brlbench.problems.formats.original import format_text, parse
 from helpers.strategies import priors, reproducible

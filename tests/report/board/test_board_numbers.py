@@ -1,5 +1,6 @@
 """The leaderboard's numbers."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -28,6 +29,7 @@ from helpers.made_boards import (
 
 DATA = board_data()
 CHOOSING = 10  # the first quarter of the MDPs
+AGAIN = aggregates.Resamples(RESAMPLES)
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +54,19 @@ def normalised(k: int, agent: Summary, adjusted: bool = False) -> Any:
     returns = DATA.experiments[k].normalised_returns(agent, adjusted)
     assert returns is not None
     return returns[CHOOSING:]
+
+
+def mean_estimate(chosen: list[int], arrays: Sequence[Any]) -> aggregates.Estimate:
+    """The mean of numbers in the experiments that are chosen."""
+    statistics = [AGAIN.means(k, x[None, :]) for k, x in zip(chosen, arrays, strict=True)]
+    return aggregates.estimates(statistics)[0]
+
+
+def rank_estimates(chosen: list[int], scores: Sequence[Any]) -> list[aggregates.Estimate]:
+    """The ranks of agents by their scores in the experiments that are chosen."""
+    tables = map(np.stack, zip(*scores, strict=True))
+    statistics = [AGAIN.means(k, table) for k, table in zip(chosen, tables, strict=True)]
+    return aggregates.rank_estimates(statistics)
 
 
 def in_all(
@@ -90,22 +105,19 @@ def test_aggregates_are_those_of_the_analysis(
     expected = sorted(complete, key=lambda name: -aggregates.mean_score(scores[True][name]).value)
     rows = content["views"][o][n]["best"][place]
     assert [names[row[0]] for row in rows if row[2] == len(chosen)] == expected
-    ranks = aggregates.rank_intervals(
-        [scores[True][name] for name in expected], resamples=RESAMPLES
-    )
+    ranks = rank_estimates(chosen, [scores[True][name] for name in expected])
     for row, name, rank in zip(rows, expected, ranks, strict=False):
         found = content["totals"]["best"][row[1]]
-        for key, aggregate in (
-            ("iqm", aggregates.interquartile_mean),
-            ("gap", aggregates.optimality_gap),
-        ):
-            assert found[key] == pytest.approx(
-                aggregate(played[name], resamples=RESAMPLES), abs=1e-5
-            )
-        mean = aggregates.mean_score(scores[True][name], resamples=RESAMPLES)
+        pairs = list(zip(chosen, played[name], strict=True))
+        [iqm] = aggregates.estimates([AGAIN.interquartile_mean(*each) for each in pairs])
+        assert found["iqm"] == pytest.approx(iqm, abs=1e-5)
+        gap = mean_estimate(chosen, [np.maximum(1 - x, 0) for x in played[name]])
+        assert found["gap"] == pytest.approx(gap, abs=1e-5)
+        mean = mean_estimate(chosen, scores[True][name])
         assert found["mean"] == pytest.approx(mean, abs=1e-5)
-        thresholds = content["thresholds"]
-        profile = aggregates.performance_profile(played[name], thresholds, resamples=RESAMPLES)
+        limits_of_scores = np.array(content["thresholds"])
+        shares = [AGAIN.shares_above(*each, limits_of_scores) for each in pairs]
+        profile = np.transpose(aggregates.estimates(shares))
         np.testing.assert_allclose(found["profile"], profile, atol=1e-3)
         assert row[2:4] == [len(chosen), [*rank, len(expected)]]
         assert row[4] == [
@@ -116,9 +128,8 @@ def test_aggregates_are_those_of_the_analysis(
         if name == expected[0]:
             assert row[5] is None
         else:
-            improved = aggregates.probability_of_improvement(
-                played[name], played[expected[0]], resamples=RESAMPLES
-            )
+            both = zip(played[name], played[expected[0]], strict=True)
+            improved = mean_estimate(chosen, [aggregates.improved(*each) for each in both])
             assert row[5] == pytest.approx(improved, abs=1e-5)
 
 
@@ -143,12 +154,12 @@ def test_rows_that_lack_an_experiment_are_compared_in_those_they_have(
         ]
         for name, agents in chosen.items()
     }
-    ranks = aggregates.rank_intervals(list(scores.values()), resamples=RESAMPLES)
+    ranks = rank_estimates([0, 2], list(scores.values()))
     rank = dict(zip(scores, ranks, strict=True))["psrl"]
     assert rows["psrl"][2:4] == [2, [*rank, 6]]
     means = {name: np.mean([each.mean() for each in arrays]) for name, arrays in scores.items()}
     assert rank.value == sum(mean >= means["psrl"] for mean in means.values()) == 5
-    mean = aggregates.mean_score(scores["psrl"], resamples=RESAMPLES)
+    mean = mean_estimate([0, 2], scores["psrl"])
     assert content["totals"]["best"][rows["psrl"][1]]["mean"] == pytest.approx(mean, abs=1e-5)
     assert "profile" not in content["totals"]["best"][rows["psrl"][1]]
     played: Any = {
@@ -159,9 +170,8 @@ def test_rows_that_lack_an_experiment_are_compared_in_those_they_have(
         ]
         for name in ("psrl", "bamcp")
     }
-    improved = aggregates.probability_of_improvement(
-        played["psrl"], played["bamcp"], resamples=RESAMPLES
-    )
+    both = zip(played["psrl"], played["bamcp"], strict=True)
+    improved = mean_estimate([0, 2], [aggregates.improved(*each) for each in both])
     assert rows["psrl"][5] == pytest.approx(improved, abs=1e-5)
 
 

@@ -198,10 +198,11 @@ def test_the_shipped_results(site: Site, tmp_path: Path) -> None:
     site.folder = tmp_path
     site.visit()
     assert len(site.column("totals", "name")) >= 20
-    assert site.texts("#matrix thead button") == ["Algorithm", *HASHES]
+    played = [name for name in HASHES if not name.startswith(("Bandit", "RandomMDP"))]
+    assert site.texts("#matrix thead button") == ["Algorithm", *played]
     site.choose("online", "10 µs")
     counts = zip(site.column("totals", "name"), site.column("totals", "count"), strict=True)
-    assert dict(counts)["bfs3"] != "16 of 16"
+    assert dict(counts)["bfs3"] != "20 of 20"
     site.choose("rows", "single agents, the same everywhere")
     assert len(site.column("totals", "name")) > 60
     site.visit("problems/GC-accurate-v1.html")

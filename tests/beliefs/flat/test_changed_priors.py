@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brlbench.beliefs.flat import FlatDirichlet
+from brlbench.beliefs.flat.single import SingleMDP
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
-from brlbench.mdps.single import SingleMDP
 from brlbench.problems import PREFIXES, PROBLEMS, distribution
 from brlbench.protocol.experiment import Experiment
 from helpers.strategies import priors, reproducible
@@ -82,7 +82,7 @@ def test_experiments_with_other_priors_have_the_same_mdps_and_noise() -> None:
     for prior in ("mixed:0.5:GC", "scaled:10:GC"):
         other = Experiment(prior, "GC", 5)
         assert other.hash != accurate.hash
-        np.testing.assert_array_equal(other.probabilities, accurate.probabilities)
+        np.testing.assert_array_equal(other.mdps.probability, accurate.mdps.probability)
         np.testing.assert_array_equal(other.noise_words, accurate.noise_words)
 
 

@@ -7,9 +7,9 @@ import pytest
 from brlbench import storage
 from brlbench.agents import make_agent
 from brlbench.agents.base import Task
+from brlbench.beliefs.flat import FlatDirichlet
+from brlbench.beliefs.flat.single import SingleMDP, alike_actions
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
-from brlbench.mdps.single import SingleMDP, alike_actions
 from brlbench.mdps.sparse import SparseTable
 from brlbench.problems import distribution, read, write
 from brlbench.protocol.evaluate import evaluate

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from brlbench.beliefs.flat import FlatDirichlet
+from brlbench.beliefs.flat.shuffling import shuffled
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
-from brlbench.mdps.shuffling import shuffled
 from brlbench.problems import distribution
 from brlbench.protocol.experiment import Experiment
 
@@ -57,7 +57,7 @@ def test_agents_are_told_the_map() -> None:
     experiment = Experiment("RiverSwim", "shuffled:20:RiverSwim", num_mdps=3)
     assert experiment.name == "shuffled:20:RiverSwim from RiverSwim"
     assert set(experiment.prior.counts.values) == {1.0}
-    assert len(np.unique(experiment.probabilities, axis=0)) == 3
+    assert len(np.unique(experiment.mdps.probability, axis=0)) == 3
 
 
 @pytest.mark.parametrize("seen", ["0", "-1", "inf", "nan"])

@@ -6,13 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brlbench.analysis import bayes_optimal
+from brlbench.analysis.bayes_bound import bayes_optimal_bound
+from brlbench.analysis.bayes_optimal import bayes_optimal_value
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
-from brlbench.mdps import bayes_optimal
-from brlbench.mdps.bayes_optimal import bayes_optimal_value
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.mdp import MDP
 from brlbench.mdps.sparse import Floats
 from brlbench.problems import distribution
+from helpers.own_problems import River
 from helpers.strategies import discounts, priors, reproducible
 
 # Two states, two actions; uneven, fractional counts and rewards of both signs.
@@ -222,10 +224,27 @@ def test_a_horizon_that_is_too_long() -> None:
     bayes_optimal_value(deterministic(1), 0.9, 255)
 
 
-@pytest.mark.parametrize("discount", [0, 1, -0.5, np.nan, "high"])
+@pytest.mark.parametrize("discount", [0, 1.1, -0.5, np.nan, "high"])
 def test_discounts_that_are_none(discount: Any) -> None:
     with pytest.raises(InvalidInput, match="discount = "):
         bayes_optimal_value(distribution("GC"), discount, 3)
+
+
+def test_names_and_objects_are_priors() -> None:
+    exact = bayes_optimal_value("GoalGrid:size=3", 0.9, 4)
+    assert exact == bayes_optimal_value(distribution("GoalGrid:size=3"), 0.9, 4)
+
+
+@pytest.mark.parametrize("source", [River(), "helpers.own_problems:River:slips=3.0"])
+def test_own_priors_are_refused_by_name(source: Any) -> None:
+    refused = (
+        r"River.*: exact values and bounds are computed for flat and tied Dirichlet priors and "
+        "for sets of hypotheses, not for priors of your own"
+    )
+    with pytest.raises(InvalidInput, match=refused):
+        bayes_optimal_value(source, 0.9, 3)
+    with pytest.raises(InvalidInput, match=refused):
+        bayes_optimal_bound(source, 0.9, beliefs=5)
 
 
 def test_too_many_beliefs(monkeypatch: pytest.MonkeyPatch) -> None:

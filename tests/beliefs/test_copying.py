@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from brlbench.mdps.copying import private_copy
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.copying import private_copy
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.problems import distribution
 from helpers.vandals import arrays_in, vandalise
 

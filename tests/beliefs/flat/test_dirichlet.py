@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.mdp import Rewards
 from brlbench.mdps.sparse import SparseTable
 from brlbench.streams import generator
@@ -213,8 +213,8 @@ def test_refused_priors(arguments: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("observed", "message"),
     [
-        ([(0, 0)], r"transitions has shape \[1, 2\]: it must have three columns"),
-        ([0, 0, 0], r"transitions has shape \[3\]: it must have three columns"),
+        ([(0, 0)], r"transitions has shape \[1, 2\]: must have three columns"),
+        ([0, 0, 0], r"transitions has shape \[3\]: must have three columns"),
         ([(2, 0, 0)], "transitions: state 2 is out of range: must be 0 to 1"),
         ([(0, 1, 0)], "transitions: action 1 is out of range: must be 0 to 0"),
         ([(0, 0, -1)], "transitions: next state -1 is out of range: must be 0 to 1"),

@@ -13,11 +13,11 @@ from rich.console import Console
 from brlbench import AGENTS
 from brlbench.protocol.machine import Waiting, describe
 
-from . import agents, offline, overhead, scaling, startup
+from . import agents, families, offline, overhead, scaling, startup
 from .measure import Case, exponents, measure
 from .tables import exponent_table, table
 
-TOPICS = ("agents", "offline", "startup", "overhead", "scaling")
+TOPICS = ("agents", "offline", "startup", "overhead", "scaling", "families")
 _BUSY = 0.05
 
 
@@ -56,6 +56,7 @@ def _cases(topic: str, options: argparse.Namespace) -> Iterator[Case]:
     if topic == "agents":
         return agents.cases(options.agents, options.priors, options.quick)
     made: dict[str, Callable[[bool], Iterator[Case]]] = {
+        "families": families.cases,
         "offline": offline.cases,
         "overhead": overhead.cases,
         "scaling": scaling.cases,

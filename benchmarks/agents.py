@@ -21,10 +21,10 @@ from .measure import Case, decision_microseconds
 from .plain import plain_of
 
 ORIGINAL = Path(__file__).parent / "original.csv"
-"""Microseconds of processor time per decision of the original library's program and of brlbench.
+"""Microseconds of processor time per decision of another program and of brlbench.
 
-Both played the same MDPs on the same core in turn, in three rounds; `ratio` is the median, from
-`low` to `high`.
+The other is the original library's, or Guez's own for `bamcp (Guez)`. Both played the same MDPs on
+the same core in turn, in some rounds; `ratio` is the median, from `low` to `high`.
 """
 _PUBLISHED = Path(__file__).parents[1] / "reproduction/published.csv"
 HORIZON = 250
@@ -41,6 +41,8 @@ def cases(agents: list[str] | None, priors: list[str] | None, quick: bool) -> It
     original, published = table(ORIGINAL), table(_PUBLISHED)
     for name in agents or bb.AGENTS:
         if issubclass(bb.AGENTS[name], OppsDs | OppsCs):  # these play as others
+            continue
+        if bb.AGENTS[name].example not in PRIORS:  # it plays nothing else
             continue
         for prior in priors or PRIORS:
             key = (name, prior)

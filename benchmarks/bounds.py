@@ -14,8 +14,8 @@
 | others | nothing but the clock |
 
 An exploring decision needs no rank-one update, and zeros are left out of it: agents that explore
-much, or models with many zeros, can come below this bound. So can bamcp where rows are long, as it
-draws from tables instead of scanning.
+much, or models with many zeros, can come below this bound. So can bamcp, which picks a ball or uses
+a table instead of scanning.
 """
 
 import numpy as np
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from brlbench.agents import describe
 from brlbench.agents.base import CompiledAgent, new_rng
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.builders.model import MAX_INVERSE_STATES, build_counts, build_environment
 from brlbench.kernels.counts import Counts
 from brlbench.kernels.jit import kernel
@@ -31,7 +32,6 @@ from brlbench.kernels.loop.environment import first_state_once, step_once
 from brlbench.kernels.practice import draw_next
 from brlbench.kernels.random.rng import next_word
 from brlbench.kernels.types import Words
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.protocol.experiment import Experiment
 
 from .measure import Measurement, own_microseconds

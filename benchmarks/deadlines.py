@@ -25,13 +25,13 @@ import brlbench as bb
 from brlbench import streams
 from brlbench.agents.base import CompiledAgent
 from brlbench.arguments import format_seconds, parse_seconds
-from brlbench.builders.model import build_environment, copy
+from brlbench.builders.model import build_environment, build_tables, copy
 from brlbench.kernels.arrays import copy_vector
 from brlbench.kernels.jit import kernel
 from brlbench.kernels.loop.clock import cpu_time, wall_time
-from brlbench.kernels.loop.environment import Environment, first_state, step
+from brlbench.kernels.loop.environment import Environment, Tables, enter, first_state, step
 from brlbench.kernels.loop.trajectory import act, observe, reset
-from brlbench.kernels.types import Floats, Integers, Words
+from brlbench.kernels.types import Integers, Words
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.machine import Waiting
 
@@ -62,14 +62,15 @@ class Late(NamedTuple):
 def _play(
     agent: Any,
     env: Environment,
-    probabilities: Floats,  # [E]
+    tables: Tables,
+    mdp: int,  # in the tables
     seed: Words,  # [4]
     noise: np.uint64,
     wall: Integers,  # [T]
     processor: Integers,  # [T]
 ) -> None:
     """Play one MDP as `trajectory.play` does, and read both clocks around each decision."""
-    copy_vector(env.probability, probabilities)
+    enter(env, tables, mdp)
     copy_vector(agent.rng, seed)
     x = first_state(env, noise)
     for t in range(len(wall)):
@@ -105,15 +106,15 @@ def measure(agent: CompiledAgent, experiment: Experiment) -> Times:
     """The times of all decisions of a trained agent."""
     shape = (experiment.num_mdps, experiment.horizon)
     wall, processor = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    env, arrays = build_environment(experiment.test), copy(agent.arrays)
-    probabilities = experiment.probabilities_of(range(experiment.num_mdps))
+    env, tables = build_environment(experiment.mdps), build_tables(experiment.mdps)
+    arrays = copy(agent.arrays)
     keys = streams.keys(("deadlines",), experiment.numbers_of(range(experiment.num_mdps)))
     seeds = streams.first_words(keys)
     readings = np.zeros(_READINGS, np.int64)
     _read_clocks(readings)
     waiting = Waiting()
     for i, noise in enumerate(experiment.noise_words):
-        _play(arrays, env, probabilities[i], seeds[i], noise, wall[i], processor[i])
+        _play(arrays, env, tables, i, seeds[i], noise, wall[i], processor[i])
     return Times(wall, processor - int(np.median(readings)), waiting.share())
 
 

@@ -2,8 +2,9 @@
 
     python -m benchmarks.load FOLDER
 
-runs a study of 10,000 tiny jobs in a folder, makes 5,000 results of usual size there (1 GB), and
-plays 100,000 MDPs. What is in the folder already is used again.
+runs a study of 10,000 tiny jobs in a folder, makes 5,000 results of usual size there (1 GB),
+reports on these and on the shipped results, and plays 100,000 MDPs. What is in the folder already
+is used again.
 """
 
 import argparse
@@ -21,11 +22,20 @@ from rich.console import Console
 from rich.table import Table
 
 import brlbench as bb
+from brlbench.report.build import FORMATS
 from brlbench.results.result import join
 from brlbench.storage import write_result
 
 _AGENTS = ("epsilon-greedy", "soft-max", "vdbe", "beb", "psrl")
 _PRIORS = ("GC", "uniform:GC", "GDL", "uniform:GDL", "Grid")
+_ROOT = Path(__file__).parents[1]
+_REPRODUCTION = _ROOT / "reproduction/results.parquet"
+_SHIPPED = (
+    _REPRODUCTION,
+    _ROOT / "reproduction/more-mdps.parquet",
+    _ROOT / "leaderboard/results.parquet",
+    _ROOT / "leaderboard/paper-sets.parquet",
+)
 _MANY_MDPS = """
 import sys
 import brlbench as bb
@@ -46,11 +56,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
     parser.add_argument("folder", type=Path, help="where the study and the results are made")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it works")
+    parser.add_argument("--only", default="", help="commands whose names contain this")
     options = parser.parse_args(arguments)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
     table = Table("command", "CPU s", "wall s", "peak MB")
     for name, command in _commands(options.folder, 250 if options.quick else 1):
+        if options.only not in name:
+            continue
         used = usage(command)
         peak = f"{used.peak_bytes / 1e6:.0f}"
         table.add_row(name, f"{used.cpu_seconds:.1f}", f"{used.wall_seconds:.1f}", peak)
@@ -72,9 +85,22 @@ def _commands(folder: Path, fraction: int) -> Iterator[tuple[str, list[str]]]:
     if not made.exists():
         make_results(made, results, num_mdps=max(500 // fraction, 5))
     yield f"compare {results} results", [*brlbench, "compare", str(made)]
-    report = ["report", str(made), "--output", str(folder / "report"), "--overwrite"]
-    yield f"report {results} results as html", [*brlbench, *report, "--format", "html"]
+    report = [*brlbench, "report", str(made), "--output", str(folder / "report"), "--overwrite"]
+    yield f"report {results} results as html", [*report, "--format", "html"]
+    if fraction == 1:
+        yield from _of_shipped_results(folder)
     yield f"evaluate on {mdps} MDPs", [sys.executable, "-c", _MANY_MDPS, str(mdps)]
+
+
+def _of_shipped_results(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Reports on results that come with the source: compact files."""
+    brlbench = [sys.executable, "-m", "brlbench"]
+    output = ["--output", str(folder / "shipped"), "--overwrite"]
+    yield "shipped: compare", [*brlbench, "compare", str(_REPRODUCTION)]
+    for form in FORMATS:
+        report = [*brlbench, "report", str(_REPRODUCTION), *output, "--format", form]
+        yield f"shipped: report as {form}", report
+    yield "shipped: leaderboard", [*brlbench, "leaderboard", *map(str, _SHIPPED), *output]
 
 
 def usage(command: list[str]) -> Usage:

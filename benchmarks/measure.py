@@ -147,6 +147,12 @@ def decision_microseconds(agent: Agent, experiment: Experiment) -> float:
     return float(record.nanoseconds.mean()) / 1e3 * (1 - waited)
 
 
+def processor_microseconds(agent: Agent, experiment: Experiment) -> float:
+    """The processor time of a decision: the median over trajectories."""
+    record = play(agent, experiment, Part(0, experiment.num_trajectories))
+    return float(np.median(record.cpu_nanoseconds)) / experiment.horizon / 1e3
+
+
 def exponents(figures: Iterable[Figure]) -> dict[str, float]:
     """For each series the slope of the line through its points, all in logarithms."""
     points: dict[str, list[tuple[float, float]]] = {}

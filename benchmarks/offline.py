@@ -37,7 +37,7 @@ def _draws(problem: str, formulas: str, draws: int) -> Case:
     agent = OppsDs(formulas, draws)
     walking, updating = steps(experiment.prior, _HORIZON), solving(experiment.prior, 1)
     plain = plain_of(FormulaAgent("Qmean"), experiment)
-    warm_up(agent)
+    warm_up(agent, experiment.prior, experiment.task)
 
     def sample() -> float:
         prior, task = experiment.prior, experiment.task

@@ -14,7 +14,7 @@ import numpy as np
 
 import brlbench as bb
 from brlbench.agents.base import Task
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.protocol.playing import Part, play
 from brlbench.protocol.training import train
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from brlbench.agents import describe
 from brlbench.agents.base import Agent, Task
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.formulas import parse
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.protocol.experiment import Experiment
 from brlbench.protocol.training import train
 

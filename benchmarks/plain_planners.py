@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 
 History = tuple[tuple[int, int, int], ...]
 LEARNING_RATE = 0.2

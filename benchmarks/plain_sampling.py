@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from brlbench.agents.base import Task
-from brlbench.mdps.dirichlet import FlatDirichlet
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 
 Rows = list[list[Floats]]  # [S][A]; each a matrix [K, S] of sampled transition probabilities

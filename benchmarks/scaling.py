@@ -29,6 +29,8 @@ _MODEL: dict[str, Any] = {"epsilon": 0.1}
 _SEARCH: dict[str, Any] = {"simulations": 100, "depth": 15}
 _FORWARD: dict[str, Any] = {"simulations": 100, "branching": 5, "depth": 10}
 _AGENTS = (("epsilon-greedy", _MODEL), ("bamcp", _SEARCH), ("bfs3", _FORWARD))
+_SAMPLERS = ("psrl", "boss", "sboss", "vpi")  # they solve sampled MDPs
+_FEW = 20  # decisions of these
 
 
 def cases(quick: bool) -> Iterator[Case]:
@@ -46,6 +48,10 @@ def cases(quick: bool) -> Iterator[Case]:
         for size in (2, 4, 8, 16, 32)[:points]:
             experiment = _experiment(sparse(50, size), horizon)
             yield _point(f"{name}, actions", size, name, parameters, experiment)
+    for name in _SAMPLERS:
+        for size in (20, 100, _DENSE_MOST)[:points]:
+            experiment = _experiment(dense(size, 4), min(horizon, _FEW))
+            yield _point(f"{name}, states, dense", size, name, {}, experiment)
     grid = bb.Experiment("Grid", "Grid", num_mdps=1, horizon=horizon)
     yield from _parameter("bamcp", _SEARCH, "simulations", (10, 100, 1000, 10000)[:points], grid)
     yield from _parameter("bfs3", _FORWARD, "simulations", (5, 50, 500, 5000)[:points], grid)

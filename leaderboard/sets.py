@@ -8,7 +8,7 @@ from typing import NamedTuple
 from brlbench.problems.frozen import FOLDER, MOST_MDPS, NUM_MDPS, file_name
 from brlbench.protocol.experiment import Experiment
 from brlbench.storage import write_experiment
-from brlbench.storage.frozen import round_rows
+from brlbench.storage.frozen import rounded_mdps
 
 
 class Definition(NamedTuple):
@@ -18,6 +18,7 @@ class Definition(NamedTuple):
     prior: str
     discount: float = 0.95
     horizon: int = 250
+    episode: int | None = None
 
 
 _FAR = (0.99, 1000)  # deep exploration takes longer than 20 decisions, 1 / (1 - 0.95)
@@ -34,15 +35,21 @@ SETS = {
     ),
     "DeepSea-6/unlabelled/v1": Definition("shuffled:20:DeepSea:size=6", "DeepSea:size=6", *_FAR),
     "DeepSea-10/unlabelled/v1": Definition("shuffled:20:DeepSea", "DeepSea", *_FAR),
+    "Chain-tied/accurate/v1": Definition("Chain:prior=tied", "Chain:prior=tied", *_FAR),
+    "Chain-semi/accurate/v1": Definition("Chain:prior=semi", "Chain:prior=semi", *_FAR),
+    "Chain-full/accurate/v1": Definition("Chain:prior=full", "Chain:prior=full", *_FAR),
+    "GoalGrid/accurate/v1": Definition("GoalGrid", "GoalGrid"),
+    "Bandit-5/accurate/v1": Definition("Bandit", "Bandit"),
+    "Bandit-10/accurate/v1": Definition("Bandit:arms=10", "Bandit:arms=10"),
+    "RandomMDP/accurate/v1": Definition("RandomMDP", "RandomMDP", 1.0, 1000, 10),
 }
 
 
 def draw(name: str, num_mdps: int = NUM_MDPS) -> Experiment:
     """The first MDPs of a set, drawn now and rounded."""
-    test, prior, discount, horizon = SETS[name]
-    drawn = Experiment(prior, test, num_mdps, discount, horizon)
-    rounded = round_rows(drawn.probabilities, drawn.test.counts.row_start)
-    return Experiment(prior, test, num_mdps, discount, horizon, mdps=rounded, origin=name)
+    test, prior, discount, horizon, episode = SETS[name]
+    drawn = Experiment(prior, test, num_mdps, discount, horizon, episode=episode)
+    return drawn.replace(mdps=rounded_mdps(drawn.mdps), origin=name)
 
 
 def main() -> None:

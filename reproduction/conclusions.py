@@ -38,11 +38,12 @@ class Ranking:
 
     @cached_property
     def summaries(self) -> list[Summary]:
-        """The agents that compete."""
+        """The agents that compete; not those that left by halving, as others went on."""
         return [
             summary
             for summary in self.experiment.competitors
-            if summary.algorithm != "formula"
+            if summary.is_candidate
+            and summary.algorithm != "formula"
             and (self.algorithms is None or summary.algorithm in self.algorithms)
         ]
 
@@ -165,7 +166,9 @@ def _first(text: str, rankings: Rankings, algorithm: str) -> Claim:
         better = [
             summary
             for summary in ranking.summaries
-            if paired_z_test(summary.returns, random.returns, LEVEL).significant
+            if paired_z_test(
+                summary.returns, random.first(len(summary.returns)).returns, LEVEL
+            ).significant
         ]
         quickest[name] = min(better, key=lambda summary: summary.seconds["processor"])
     return Claim(

@@ -1,7 +1,7 @@
 """Which agents keep what they know when the prior is wrong? Numbers of docs/misspecification.md.
 
-`studies/misspecification.toml` makes the results. All experiments of a problem have the same MDPs
-and the same noise, so what an agent loses is a paired difference.
+`studies/misspecification.toml` and `studies/wrong-rewards.toml` make the results. All experiments
+of a problem have the same MDPs and the same noise, so what an agent loses is a paired difference.
 """
 
 import math
@@ -19,6 +19,7 @@ from brlbench.results.score import Score
 from brlbench.results.summary import Summary
 
 SHIPPED = Path(__file__).parent / "misspecification.parquet"
+WRONG_REWARDS = SHIPPED.with_name("wrong-rewards.parquet")
 LEVEL = 0.05
 
 
@@ -92,7 +93,7 @@ class Row:
 @cache
 def experiments() -> Sequence[ExperimentData]:
     """The shipped results."""
-    return load(SHIPPED).experiments
+    return load(SHIPPED, WRONG_REWARDS).experiments
 
 
 @cache

@@ -16,7 +16,9 @@ from brlbench.results.times import ONLINE
 from .conclusions import Ranking, check_claims
 from .differences import Together
 from .exponents import INFLUENCES, exponents
-from .markdown import template
+from .markdown import listed, template
+from .paper_grids import FILES as GRIDS
+from .paper_grids import Grid, grids, total
 from .published import PublishedRow, published_rows
 from .verdicts import CLOSE, Compared, compare_rows, constant_policies
 
@@ -41,13 +43,15 @@ _NEVER_AGAIN = 3.47  # bound on how far the mean of a pair with two outcomes mov
 
 def make_page() -> str:
     """The page as Markdown."""
-    experiments, more, arithmetic, times = (
-        load(path).experiments for path in (RESULTS, MORE, ARITHMETIC, TIMES)
-    )
+    more, arithmetic, times = (load(path).experiments for path in (MORE, ARITHMETIC, TIMES))
+    experiments = load(RESULTS, *GRIDS).experiments
     compared = compare_rows(experiments, more, arithmetic)
     without_defect = [each for each in compared if not each.has_defect]
     played = [summary for each in experiments for summary in each.summaries]
-    filters = (_score, _adjusted, _unadjusted, _z, _seconds, _time, _agent, _number, _gain)
+    filters = (
+        *(_score, _adjusted, _unadjusted, _z, _seconds, _time, _agent, _number, _gain),
+        *(_hours, _grid, listed),
+    )
     page = template("page.md.j2", **{each.__name__.lstrip("_"): each for each in filters})
     return page.render(
         experiments=experiments,
@@ -55,6 +59,7 @@ def make_page() -> str:
         num_results=len(played),
         together=Together(without_defect),
         machine=experiments[0].summaries[0].machine,
+        timed_as_played=sorted({each.algorithm for each in played if "timed" not in each.machine}),
         tables=_by_experiment(experiments, compared),
         without_defect=without_defect,
         close=sum(each.is_close for each in without_defect),
@@ -71,6 +76,7 @@ def make_page() -> str:
         more_mdps=more[0].settings["num_mdps"],
         offline=OFFLINE_BOUNDS,
         claims=check_claims(experiments),
+        still_open=_still_open(grids(experiments)),
         influences=[(each, exponents([*times, *experiments], each)) for each in INFLUENCES],
         longest_training=format_seconds(
             max(summary.seconds["offline"] for summary in played if summary.algorithm != "opps-ds")
@@ -92,6 +98,27 @@ def _beside_constant(algorithm: str, compared: Sequence[Compared]) -> list[dict[
         for each in constant_policies(algorithm)
         if (each.row.prior, each.row.test) in ours
     ]
+
+
+def _still_open(found: Sequence[Grid]) -> dict[str, Any]:
+    """The grids of algorithms of which some agents are left to play, by experiment."""
+    algorithms = dict.fromkeys(each.algorithm for each in found)
+    names = [name for name in algorithms if any(e.is_open for e in found if e.algorithm == name)]
+    rows: dict[str, list[Grid]] = {}
+    for each in found:
+        if each.algorithm in names:
+            rows.setdefault(each.experiment, []).append(each)
+    costs = {
+        experiment: total(each.cost for each in row if each.is_open)
+        for experiment, row in rows.items()
+    }
+    return {
+        "algorithms": names,
+        "others": [name for name in algorithms if name not in names],
+        "rows": rows,
+        "costs": costs,
+        "cost": total(costs.values()),
+    }
 
 
 def _sboss(compared: Compared) -> dict[str, Any]:
@@ -138,6 +165,17 @@ def _z(value: float) -> str:
 
 def _number(value: float) -> str:
     return _minus(f"{round(value, 2) + 0.0:.2f}")
+
+
+def _hours(value: float) -> str:
+    return f"{value:.1f}" if value >= 0.05 else "< 0.1"
+
+
+def _grid(of: Grid) -> str:
+    """The part of a grid that was played."""
+    if of.is_halved:
+        return f"all {of.planned}, by halving"
+    return f"all {of.planned}" if of.played == of.planned else f"{of.played} of {of.planned}"
 
 
 def _minus(text: str) -> str:

@@ -14,6 +14,7 @@ from brlbench.protocol.luck import SHIPPED, estimate_start_values, start_values_
 from brlbench.storage import frozen_set
 
 NUM_MDPS = 200_000
+_KEYS = ("test_digest", "discount", "horizon", "episode")
 FEWER_MDPS = 20_000  # of MDPs that take long to solve; the error is part of every interval
 
 
@@ -22,12 +23,12 @@ def main(names: Sequence[str] = tuple(HASHES)) -> None:
     estimated = parse_json(SHIPPED.read_bytes())
     for name in names:
         experiment = frozen_set(name)
-        is_large = experiment.discount > 0.95 or len(experiment.test.counts.values) > 200
+        is_large = experiment.discount > 0.95 or experiment.test.num_transitions > 200
         values = estimate_start_values(experiment, FEWER_MDPS if is_large else NUM_MDPS)
         settings = experiment.settings()
         estimated[start_values_key(experiment)] = {
             "set": name,
-            **{key: settings[key] for key in ("test_digest", "discount", "horizon")},
+            **{key: settings[key] for key in _KEYS if key in settings},
             **vars(values),
         }
         print(f"{name}: {values.mean}", flush=True)

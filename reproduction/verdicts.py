@@ -27,7 +27,7 @@ class Compared:
 
     row: PublishedRow
     ours: Summary
-    grid: list[Summary]  # all our agents of the algorithm in this experiment
+    grid: list[Summary]  # our agents of the algorithm that played all MDPs of this experiment
     more: Summary | None  # the same agent on many other MDPs, if it is cheap
     original: Summary | None  # the original's arithmetic on those MDPs, or on the first of them
     with_ties: Summary | None  # the original's arithmetic, except that close values are ties
@@ -140,7 +140,11 @@ def compare_rows(
                     Compared(
                         row=row,
                         ours=ours,
-                        grid=[e for e in experiment.summaries if e.algorithm == row.algorithm],
+                        grid=[
+                            each
+                            for each in experiment.summaries
+                            if each.algorithm == row.algorithm and each.stopped is None
+                        ],
                         more=row.find(others),
                         original=row.find_original(originals),
                         with_ties=row.find_original(originals, tolerance=TIE),

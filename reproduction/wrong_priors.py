@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from brlbench.report.misspecification import MIXED, SCALED, Change
+from brlbench.report.misspecification import EXPECTED, MIXED, SCALED, Change
 
 from .markdown import listed, template
 from .misspecification import LEVEL, Row, changed, experiments, rows, winners
@@ -13,7 +13,7 @@ _CLEAR = 4  # standard errors of a gain over random, of which a part can be told
 
 def make_page() -> str:
     """The page as Markdown."""
-    mixed, scaled = rows(MIXED), rows(SCALED)
+    mixed, scaled, expected = map(rows, (MIXED, SCALED, EXPECTED))
     problems = list(dict.fromkeys(row.problem for row in mixed))
     return template("misspecification.md.j2").render(
         settings=experiments()[0].settings,
@@ -21,7 +21,9 @@ def make_page() -> str:
         kept=[(name, _kept_table([r for r in mixed if r.problem == name])) for name in problems],
         winners=_winners_table(problems),
         certain=_certain_table(scaled),
+        expected=_expected_table(expected),
         **_claims(mixed, scaled),
+        **_claims_on_rewards(expected),
     )
 
 
@@ -58,6 +60,25 @@ def _claims(mixed: Sequence[Row], scaled: Sequence[Row]) -> dict[str, object]:
     }
 
 
+def _claims_on_rewards(expected: Sequence[Row]) -> dict[str, object]:
+    """What the sentences on wrong expected rewards count."""
+    greedy = next(row for row in expected if row.algorithm == "epsilon-greedy")
+    changes = {
+        number: [
+            row.algorithm for row in expected if _differs(row, number) and row.kept(number).mean < 1
+        ]
+        for number in greedy.played
+        if number != EXPECTED.none
+    }
+    return {
+        "reward_settings": greedy.family.reference.settings,
+        "reward_losers": {f"{number:g}": listed(names) for number, names in changes.items()},
+        "greedy_kept": {
+            f"{number:g}": f"{100 * greedy.kept(number).mean:.0f}%" for number in changes
+        },
+    }
+
+
 def _losers(found: Iterable[Row], number: float) -> list[str]:
     """The algorithms that lose with another prior."""
     return [
@@ -71,6 +92,12 @@ def _kept_table(found: Sequence[Row]) -> str:
     numbers = list(found[0].played)
     lines = [[row.accurate.label, *_scores(row, MIXED), _kept(row), _retuned(row)] for row in found]
     return _table(["agent", *(f"{n:g}" for n in numbers), "kept", "retuned"], lines)
+
+
+def _expected_table(found: Sequence[Row]) -> str:
+    numbers = [f"{number:g}" for number in found[0].played]
+    lines = [[row.accurate.label, *_scores(row, EXPECTED)] for row in found]
+    return _table(["agent", *numbers], lines)
 
 
 def _winners_table(problems: Sequence[str]) -> str:

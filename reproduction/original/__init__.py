@@ -23,8 +23,8 @@ import numpy as np
 from brlbench.agents.base import CompiledAgent, Task, new_rng
 from brlbench.agents.formula import instructions
 from brlbench.agents.parameters import parameter
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.formulas import parse
-from brlbench.mdps.dirichlet import FlatDirichlet
 from brlbench.mdps.sparse import Floats
 from brlbench.values import COUNT, NOT_NEGATIVE, POSITIVE, PROBABILITY, text
 

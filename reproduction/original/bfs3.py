@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.kernels.jit import cold, inlined
 from brlbench.kernels.loop.trajectory import register
-from brlbench.kernels.random.rng import binomial, uniform
+from brlbench.kernels.random.rng import binomial, load, store, uniform
 from brlbench.kernels.types import Floats, Integers, Words
-from brlbench.mdps.dirichlet import FlatDirichlet
 
 from .choosing import highest, random_best
 
@@ -189,7 +189,8 @@ def draw_all(agent: Bfs3, node: int, x: int, u: int) -> None:
     belief, left = agent.belief, agent.branching
     total, last = weigh(belief, x, u), belief.number[x, u] - 1
     for i in range(last):
-        drawn = binomial(agent.rng, left, belief.weight[i] / total)
+        drawn, words = binomial(load(agent.rng), left, belief.weight[i] / total)
+        store(agent.rng, words)
         agent.tree.draws[node, u, i] = drawn
         left -= drawn
         total -= belief.weight[i]

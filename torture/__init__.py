@@ -1,1 +1,1 @@
-"""Tries to break studies: kills, full disks, odd places and fuzzing, again and again."""
+"""Tries to break studies, again and again: one file per kind of attack."""

@@ -14,10 +14,20 @@ import numpy as np
 
 from brlbench.errors import reason
 
-from . import disks, fuzzing, kills, places
+from . import cheats, commands, disks, fuzzing, kills, numbers, places, sizes, strangers
 from .ground import Broken, Ground
 
-ATTACKS = ("kills", "disks", "places", "fuzzing")
+ATTACKS = (
+    "kills",
+    "disks",
+    "places",
+    "fuzzing",
+    "cheats",
+    "strangers",
+    "commands",
+    "numbers",
+    "sizes",
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,6 +55,11 @@ def _attack(options: argparse.Namespace, ground: Ground) -> None:
         "kills": partial(kills.attack, runs=options.runs),
         "disks": disks.attack,
         "places": places.attack,
+        "cheats": partial(cheats.attack, kinds=options.cheats),
+        "strangers": strangers.attack,
+        "commands": partial(commands.attack, lines=options.lines),
+        "numbers": numbers.attack,
+        "sizes": partial(sizes.attack, results=options.results),
         "fuzzing": partial(fuzzing.attack, examples=options.examples),
     }
     begun, rounds = time.monotonic(), 0
@@ -78,6 +93,12 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, help="the seed of all that is random")
     parser.add_argument("--runs", type=int, default=20, help="killed per study and round (20)")
     parser.add_argument("--examples", type=int, default=300, help="per fuzz test and round (300)")
+    parser.add_argument("--lines", type=int, default=20, help="command lines per round (20)")
+    parser.add_argument("--results", type=int, default=1000, help="in one folder (1000)")
+    parser.add_argument("--cheats", type=int, help="kinds of cheats per round (all)")
+    parser.add_argument(
+        "--full", action="store_true", help="one round with 200 command lines and 5000 results"
+    )
     parser.add_argument(
         "--only",
         nargs="+",
@@ -85,7 +106,10 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         default=ATTACKS,
         help="the attacks to make; all by default",
     )
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.full:
+        options.rounds, options.lines, options.results = 1, 200, 5000
+    return options
 
 
 if __name__ == "__main__":

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from helpers.processes import OWN_SPACE, can_mount
+
 from .ground import Broken, Ground
 
-_OWN_SPACE = ("unshare", "--map-root-user", "--mount")
 _MOUNT = "mount"
 _SMALLEST, _LARGEST = 16, 400  # KiB
 _FEWEST_FILES, _MOST_FILES = 5, 200
@@ -26,18 +27,12 @@ def attack(ground: Ground) -> None:
     """Run a study on a disk that is too small, and resume it with ever more room."""
     seed = int(ground.rng.integers(2**31))
     command = [sys.executable, "-m", "torture.disks", str(ground.folder), str(seed)]
-    if _can_mount():
-        command = [*_OWN_SPACE, *command, _MOUNT]
+    if can_mount():
+        command = [*OWN_SPACE, *command, _MOUNT]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Broken(done.stderr.strip())
     ground.counts.update(json.loads(done.stdout))
-
-
-def _can_mount() -> bool:
-    if shutil.which(_OWN_SPACE[0]) is None:
-        return False
-    return not subprocess.run([*_OWN_SPACE, "true"], capture_output=True, check=False).returncode
 
 
 class _Disk:

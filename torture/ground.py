@@ -1,5 +1,6 @@
 """What all attacks share: a study, its undisturbed results, and what must always hold."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -19,7 +20,14 @@ from helpers.made_studies import SMALL, write_study
 from helpers.processes import processes_with, wait_for
 
 STUDY = SMALL.replace("num_mdps = 6", "num_mdps = 12").replace("horizon = 5", "horizon = 20")
-STUDY += "[output]\nkeep_paths = true\n"
+# One prior is a set of hypotheses, under which some agents stop early.
+STUDY += """[[experiments]]
+test = "GoalGrid"
+until = "±1"
+
+[output]
+keep_paths = true
+"""
 # Every trajectory is a part of its own, so that there are many files to lose.
 MANY_PARTS = """
 [execution]
@@ -64,6 +72,7 @@ class Ground:
     def start(self, *arguments: str | Path, **options: Any) -> "subprocess.Popen[bytes]":
         """Start a command; its processes are marked, and what it prints goes to a log."""
         variables = {**options.pop("env", os.environ), _MARK: str(self.folder)}
+        variables["PYTHONSAFEPATH"] = "1"  # as where brlbench is not started by `python -m`
         self.log = self.folder / f"{time.time_ns()}-{arguments[0]}.txt"
         with self.log.open("xb") as log:
             return subprocess.Popen(
@@ -77,9 +86,10 @@ class Ground:
 
     def run(self, *arguments: str | Path, **options: Any) -> int:
         """Run a command to its end; returns the code with which it ends."""
+        timeout = options.pop("timeout", None)
         process = self.start(*arguments, **options)
         try:
-            code = process.wait()
+            code = process.wait(timeout)
         finally:
             process.kill()
         self.check_log()
@@ -114,12 +124,22 @@ class Ground:
         lost = self.expected.keys() - results_in(out).keys()
         if lost:
             raise Broken(f"{out} lacks {', '.join(sorted(lost))}")
-        left = [*out.rglob("*.tmp"), *out.glob("parts/*"), *out.glob("now.json")]
+        left = [*out.rglob("*.tmp"), *out.glob("now.json")]
+        left += {*out.glob("parts/*")} - _parts_of_stopped(out)
         left += out.rglob("*.damaged")
         if left:
             raise Broken(f"{out} still has {', '.join(map(str, left))}")
         self.counts["results identical to those of an undisturbed run"] += len(self.expected)
         shutil.rmtree(out)
+
+
+def _parts_of_stopped(out: Path) -> set[Path]:
+    """The folders of parts of jobs that have stopped early: these stay."""
+    plan = out / "plan.json"
+    jobs = json.loads(plan.read_text())["jobs"] if plan.exists() else []
+    return {
+        out / job["parts"] for job in jobs if any((out / path).exists() for path in job["stopped"])
+    }
 
 
 def _num_jobs(study: Path) -> int:

@@ -25,7 +25,7 @@ from brlbench.protocol import machine
 from brlbench.protocol.training import train
 from brlbench.report.axes import LogAxis
 from brlbench.report.data import ExperimentData, Scale
-from brlbench.report.drawings import MOST_DRAWN, transitions
+from brlbench.report.drawings import MOST_DRAWN, num_moves, transitions
 from brlbench.report.figures import PLAIN, drawing, fix_layout
 from brlbench.report.styles import line_styles, series
 from brlbench.results.times import ONLINE
@@ -280,6 +280,8 @@ def misspecification_others() -> Figure:
     return bb.plot_misspecification(_WRONG_PRIORS, ["epsilon-greedy", *others])
 
 
+_VARIANTS = ("Chain:prior=full",)  # of problems, with other possible transitions
+
 # The gallery: figures drawn by the code of its page.
 
 _GALLERY = Path(__file__).parent / "gallery.md"
@@ -304,9 +306,10 @@ def _picture(name: str) -> Figure:
 
 def figures() -> Iterator[tuple[str, Callable[[], Figure]]]:
     """The names of the files, and the functions that draw them."""
-    for name in bb.PROBLEMS:
-        if len(bb.distribution(name).counts.values) <= MOST_DRAWN:
-            yield f"problem-{name}", partial(transitions, bb.distribution(name))
+    for name in (*bb.PROBLEMS, *_VARIANTS):
+        if num_moves(bb.distribution(name)) <= MOST_DRAWN:
+            file = name.replace(":prior=", "-")
+            yield f"problem-{file}", partial(transitions, bb.distribution(name))
     for algorithm in SWEEPS:
         yield algorithm, partial(effects, algorithm)
     of_pages = (ann_training, learning, scores, best_map, paired, selection)

@@ -15,6 +15,7 @@ import pytest
 import brlbench
 from brlbench.kernels import dispatch, machine_code
 from brlbench.kernels.jit import cold, kernel
+from brlbench.kernels.loop import trajectory
 
 # Twenty actions of the random agent, through a helper of a helper, and what was compiled for them.
 DRAW = """
@@ -183,7 +184,7 @@ def test_the_sources_of_an_agent_include_its_functions() -> None:
     ours = {
         kind: functions
         for kind, functions in dispatch._PROVIDED.items()
-        if machine_code._is_ours(kind.__module__) and "act" in functions
+        if machine_code._is_ours(kind.__module__) and trajectory.act in functions
     }
     assert len(ours) > 10
     for kind, functions in ours.items():

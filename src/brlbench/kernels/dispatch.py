@@ -17,23 +17,25 @@ from .jit import HELPER, Function
 # short decision's time.
 INLINED = {"forceinline": True, **HELPER}
 
-_PROVIDED: dict[type, dict[str, Callable[..., Any]]] = {}
+Functions = dict[Callable[..., Any], Callable[..., Any]]
+
+_PROVIDED: dict[type, Functions] = {}
 
 
-def provide(kind: type, **functions: Callable[..., Any]) -> None:
-    """Give a NamedTuple functions that its module does not have; `tuple` stands for all others."""
+def provide(kind: type, functions: Functions) -> None:
+    """Give a NamedTuple its forms of functions by type; `tuple` stands for all others."""
     _PROVIDED.setdefault(kind, {}).update(functions)
 
 
 def by_type(function: Function) -> Function:
-    """Call the function of the same name that the first argument's NamedTuple has.
+    """Call the form of a function that the first argument's NamedTuple has.
 
-    It is one that was provided, or one of the module that defines the NamedTuple.
+    It is one that was provided, or the function of this name in the NamedTuple's module.
     """
 
     def chosen(kind: Any, *arguments: Any) -> Any:
         # Numba's types of NamedTuples have `instance_class`.
-        return _find(getattr(kind, "instance_class", type(kind)), function.__name__)
+        return _find(getattr(kind, "instance_class", type(kind)), call)
 
     @wraps(function)
     def call(first: Any, *arguments: Any) -> Any:
@@ -43,7 +45,8 @@ def by_type(function: Function) -> Function:
     return cast(Function, call)
 
 
-def _find(kind: type, name: str) -> Any:
-    own = _PROVIDED.get(kind, {}).get(name) or getattr(sys.modules[kind.__module__], name, None)
-    own = own or _PROVIDED.get(tuple, {}).get(name)
+def _find(kind: type, function: Function) -> Any:
+    own = _PROVIDED.get(kind, {}).get(function)
+    own = own or getattr(sys.modules[kind.__module__], function.__name__, None)
+    own = own or _PROVIDED.get(tuple, {}).get(function)
     return getattr(own, "py_func", own)

@@ -8,12 +8,11 @@ bring both up to date. Each family has its own (see `dispatch`): those of flat p
 the others in `beliefs`.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .counts import Counts, add, add_rewarded
 from .counts import spread as spread_of_counts
-from .dispatch import by_type, provide
+from .dispatch import Functions, by_type, provide
 from .types import Floats
 
 
@@ -99,13 +98,13 @@ def _revalues(belief: Any) -> bool:
     return overwrites(belief)
 
 
-_COMMON: dict[str, Callable[..., Any]] = {
-    "spread": _spread,
-    "reward_variance": _reward_variance,
-    "revalues": _revalues,
-    "as_flat": _as_flat,
+_COMMON: Functions = {
+    spread: _spread,
+    reward_variance: _reward_variance,
+    revalues: _revalues,
+    as_flat: _as_flat,
 }
-provide(tuple, **_COMMON)
+provide(tuple, _COMMON)
 
 
 def _reset(belief: Flat, initial: Flat) -> None:
@@ -146,16 +145,18 @@ def _overwrites(belief: Flat) -> bool:
     return False
 
 
-provide(tuple, begin=_begin, recount=_recount)
+provide(tuple, {begin: _begin, recount: _recount})
 provide(
     Flat,
-    reset=_reset,
-    begin=_begin,
-    recount=_recount,
-    count=_count,
-    count_rewarded=_count_rewarded,
-    observe=_observe,
-    changed=_changed,
-    overwrites=_overwrites,
-    **_COMMON,
+    {
+        reset: _reset,
+        begin: _begin,
+        recount: _recount,
+        count: _count,
+        count_rewarded: _count_rewarded,
+        observe: _observe,
+        changed: _changed,
+        overwrites: _overwrites,
+        **_COMMON,
+    },
 )

@@ -98,7 +98,7 @@ def _step(belief: Any, practice: Practice, pair: int, rng: Words) -> tuple[int, 
     return y, r
 
 
-provide(tuple, begin_trajectory=_begin, start_episode=_start_episode, step_trajectory=_step)
+provide(tuple, {begin_trajectory: _begin, start_episode: _start_episode, step_trajectory: _step})
 
 
 @inlined

@@ -141,8 +141,8 @@ def _value_after_flat(
     return counted_value(leaf, x, pairs, states, length)
 
 
-provide(tuple, save_root=_save_root, value_after=_value_after)
-provide(Flat, save_root=_save_root_flat, value_after=_value_after_flat)
+provide(tuple, {save_root: _save_root, value_after: _value_after})
+provide(Flat, {save_root: _save_root_flat, value_after: _value_after_flat})
 
 
 @cold

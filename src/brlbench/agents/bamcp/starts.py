@@ -85,11 +85,13 @@ def _stay_in_tree(starts: Endless, i: int, x: int, outcome: int, rng: Words) -> 
 
 provide(
     Endless,
-    begin=_nothing,
-    advance_one=_nothing,
-    at_border=_never,
-    go_on=_stay,
-    go_on_in_tree=_stay_in_tree,
+    {
+        begin: _nothing,
+        advance_one: _nothing,
+        at_border: _never,
+        go_on: _stay,
+        go_on_in_tree: _stay_in_tree,
+    },
 )
 
 
@@ -131,9 +133,11 @@ def _go_on_in_tree(starts: Starts, i: int, x: int, outcome: int, rng: Words) -> 
 
 provide(
     Starts,
-    begin=_begin,
-    advance_one=_advance_one,
-    at_border=_at_border,
-    go_on=_go_on,
-    go_on_in_tree=_go_on_in_tree,
+    {
+        begin: _begin,
+        advance_one: _advance_one,
+        at_border: _at_border,
+        go_on: _go_on,
+        go_on_in_tree: _go_on_in_tree,
+    },
 )

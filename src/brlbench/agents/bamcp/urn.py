@@ -134,11 +134,13 @@ def _real_outcome(urn: Urn, pair: int, y: int, r: float) -> int:
 
 provide(
     tuple,
-    begin=_begin,
-    reward=_reward,
-    outcome=_outcome,
-    real_outcome=_real_outcome,
-    allows=_allows,
+    {
+        begin: _begin,
+        reward: _reward,
+        outcome: _outcome,
+        real_outcome: _real_outcome,
+        allows: _allows,
+    },
 )
 
 

@@ -105,15 +105,19 @@ def _tighten_flat(
 
 provide(
     PathBelief,
-    reset=_reset_flat,
-    learn=_learn_flat,
-    expand=_expand_flat,
-    expand_all=_expand_all_flat,
-    tighten=_tighten_flat,
+    {
+        reset: _reset_flat,
+        learn: _learn_flat,
+        expand: _expand_flat,
+        expand_all: _expand_all_flat,
+        tighten: _tighten_flat,
+    },
 )
 provide(
     AnyBelief,
-    expand=any_search.expand,
-    expand_all=any_search.expand,
-    tighten=any_search.tighten,
+    {
+        expand: any_search.expand,
+        expand_all: any_search.expand,
+        tighten: any_search.tighten,
+    },
 )

@@ -93,8 +93,8 @@ def _solve_endless(plan: Endless, agent: Bolt) -> None:
     find_targets(agent)
 
 
-provide(Endless, solve_bolt=_solve_endless, update_bolt=_update_endless)
-provide(Episode, solve_bolt=_solve_episode, update_bolt=_update_episode)
+provide(Endless, {solve_bolt: _solve_endless, update_bolt: _update_endless})
+provide(Episode, {solve_bolt: _solve_episode, update_bolt: _update_episode})
 
 
 @inlined

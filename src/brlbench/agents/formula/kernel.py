@@ -77,8 +77,8 @@ def _rewarded_of(belief: Rewarded, k: int) -> Rewarded:
     )
 
 
-provide(tuple, belief_of=_belief_of)
-provide(Rewarded, belief_of=_rewarded_of)
+provide(tuple, {belief_of: _belief_of})
+provide(Rewarded, {belief_of: _rewarded_of})
 
 
 @inlined
@@ -131,8 +131,8 @@ def _pick_episode(plan: Episode, k: int) -> Episode:
     return Episode(length=plan.length, every_step=plan.every_step, step=plan.step[k], q=plan.q[k])
 
 
-provide(Endless, pick_plan=_pick_endless)
-provide(Episode, pick_plan=_pick_episode)
+provide(Endless, {pick_plan: _pick_endless})
+provide(Episode, {pick_plan: _pick_episode})
 
 
 @by_type
@@ -167,8 +167,8 @@ def _reset(belief: Any, stacked: Model, initial: Model, k: int, x: int) -> None:
         models.reset(as_flat(pick(stacked, k)), as_flat(pick(initial, k)), x)
 
 
-provide(Flat, learn_stacked=_learn_flat, reset_stacked=_reset_flat)
-provide(tuple, learn_stacked=_learn, reset_stacked=_reset)
+provide(Flat, {learn_stacked: _learn_flat, reset_stacked: _reset_flat})
+provide(tuple, {learn_stacked: _learn, reset_stacked: _reset})
 
 
 @inlined

@@ -172,8 +172,8 @@ def last_step(agent: Lookahead, level: int, x: int) -> None:
             levels.q[level, u] += levels.chance[level, i] * (r + model.discount * value)
 
 
-provide(tuple, learn_outcome=_learn_outcome, take_back=_take_back)
-provide(Flat, learn_outcome=_learn_outcome_flat, take_back=_take_back_flat)
+provide(tuple, {learn_outcome: _learn_outcome, take_back: _take_back})
+provide(Flat, {learn_outcome: _learn_outcome_flat, take_back: _take_back_flat})
 
 
 def act(agent: Lookahead, x: int) -> int:

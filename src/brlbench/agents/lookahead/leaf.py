@@ -123,8 +123,8 @@ def _value_after_flat(
     return solved_value(model, saved, i, x, u, y)
 
 
-provide(tuple, value_after=_value_after)
-provide(Flat, value_after=_value_after_flat)
+provide(tuple, {value_after: _value_after})
+provide(Flat, {value_after: _value_after_flat})
 
 
 @inlined

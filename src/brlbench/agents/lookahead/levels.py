@@ -80,8 +80,8 @@ def _list_outcomes_flat(
     list_next_states(levels, level, model.counts, rewards, pair)
 
 
-provide(tuple, list_outcomes=_list_outcomes)
-provide(Flat, list_outcomes=_list_outcomes_flat)
+provide(tuple, {list_outcomes: _list_outcomes})
+provide(Flat, {list_outcomes: _list_outcomes_flat})
 
 
 @inlined

@@ -100,8 +100,8 @@ def _solve_endless(plan: Endless, agent: Spread) -> None:
     sweep(agent)
 
 
-provide(Endless, solve_spread=_solve_endless)
-provide(Episode, solve_spread=_solve_episode)
+provide(Endless, {solve_spread: _solve_endless})
+provide(Episode, {solve_spread: _solve_episode})
 
 
 @inlined

@@ -19,24 +19,6 @@ from .clock import cpu_time, wall_time
 from .environment import NO_EPISODE, Environment, Tables
 
 
-def register(
-    agent: type,
-    *,
-    act: Callable[[Any, int], int],
-    observe: Callable[[Any, int, int, int, float], None],
-    reset: Callable[[Any, int], None] | None = None,
-    reset_known: Callable[[Any, Environment, int], None] | None = None,
-) -> None:
-    """Make a NamedTuple an agent that the loop can play.
-
-    The functions' arguments must have the same names as those below. An agent that is told the MDP
-    has `reset_known` instead of `reset`.
-    """
-    reset_known = reset_known or _reset_unknown
-    functions = {"reset": reset, "reset_known": reset_known, "act": act, "observe": observe}
-    provide(agent, **{name: function for name, function in functions.items() if function})
-
-
 @by_type
 def reset(agent: Any, x: int) -> None:
     """Back to the prior: a new, unknown MDP begins in x."""
@@ -59,6 +41,32 @@ def act(agent: Any, x: int) -> int:  # type: ignore[empty-body]
 @by_type
 def observe(agent: Any, x: int, u: int, y: int, r: float) -> None:
     """Learn from a transition."""
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "reset": reset,
+    "reset_known": reset_known,
+    "act": act,
+    "observe": observe,
+}
+
+
+def register(
+    agent: type,
+    *,
+    act: Callable[[Any, int], int],
+    observe: Callable[[Any, int, int, int, float], None],
+    reset: Callable[[Any, int], None] | None = None,
+    reset_known: Callable[[Any, Environment, int], None] | None = None,
+) -> None:
+    """Make a NamedTuple an agent that the loop can play.
+
+    The functions' arguments must have the same names as those above. An agent that is told the MDP
+    has `reset_known` instead of `reset`.
+    """
+    reset_known = reset_known or _reset_unknown
+    forms = {"reset": reset, "reset_known": reset_known, "act": act, "observe": observe}
+    provide(agent, {_FUNCTIONS[name]: form for name, form in forms.items() if form})
 
 
 class Record(NamedTuple):

@@ -24,6 +24,7 @@ from ..dispatch import by_type, provide
 from ..families import Flat
 from ..jit import cold, inlined
 from ..types import Floats
+from . import model as models
 from .model import SUM, Model, changed, measure, q_value, scale, set_q_values
 from .plans import Endless
 from .tolerances import SWEEP_TOLERANCE, SWITCH
@@ -74,13 +75,15 @@ def _last_q_endless(plan: Endless, model: Model, pair: int) -> float:
 
 provide(
     Endless,
-    reset_plan=_reset_endless,
-    update_start_plan=_update_start_endless,
-    solve_plan=_solve_endless,
-    update_plan=_update_endless,
-    solve_again_plan=_solve_again_endless,
-    skip_plan=_skip_endless,
-    last_q_plan=_last_q_endless,
+    {
+        models.reset_plan: _reset_endless,
+        models.update_start_plan: _update_start_endless,
+        models.solve_plan: _solve_endless,
+        models.update_plan: _update_endless,
+        models.solve_again_plan: _solve_again_endless,
+        models.skip_plan: _skip_endless,
+        models.last_q_plan: _last_q_endless,
+    },
 )
 
 
@@ -93,7 +96,7 @@ def _update_flat(belief: Flat, model: Model, x: int, u: int, y: int, number: int
     update_one(model, x, u, y)
 
 
-provide(Flat, update_solution=_update_flat)
+provide(Flat, {update_solution: _update_flat})
 
 
 @inlined

@@ -7,7 +7,8 @@ equal by symmetry stay equal.
 from ..arrays import copy_vector
 from ..dispatch import provide
 from ..jit import cold, inlined
-from . import plans, sampled
+from . import merged_models, plans, sampled
+from . import model as models
 from .merged_models import MergedModels, take_best_models
 from .model import Model, measure, set_q_values
 from .plans import Episode
@@ -85,13 +86,15 @@ def last_q_plan(plan: Episode, model: Model, pair: int) -> float:
 
 provide(
     Episode,
-    reset_plan=reset_plan,
-    solve_plan=solve_plan,
-    update_start_plan=update_start_plan,
-    update_plan=update_plan,
-    skip_plan=skip_plan,
-    solve_again_plan=solve_again_plan,
-    last_q_plan=last_q_plan,
+    {
+        models.reset_plan: reset_plan,
+        models.solve_plan: solve_plan,
+        models.update_start_plan: update_start_plan,
+        models.update_plan: update_plan,
+        models.skip_plan: skip_plan,
+        models.solve_again_plan: solve_again_plan,
+        models.last_q_plan: last_q_plan,
+    },
 )
 
 
@@ -145,8 +148,10 @@ def skip_sampled(plan: Episode, mdp: Sampled) -> None:
 
 provide(
     Episode,
-    solve_sampled=solve_sampled,
-    solve_models=solve_models,
-    begin_sampled=begin_sampled,
-    skip_sampled=skip_sampled,
+    {
+        sampled.solve_sampled: solve_sampled,
+        merged_models.solve_models: solve_models,
+        sampled.begin_sampled: begin_sampled,
+        sampled.skip_sampled: skip_sampled,
+    },
 )

@@ -49,7 +49,7 @@ def _resample(merged: Merged, rng: Words) -> None:
     resample_rows(merged, rng)
 
 
-provide(Merged, reset=_reset, resample=_resample)
+provide(Merged, {reset: _reset, resample: _resample})
 
 
 @cold

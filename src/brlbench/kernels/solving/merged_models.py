@@ -61,7 +61,7 @@ def _solve_endless(plan: Endless, merged: MergedModels) -> None:
         evaluate(merged.mdp)
 
 
-provide(Endless, solve_models=_solve_endless)
+provide(Endless, {solve_models: _solve_endless})
 
 
 @inlined

@@ -150,8 +150,8 @@ def _draw_rows(belief: Flat, mdp: Sampled, rng: Words) -> None:
         draw_single(mdp, pair, rng)
 
 
-provide(tuple, draw_optimum=_draw_optimum)
-provide(Flat, draw_rows=_draw_rows)
+provide(tuple, {draw_optimum: _draw_optimum})
+provide(Flat, {draw_rows: _draw_rows})
 
 
 @inlined
@@ -173,9 +173,11 @@ def _solve_endless(plan: Endless, mdp: Sampled) -> None:
 
 provide(
     Endless,
-    begin_sampled=_do_nothing,
-    skip_sampled=_do_nothing,
-    solve_sampled=_solve_endless,
+    {
+        begin_sampled: _do_nothing,
+        skip_sampled: _do_nothing,
+        solve_sampled: _solve_endless,
+    },
 )
 
 

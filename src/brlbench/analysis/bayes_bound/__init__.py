@@ -118,9 +118,9 @@ def bayes_optimal_bound(
     has_search, is_limited = is_searchable(prior), (seconds, depth, beliefs) != (None, None, None)
     if is_limited and not has_search:
         raise InvalidInput(
-            f"{prior.name or 'the prior'}: rewards are Gaussian with unknown means, so searches, "
-            "unlike bounds, are made for binary or known rewards: leave out seconds, depth and "
-            "beliefs"
+            "the rewards are Gaussian with unknown means, so beliefs are infinitely many and no "
+            "search lowers the bound: leave out seconds, depth and beliefs for the value of an "
+            "agent that knows the MDP"
         )
     if not is_limited:
         seconds = SECONDS

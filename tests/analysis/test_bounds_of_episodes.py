@@ -12,7 +12,7 @@ from brlbench.analysis.bayes_bound.known import known_bound, read_bound, write_b
 from brlbench.mdps.mdp import MDP
 from helpers.families import FAMILIES, slippery_chain
 
-EPISODES = {"horizon": 4, "episode": 2}
+EPISODES: dict[str, Any] = {"horizon": 4, "episode": 2}
 FLAT = bb.FlatDirichlet(
     [[[1.0, 0.5], [0.3, 2.0]], [[1.0, 0.0], [0.7, 0.4]]],
     [[[0.2, 0.3], [0.0, 1.0]], [[0.5, 0.0], [1.0, 0.1]]],
@@ -85,7 +85,7 @@ def test_of_unknown_gaussian_rewards_there_is_the_value_of_knowing_the_mdp() -> 
         ({"episode": 0, "horizon": 10}, "episode = 0: must be a whole number at least 1"),
     ],
 )
-def test_refusals(settings: dict[str, int], message: str) -> None:
+def test_refusals(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(bb.BrlbenchError, match=message):
         bb.bayes_optimal_bound(FLAT, 1.0, depth=1, **settings)
     with pytest.raises(bb.BrlbenchError, match="discount"):

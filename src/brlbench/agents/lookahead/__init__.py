@@ -55,9 +55,11 @@ class Lookahead(CompiledAgent):
         from .levels import KnownRewards, Levels
 
         longer = replace(task, horizon=task.horizon + self.depth)
-        starts = 1 if task.episode is None else int(np.count_nonzero(prior.start))
+        starts, steps = 1, self.depth
+        if task.episode is not None:
+            starts, steps = int(np.count_nonzero(prior.start)), min(steps, task.horizon)
         counts = build_belief(prior, 0, background=False, by_outcome=True).counts
-        self._check_size(prior, counts, starts ** -(-self.depth // (task.episode or 1)))
+        self._check_size(prior, counts, steps, starts ** (-(-steps // (task.episode or 1))))
         plan = build_horizon(prior, task)
         initial = solved_model(prior, longer, by_entry=not has_known_rows(prior), plan=plan)
         levels = max(1, self.depth)
@@ -86,15 +88,15 @@ class Lookahead(CompiledAgent):
             saved=build_saved(initial, solutions=self.depth, transitions=self.depth),
         )
 
-    def _check_size(self, prior: Family, counts: Any, starts: int) -> None:
-        """Refuse a prior with too many beliefs within `depth` steps of some state.
+    def _check_size(self, prior: Family, counts: Any, steps: int, starts: int) -> None:
+        """Refuse a prior with too many beliefs within some steps of some state.
 
         `starts` is the number of combinations of start states on the way.
         """
         pairs = np.repeat(np.arange(len(counts.total)), counts.row_length)
         following = counts.entry_next[: counts.pool_end[0]]
         beliefs: Any = np.ones(prior.num_states)
-        for _ in range(self.depth):
+        for _ in range(steps):
             beliefs = np.bincount(pairs // prior.num_actions, beliefs[following], prior.num_states)
         beliefs = beliefs * float(starts)
         if beliefs.max() > _MAX_BELIEFS:

@@ -26,6 +26,8 @@ REFUSED = {
     "lookahead": ("normal",),
     "sboss": ("normal",),
 }
+IN_EPISODES = ("lookahead", "bfs3", "sboss")  # their code in episodes is another
+EPISODES: dict[str, Any] = {"episode": 5, "discount": 1}
 # One agent for each way to use a belief; the others have the same code.
 USUAL = ("epsilon-greedy", "spread", "psrl", "bamcp", "bfs3")
 UNTIED = ("optimal", "bfs3", "gittins")  # bfs3 searches on flat priors in another form
@@ -59,6 +61,11 @@ for prior in ("", "uniform:"):
             }
         except Exception:
             played[f"{name} {prior}"] = {"error": traceback.format_exc()}
+for name in json.loads(sys.argv[3]):
+    experiment = bb.Experiment("GC", **settings, **json.loads(sys.argv[4]))
+    with np.errstate(over="ignore"):
+        result = bb.evaluate(bb.AGENTS[name](**bb.AGENTS[name].quick), experiment)
+    played[f"{name} in episodes"] = {"actions": result.actions.tolist()}
 for name, agent in bb.AGENTS.items():
     for family in json.loads(sys.argv[2]):
         prior = FAMILIES[family]
@@ -96,8 +103,9 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def play_without_compiler(folder: Path) -> None:
+    arguments = (SETTINGS, PLAYED_FAMILIES, IN_EPISODES, EPISODES)
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(SETTINGS), json.dumps(PLAYED_FAMILIES)],
+        [sys.executable, "-c", SCRIPT, *map(json.dumps, arguments)],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(FOLDERS)},
         capture_output=True,
         text=True,
@@ -119,6 +127,12 @@ def test_compiled_agents_do_what_their_source_says(
     result = evaluate(AGENTS[name](**AGENTS[name].quick), experiment)
     for field in ("actions", "states", "rewards"):
         np.testing.assert_array_equal(getattr(result, field), np.array(expected[field]))
+
+
+@pytest.mark.parametrize("name", IN_EPISODES)
+def test_compiled_agents_do_the_same_in_episodes(plain: dict[str, Any], name: str) -> None:
+    result = evaluate(AGENTS[name](**AGENTS[name].quick), Experiment("GC", **SETTINGS, **EPISODES))
+    np.testing.assert_array_equal(result.actions, plain[f"{name} in episodes"]["actions"])
 
 
 @pytest.mark.parametrize("family", PLAYED_FAMILIES)

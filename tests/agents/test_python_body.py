@@ -28,6 +28,8 @@ REFUSED = {
 }
 IN_EPISODES = ("lookahead", "bfs3", "sboss")  # their code in episodes is another
 EPISODES: dict[str, Any] = {"episode": 5, "discount": 1}
+# Other agents draw MDPs, or count outcomes, which Gaussian rewards tell apart.
+UNMOVED = "epsilon-greedy soft-max vdbe beb bolt mbie-eb spread sparse-prior formula".split()
 # One agent for each way to use a belief; the others have the same code.
 USUAL = ("epsilon-greedy", "spread", "psrl", "bamcp", "bfs3")
 UNTIED = ("optimal", "bfs3", "gittins")  # bfs3 searches on flat priors in another form
@@ -66,6 +68,16 @@ for name in json.loads(sys.argv[3]):
     with np.errstate(over="ignore"):
         result = bb.evaluate(bb.AGENTS[name](**bb.AGENTS[name].quick), experiment)
     played[f"{name} in episodes"] = {"actions": result.actions.tolist()}
+counts, mean = np.ones((3, 2, 3)), np.sin(np.arange(6.0)).reshape(3, 2)
+told = bb.FlatDirichlet(counts + mean[:, :, None] / 2, mean[:, :, None])
+narrow = bb.FlatDirichlet(told.counts, bb.NormalRewards(mean, 1e30, 1e-9))
+mdps = bb.Experiment(told, **settings).mdps
+for name in json.loads(sys.argv[5]):
+    for kind, prior in (("told", told), ("narrow", narrow)):
+        with np.errstate(over="ignore"):
+            agent = bb.AGENTS[name](**bb.AGENTS[name].quick)
+            result = bb.evaluate(agent, bb.Experiment(prior, told, mdps=mdps, **settings))
+        played[f"{name} {kind}"] = {"returns": result.returns.tolist()}
 for name, agent in bb.AGENTS.items():
     for family in json.loads(sys.argv[2]):
         prior = FAMILIES[family]
@@ -103,7 +115,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def play_without_compiler(folder: Path) -> None:
-    arguments = (SETTINGS, PLAYED_FAMILIES, IN_EPISODES, EPISODES)
+    arguments = (SETTINGS, PLAYED_FAMILIES, IN_EPISODES, EPISODES, UNMOVED)
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, *map(json.dumps, arguments)],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(FOLDERS)},
@@ -133,6 +145,14 @@ def test_compiled_agents_do_what_their_source_says(
 def test_compiled_agents_do_the_same_in_episodes(plain: dict[str, Any], name: str) -> None:
     result = evaluate(AGENTS[name](**AGENTS[name].quick), Experiment("GC", **SETTINGS, **EPISODES))
     np.testing.assert_array_equal(result.actions, plain[f"{name} in episodes"]["actions"])
+
+
+@pytest.mark.parametrize("name", UNMOVED)
+def test_rewards_that_are_nearly_known_are_played_as_known(
+    plain: dict[str, Any], name: str
+) -> None:
+    told, narrow = (plain[f"{name} {kind}"]["returns"] for kind in ("told", "narrow"))
+    assert told == pytest.approx(narrow, rel=1e-9)
 
 
 @pytest.mark.parametrize("family", PLAYED_FAMILIES)

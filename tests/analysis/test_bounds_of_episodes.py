@@ -77,6 +77,20 @@ def test_of_unknown_gaussian_rewards_there_is_the_value_of_knowing_the_mdp() -> 
     assert endless.estimate == pytest.approx(expected / 4 * 1.875, abs=4 * endless.standard_error)
 
 
+def test_of_hypotheses_that_differ_in_gaussian_rewards_too() -> None:
+    """It is exact: the mean of the hypotheses' values."""
+    prior: Any = FAMILIES["gaussian"]
+    values = []
+    for mdp in prior.mdps:
+        value = np.zeros(3)
+        for _ in range(6):
+            worth = mdp.rewards.mean.to_dense() + 0.9 * value
+            value = (mdp.transitions.to_dense() * worth).sum(axis=2).max(axis=1)
+        values.append(mdp.start @ value)
+    bound = bb.bayes_optimal_bound(prior, 0.9, horizon=6)
+    assert bound.upper == bound.estimate == pytest.approx(prior.weights @ values, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -115,13 +115,7 @@ def bayes_optimal_bound(
     begin = time.monotonic()
     gamma = check_discount(discount) if episode is None else check(discount, "discount", DISCOUNT)
     prior = known_prior(prior)
-    has_search, is_limited = is_searchable(prior), (seconds, depth, beliefs) != (None, None, None)
-    if is_limited and not has_search:
-        raise InvalidInput(
-            "the rewards are Gaussian with unknown means, so beliefs are infinitely many and no "
-            "search lowers the bound: leave out seconds, depth and beliefs for the value of an "
-            "agent that knows the MDP"
-        )
+    is_limited = (seconds, depth, beliefs) != (None, None, None)
     if not is_limited:
         seconds = SECONDS
     end = math.inf if seconds is None else check(seconds, "seconds", POSITIVE)
@@ -130,14 +124,11 @@ def bayes_optimal_bound(
     if horizon is not None:
         check(horizon, "horizon", COUNT)
     episodes = _episodes(prior, horizon, episode)
-    deepest = _deepest(gamma, depth) if episodes is None else _within(episodes, depth)
-    names = () if episodes is None else (*episodes,)
-    rng = streams.generator(
-        "Bayes-optimal bound", prior.digest, gamma, check(seed, "seed", INDEX), *names
-    )
-    if not has_search:
-        assert episodes is not None
-        return _clairvoyant(prior, gamma, episodes, rng)
+    deepest = _deepest(gamma, depth, episodes)
+    names = (prior.digest, gamma, check(seed, "seed", INDEX), *(episodes or ()))
+    rng = streams.generator("Bayes-optimal bound", *names)
+    if not is_searchable(prior):
+        return _clairvoyant(prior, gamma, episodes, rng, is_limited)
     _check_size(prior, repetitions, episodes)
 
     def is_over(number: int) -> bool:
@@ -148,8 +139,7 @@ def bayes_optimal_bound(
     while not (is_complete or is_over(search.num_beliefs) or search.is_full()):
         is_complete = not search.grow()
         if on_growth is not None:
-            spent = time.monotonic() - begin
-            estimate = float(values.mean()) - search.loss
+            spent, estimate = time.monotonic() - begin, float(values.mean()) - search.loss
             on_growth(Growth(spent, search.num_beliefs, search.depth, estimate))
     beyond = _beyond(prior, gamma, horizon) if episodes is None else 0.0
     return _limit(values, search, is_complete, beyond)
@@ -177,9 +167,20 @@ def _episodes(prior: Family, horizon: int | None, episode: int | None) -> "Episo
 
 
 def _clairvoyant(
-    prior: Family, discount: float, episodes: "Episodes", rng: np.random.Generator
+    prior: Family,
+    discount: float,
+    episodes: "Episodes | None",
+    rng: np.random.Generator,
+    is_limited: bool,
 ) -> BayesOptimalBound:
-    """The value of an agent that knows the MDP, as a bound."""
+    """The value of an agent that knows the MDP, as a bound; there is no search to be limited."""
+    if is_limited:
+        raise InvalidInput(
+            "the rewards are Gaussian with unknown means, so beliefs are infinitely many and no "
+            "search lowers the bound: leave out seconds, depth and beliefs for the value of an "
+            "agent that knows the MDP"
+        )
+    assert episodes is not None  # see `_episodes`
     from scipy.stats import t
 
     from .deepening import mean_values_of_episodes, value_of_hypotheses
@@ -231,17 +232,13 @@ def _begin(
     return values, Deepening(prior, discount, repetitions, depth, rng, is_over, episodes)
 
 
-def _deepest(discount: float, depth: int | None) -> int:
-    """The number of decisions to look ahead: no more than matter."""
-    far = min(_FARTHEST, math.ceil(math.log(_NEGLIGIBLE) / math.log(discount)))
+def _deepest(discount: float, depth: int | None, episodes: "Episodes | None") -> int:
+    """The number of decisions to look ahead: no more than matter, or than there are."""
+    if episodes is None:
+        far = min(_FARTHEST, math.ceil(math.log(_NEGLIGIBLE) / math.log(discount)))
+    else:
+        far = episodes.horizon
     return far if depth is None else min(far, check(depth, "depth", COUNT))
-
-
-def _within(episodes: "Episodes", depth: int | None) -> int:
-    """The number of decisions to look ahead, up to the horizon."""
-    return (
-        episodes.horizon if depth is None else min(episodes.horizon, check(depth, "depth", COUNT))
-    )
 
 
 def _limit(

@@ -46,6 +46,7 @@ _CLASSES = (
     "hindsight.Hindsight",
     "psrl.Psrl",
     "gittins.Gittins",
+    "ucrl2.Ucrl2",
     "random_mix.RandomMix",
 )
 """Folder and class of each built-in agent, in the order of tables."""

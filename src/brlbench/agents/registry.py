@@ -46,6 +46,8 @@ _CLASSES = (
     "hindsight.Hindsight",
     "psrl.Psrl",
     "gittins.Gittins",
+    "q_learning.QLearning",
+    "r_max.RMax",
     "ucrl2.Ucrl2",
     "random_mix.RandomMix",
 )

@@ -18,7 +18,7 @@ from ..mdps.sparse import SparseTable
 from ..mdps.task import Task
 from .model import build_model
 
-WEIGHT = 2.0**-30  # a power of two keeps the prior's mean exactly
+WEIGHT = 2.0**-60  # a power of two keeps the mean exactly; beside one visit it is nothing
 
 
 def from_visits(prior: Family) -> FlatDirichlet:

@@ -182,6 +182,7 @@ def visits_of(agent: Any, pair: int) -> int:
     return int(agent.pace.planned[pair])
 
 
+@inlined
 def reset(agent: Any, x: int) -> None:
     """Back to the plan without any visits."""
     models.reset(agent.model, agent.initial, x)

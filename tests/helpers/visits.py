@@ -141,21 +141,3 @@ def step(mdp: MDP, x: int, u: int, rng: np.random.Generator) -> tuple[int, float
     if mdp.rewards.is_binary:
         return y, float(rng.random() < mean)
     return y, float(rng.normal(mean, np.sqrt(mdp.rewards.variance.to_dense()[x, u, y])))
-
-
-def regret_slope(regret: Floats, first: int) -> tuple[float, float]:
-    """The log-log slope of mean cumulative regret between two times, with its standard error.
-
-    `regret` [n, times] is cumulative, one row per trajectory. The slope is that of the mean curve
-    between the times `first` and the last, and its error is that of a jackknife over trajectories.
-    """
-    number = len(regret)
-
-    def slope(rows: Floats) -> float:
-        curve = rows.mean(axis=0)
-        ratio = np.log(curve[-1] / curve[first - 1])
-        return float(ratio / np.log(regret.shape[1] / first))
-
-    left_out = [slope(np.delete(regret, i, axis=0)) for i in range(number)]
-    error = np.sqrt((number - 1) * np.var(left_out))
-    return slope(regret), float(error)

@@ -12,7 +12,8 @@ from ...kernels.solving.optimism import Pace, act, observe, reset, time_of_plan,
 from ...kernels.types import Floats, Integers, Words
 
 _MAX_STEPS = 100  # of Newton's method
-_ACCURACY = 1e-12
+_ACCURACY = 1e-12  # of the divergence
+_NOTHING = 1e-17  # a loss that rounding hides
 _FARTHEST = 600.0  # logarithms beyond it are those of zero and infinity
 
 
@@ -143,7 +144,7 @@ def best_by_divergence(agent: Ucrl2, pair: int) -> float:
     for _ in range(_MAX_STEPS):
         divergence, slope, loss = tilt(agent, pair, highest, spread, point)
         error = divergence - agent.width[pair]
-        if abs(error) <= _ACCURACY * (1 + agent.width[pair]):
+        if abs(error) <= _ACCURACY * (1 + agent.width[pair]) or (error < 0 and loss < _NOTHING):
             break
         if error > 0:
             low = point

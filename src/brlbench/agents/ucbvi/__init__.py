@@ -18,9 +18,9 @@ these are for episodes only, because without them the equation need not have a s
 
 Deviations: rewards of the paper are known and from 0 to 1, and its largest return is H, however few
 decisions are left. The Bernstein bonus leaves out the paper's third term, a correction by visits of
-the next states that is above H in all problems that can be played. Unknown rewards are the observed
-means, without a bonus of their own. The paper plans once per episode: `replan` = "episode". Ties
-are broken at random.
+the next states. It is H sqrt(8 / N) until these exceed 10^4 H S^2 A L^2, so nearly Hoeffding's
+bonus again. Unknown rewards are the observed means, without a bonus of their own. The paper plans
+once per episode: `replan` = "episode". Ties are broken at random.
 """
 
 from dataclasses import dataclass

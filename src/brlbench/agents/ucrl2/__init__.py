@@ -30,7 +30,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...beliefs.counting import CountingPrior
 from ...errors import InvalidInput, Pointless
 from ...values import BETWEEN_0_AND_1, FLAG, NOT_NEGATIVE, words
 from ..base import (
@@ -90,7 +89,6 @@ class Ucrl2(CompiledAgent):
         model, pace = build_visits(known, task, self.replan)
         in_episodes = task.episode is not None
         pairs, pool = len(model.q), len(model.counts.entry_count)
-        is_binary = isinstance(prior, CountingPrior) and prior.rewards.is_binary
         agent = self.make_arrays(
             kernels.Ucrl2,
             model=model,
@@ -101,7 +99,7 @@ class Ucrl2(CompiledAgent):
             order=np.zeros(pool, np.int64),
             log_gap=np.zeros(pairs),
             reward_width=reward_widths(known),
-            largest_reward=1.0 if is_binary else np.inf,
+            largest_reward=1.0 if known.rewards.is_binary else np.inf,
             reward_factor=4.0 if in_episodes else 3.5,
             row_factor=4.0 if in_episodes else 14.0,
             reward_pairs=pairs,

@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brlbench.beliefs.hypotheses import Hypotheses
 from brlbench.beliefs.rewards import BernoulliRewards, NormalRewards
 from brlbench.builders.visits import from_visits, reward_limits
+from brlbench.mdps.mdp import MDP
 from brlbench.problems import distribution
 from helpers.families import FAMILIES
 
@@ -56,3 +58,13 @@ def test_rewards_keep_their_kind() -> None:
     differing = from_visits(FAMILIES["goal"]).reward_prior
     assert isinstance(differing, NormalRewards)
     np.testing.assert_array_equal(differing.noise, 1.0)
+
+
+def test_rewards_that_differ_where_nothing_can_happen_are_known() -> None:
+    rows = np.array([np.tile([1.0, 0.0], (2, 2, 1)), np.tile([0.5, 0.5], (2, 2, 1))])
+    paid = np.ones((2, 2, 2, 2))
+    paid[0, :, :, 1] = 0.0  # impossible there
+    mdps = [MDP(row, reward, 0) for row, reward in zip(rows, paid, strict=True)]
+    known = from_visits(Hypotheses(mdps))
+    assert known.reward_prior is None
+    assert (known.rewards.mean.to_dense() == 1).all()

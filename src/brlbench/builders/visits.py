@@ -42,11 +42,13 @@ def _weak_rewards(prior: Family, mean: MDP) -> GivenRewards:
         return BernoulliRewards(WEIGHT * own.expected, WEIGHT * (1 - own.expected))
     if own is not None:
         return NormalRewards(own.expected, WEIGHT / own.deviation**2, own.deviation)
-    # Hypotheses that differ in their rewards: a pair's have the width of all of them.
-    paid = mean.transitions.values * mean.rewards.mean.at(mean.transitions)
-    expected = np.bincount(mean.transitions.pair, paid, mean.transitions.num_pairs)
+    # Hypotheses that differ in their rewards: those of a pair vary as much as all of them.
     low, high = reward_limits(prior)
     noise = high - low + np.sqrt(prior.examples.variance.max(initial=0.0))
+    if noise == 0:  # they differ where nothing can happen
+        return mean.rewards
+    paid = mean.transitions.values * mean.rewards.mean.at(mean.transitions)
+    expected = np.bincount(mean.transitions.pair, paid, mean.transitions.num_pairs)
     return NormalRewards(
         expected.reshape(prior.num_states, prior.num_actions), WEIGHT / noise**2, noise
     )

@@ -46,6 +46,10 @@ _CLASSES = (
     "hindsight.Hindsight",
     "psrl.Psrl",
     "gittins.Gittins",
+    "q_learning.QLearning",
+    "r_max.RMax",
+    "ucrl2.Ucrl2",
+    "ucbvi.Ucbvi",
     "random_mix.RandomMix",
 )
 """Folder and class of each built-in agent, in the order of tables."""

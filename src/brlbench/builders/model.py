@@ -78,18 +78,26 @@ def build_horizon(prior: Family, task: Task) -> Endless | Horizon:
 
 
 def build_model(
-    prior: Family, task: Task, by_entry: bool = False, replan: str = STEP, plan: Plan | None = None
+    prior: Family,
+    task: Task,
+    by_entry: bool = False,
+    replan: str = STEP,
+    plan: Plan | None = None,
+    by_outcome: bool | None = None,
 ) -> Model:
     """The prior's mean MDP, not solved yet.
 
     For agents that look at entries, `by_entry` leaves out background and adds rewards of entries;
-    next states with unknown binary rewards are different entries. In episodes, `replan` says how
-    often it is solved, unless a `plan` says how far.
+    next states with unknown binary rewards are different entries, unless `by_outcome` is false. In
+    episodes, `replan` says how often it is solved, unless a `plan` says how far.
     """
     states, pairs = prior.num_states, prior.num_states * prior.num_actions
     side = states if states <= MAX_INVERSE_STATES and task.episode is None else 0
     belief, counts, entry_reward = build_belief(
-        prior, task.horizon, background=not by_entry, by_outcome=by_entry
+        prior,
+        task.horizon,
+        background=not by_entry,
+        by_outcome=by_entry if by_outcome is None else by_outcome,
     )
     return Model(
         counts=counts,

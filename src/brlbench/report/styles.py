@@ -26,7 +26,7 @@ _TABLE = (
     ("bamcp", "opps-ds", "soft-max", "beb", "epsilon-greedy", "bfs3", "random", "sboss"),
     ("vdbe", "psrl", "opps-cs", "boss", "hindsight", "lookahead", "optimal", "formula"),
     ("spread", "bolt", "vpi", "mbie-eb", "vbrb", "sparse-prior", "random-mix", "ann"),
-    ("gittins", "", "", "", "bonus", "eubrl", "", ""),
+    ("gittins", "ucrl2", "q-learning", "r-max", "bonus", "eubrl", "ucbvi", ""),
 )
 _DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (8, 4)))
 _COLUMNS = len(COLOURS)

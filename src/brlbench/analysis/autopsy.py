@@ -1,8 +1,9 @@
 """Where decisions lose: the expected regret of each decision of a result.
 
 A decision's regret is V*(x) - Q*(x, u) in the true MDP, so discounted regrets add up to the value
-that knowledge of the MDP would have been worth, apart from luck. Under the belief b of the moment,
-its expected value has two parts, which are estimated from K MDPs drawn from b:
+that knowledge of the MDP would have been worth, apart from luck. Its expected value under the
+belief b of the moment, c(x, b, u) of the upper bound (see docs/bounds.md), has two parts. They are
+estimated from MDPs drawn from b:
 
 - ignorance, E[max_u Q*(x, u)] - max_u E[Q*(x, u)]: the least that any action has to expect. It
   falls as the agent learns.

@@ -38,7 +38,7 @@ PRIORS = [prior + name for prior in ("", "uniform:") for name in ("GC", "GDL", "
 UNIFORM = PRIORS[3:]
 OTHERS = [  # problems on which only our agents meet; renumbered ones have no displacements
     *(f"uniform:renumbered:{key}:{name}" for key in (1, 7) for name in ("GC", "GDL", "Grid")),
-    *(f"uniform:{name}" for name in ("Chain:prior=full", "Loop", "RiverSwim", "DeepSea", "Maze")),
+    *(f"uniform:{name}" for name in ("Chain:prior=full", "Loop", "RiverSwim")),
 ]
 
 

@@ -43,6 +43,7 @@ SWEEPS: dict[str, tuple[Sweep, ...]] = {
         Sweep("kappa", (0.0, 0.2, 0.45, 0.7, 1.0)),
         Sweep("odds", (0.0, 0.01, 0.03, 0.1, 1.0)),
     ),
+    "shift-prior": (Sweep("kappa", (0.0, 0.2, 0.45, 0.7, 1.0)),),
     "formula": (
         Sweep("formula", ("Qmean", "Quniform", "Qself", "Qmean + Quniform", "Qmean / Quniform")),
     ),

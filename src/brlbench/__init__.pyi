@@ -4,6 +4,7 @@ from .agents import AGENTS as AGENTS
 from .agents import Agent as Agent
 from .agents import Task as Task
 from .agents import make_agent as make_agent
+from .analysis.autopsy import autopsy as autopsy
 from .analysis.bayes_bound import bayes_optimal_bound as bayes_optimal_bound
 from .analysis.bayes_optimal import bayes_optimal_value as bayes_optimal_value
 from .analysis.significance import paired_z_test as paired_z_test
@@ -29,6 +30,7 @@ from .protocol.experiment import Experiment as Experiment
 from .report import report as report
 from .report.board import leaderboard as leaderboard
 from .report.compare import compare as compare
+from .report.plots import plot_autopsy as plot_autopsy
 from .report.plots import plot_differences as plot_differences
 from .report.plots import plot_learning as plot_learning
 from .report.plots import plot_map as plot_map

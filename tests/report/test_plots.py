@@ -8,6 +8,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 import brlbench as bb
+from brlbench.errors import InvalidInput
 from brlbench.report.figures import Picture
 from brlbench.results.result import Result
 from brlbench.results.score import ci95
@@ -142,3 +143,16 @@ def test_results_of_different_experiments_are_refused(results: list[Result]) -> 
         bb.plot_scores([results[2], stranger])
     with pytest.raises(bb.InvalidInput, match=r"^results = "):
         bb.plot_learning([])
+
+
+def test_autopsies_stand_side_by_side() -> None:
+    """A line per agent in both panels: random actions keep costing, good ones soon do not."""
+    experiment = bb.Experiment("GC", num_mdps=10, horizon=20)
+    results = [bb.evaluate(bb.make_agent(name), experiment) for name in ("random", "psrl")]
+    figure = bb.plot_autopsy([bb.autopsy(results[0], samples=5), results[1]], samples=5)
+    exploring, ignorance = figure.axes
+    assert [len(panel.lines) for panel in (exploring, ignorance)] == [2, 2]
+    assert exploring.get_ylabel() == "expected regret by exploring"
+    with pytest.raises(InvalidInput, match="different experiments"):
+        other = bb.evaluate(bb.make_agent("random"), bb.Experiment("GC", num_mdps=9, horizon=20))
+        bb.plot_autopsy([results[0], other], samples=2)

@@ -33,6 +33,7 @@ _CLASSES = (
     "eubrl.Eubrl",
     "spread.Spread",
     "sparse_prior.SparsePrior",
+    "shift_prior.ShiftPrior",
     "formula.FormulaAgent",
     "opps_ds.OppsDs",
     "opps_cs.OppsCs",

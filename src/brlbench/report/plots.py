@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..analysis.autopsy import Autopsy, autopsy
 from ..analysis.bayes_bound.known import SUFFIX, known_bound, read_bound
 from ..analysis.scores import check_same_experiment, paired_differences
 from ..errors import InvalidInput, did_you_mean, short
@@ -141,6 +142,35 @@ def _draw_curve(panel: Axes, curves: Floats, **style: Any) -> None:
     decisions = np.arange(1, curves.shape[1] + 1)
     every = max(1, len(decisions) // 8)
     draw_line(panel, decisions, *with_intervals(curves), markevery=every, **style)
+
+
+def plot_autopsy(results: Iterable[Result | Autopsy], samples: int = 50) -> Figure:
+    """Where the decisions of agents lose: expected regrets by exploring, and by ignorance.
+
+    Args:
+        results: results on the same MDPs, with states and actions, or what `autopsy` returned.
+        samples: for results, the MDPs drawn from the posterior before each decision.
+    """
+    examined = [
+        each if isinstance(each, Autopsy) else autopsy(each, samples=samples) for each in results
+    ]
+    if not examined:
+        raise InvalidInput("results = []: give at least one")
+    check_same_experiment([each.result for each in examined])
+    styles = line_styles({each.result.label: each.result.algorithm for each in examined})
+    with drawing():
+        figure = Picture(figsize=(WIDTH, 3.4), layout="constrained")
+        panels = figure.subplots(1, 2)
+        for panel, part in zip(panels, ("exploring", "ignorance"), strict=True):
+            for each in examined:
+                label = each.result.label
+                _draw_curve(panel, getattr(each, part), **styles[label], label=label)
+            panel.set(xlabel="decision", ylabel=f"expected regret by {part}")
+            panel.grid(alpha=0.25)
+            panel.margins(x=0)
+        handles, names = panels[0].get_legend_handles_labels()
+        legend_above(figure, handles, [wrapped(name, _LINE + 10) for name in names])
+    return figure
 
 
 def plot_differences(results: Sources | Answer, against: str | None = None) -> Figure:

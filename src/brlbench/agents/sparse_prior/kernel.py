@@ -188,8 +188,9 @@ def act(agent: SparsePrior, x: int) -> int:
     return models.best_action(agent.spread.model, x, agent.rng)
 
 
-def observe(agent: SparsePrior, x: int, u: int, y: int, r: float) -> None:
-    """Learn from the transition, and solve again."""
+@inlined
+def learn(agent: SparsePrior, x: int, u: int, y: int, r: float) -> None:
+    """Learn from the transition; the model is not solved again yet."""
     if agent.supports.is_modelled[x * agent.spread.model.counts.num_actions + u]:
         see(agent, x, u, y)
         update_shares(agent)
@@ -197,6 +198,11 @@ def observe(agent: SparsePrior, x: int, u: int, y: int, r: float) -> None:
     else:
         spreads.count(agent.spread, x, u, y, r)
     models.skip(agent.spread.model)
+
+
+def observe(agent: SparsePrior, x: int, u: int, y: int, r: float) -> None:
+    """Learn from the transition, and solve again."""
+    learn(agent, x, u, y, r)
     spreads.solve_with_bonuses(agent.spread)
 
 

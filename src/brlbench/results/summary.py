@@ -20,6 +20,12 @@ from .times import Feature, all_features, time_of
 ORIGINAL = "BBRL:"
 """Prefix of algorithms whose results were imported from the original library."""
 
+
+def is_own(algorithm: str) -> bool:
+    """Whether an algorithm is neither built in nor imported: a user wrote it."""
+    return algorithm not in AGENTS and not algorithm.startswith(ORIGINAL)
+
+
 REFERENCE = "optimal"
 """The built-in algorithm that knows the MDP: a bound to compare with, never a competitor."""
 
@@ -105,7 +111,7 @@ class Summary:
     @property
     def is_own(self) -> bool:
         """Whether a user wrote the agent."""
-        return self.algorithm not in AGENTS and not self.algorithm.startswith(ORIGINAL)
+        return is_own(self.algorithm)
 
     @property
     def is_timed(self) -> bool:

@@ -46,8 +46,8 @@ function mark(algorithm) {
   return shape("svg", { ...attributes, color: algorithm.color }, path);
 }
 
-// Long names break after brackets and commas.
-const breakable = (text) => text.split(/(?<=[(,])/).flatMap((part) => [part, element("wbr")]);
+// Long names break after brackets, commas and signs, and never in a number.
+const breakable = (text) => text.split(/(?<=[(,=:/+*_])/).flatMap((part) => [part, element("wbr")]);
 
 function labelOf(algorithm, text) {
   return element("span", { class: "label" }, mark(algorithm), element("span", {}, ...breakable(text)));
@@ -139,8 +139,10 @@ function frame(svg, area, x, y, xLabel, yLabel) {
     parts.push(shape("text", at, tick.label));
   }
   parts.push(shape("rect", { class: "frame", x: left, y: top, width: right - left, height: bottom - top }));
-  const title = x.isLog && right - left > 400 ? `${xLabel} (log scale)` : xLabel;
-  parts.push(shape("text", { x: (left + right) / 2, y: bottom + 37, "text-anchor": "middle" }, title));
+  const middle = (left + right) / 2, room = 2 * (right + MARGIN - middle);
+  const titles = [...(x.isLog ? [`${xLabel} (log scale)`] : []), xLabel, xLabel.split(": ").at(-1)];
+  const title = titles.find((text) => textWidth(svg, text) <= room) ?? titles.at(-1);
+  parts.push(shape("text", { x: middle, y: bottom + 37, "text-anchor": "middle" }, title));
   const turned = `translate(12 ${(top + bottom) / 2}) rotate(-90)`;
   parts.push(shape("text", { transform: turned, "text-anchor": "middle" }, yLabel));
   svg.replaceChildren(...parts);

@@ -38,7 +38,7 @@ function parseSeconds(text) {
 function formatMemory(bytes) {
   if (isMissing(bytes)) return NONE;
   const size = bytes / 2 ** 20;
-  return `${size.toFixed(size < 9.95 ? 1 : 0)} MiB`;
+  return size < 1 ? "< 1 MiB" : `${size.toFixed(size < 9.95 ? 1 : 0)} MiB`; // less can't be measured
 }
 
 function scoreFormat(scores) {

@@ -98,8 +98,8 @@ def format_number(quantity: Quantity, number: Any) -> str:
     if number is None:
         return "\N{EN DASH}"
     if quantity.unit == "B":
-        size = number / 2**20
-        return f"{size:.{1 if size < 9.95 else 0}f} MiB"
+        size = number / 2**20  # less than one can't be measured
+        return "< 1 MiB" if size < 1 else f"{size:.{1 if size < 9.95 else 0}f} MiB"
     return format_seconds(number) if quantity.unit == "s" else f"{number:.4g}"
 
 

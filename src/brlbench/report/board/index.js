@@ -63,7 +63,7 @@ const comparable = (value) => (row) => (row.isComplete ? value(row) : undefined)
 function drawTotals({ rows, prior, isSingle }) {
   const complete = rows.filter(({ isComplete }) => isComplete);
   const known = complete.map(({ mean }) => mean.slice(1));
-  const scale = intervalScale(known, innerWidth > 520 ? 200 : 100);
+  const scale = intervalScale(known, innerWidth > 520 ? 160 : 100);
   const estimate = (key, title, hint, more = {}) =>
     ({ key, title, hint, ...more, value: comparable((row) => row[key][0]), show: (row) => withInterval(row[key], row) });
   const down = { down: true };
@@ -86,7 +86,7 @@ function drawTotals({ rows, prior, isSingle }) {
       ({ key, title, hint: `${hint}, in the experiment where it is largest`, value: ({ costs }) => costs[k], format: formatOf(unit) })),
   ], rows, ({ isComplete }) => (isComplete ? "" : "out"));
   const without = prior.contests.length - prior.counted;
-  find("totals-note").textContent = `Normalised: 0 is random, 1 is the best possible. ${prior.counted} `
+  find("totals-note").textContent = `${prior.counted} `
     + `${plural("experiment", prior.counted)} count${prior.counted === 1 ? "s" : ""} the same.`
     + (without ? ` ${without} without a scale (random actions, or a bound, have no known score) ${without === 1 ? "is" : "are"} left out.` : "")
     + (complete.length < rows.length ? ` Rows that lack experiments stand below: they are compared in those they have, with all that played these.` : "")

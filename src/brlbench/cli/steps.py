@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from ..arguments import counted
 from ..errors import InvalidInput
 from . import options
 from .completion import formula_features, formula_operators, problem_names
@@ -216,7 +217,7 @@ def bound(
     )
     say(
         f"estimate {limit.estimate:.4g} ± {limit.standard_error:.2g} (standard error), from "
-        f"{limit.beliefs:,} beliefs up to {limit.depth} decisions ahead"
+        f"{counted(limit.beliefs, 'belief', ',')} up to {counted(limit.depth, 'decision')} ahead"
     )
     say(f"an agent that knows the MDP expects {limit.clairvoyant:.4g}")
     if output is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..agents import AGENTS
 from ..agents.labels import label_of
+from ..arguments import counted
 from ..mdps.sparse import Floats
 from .adjusted import Adjusted
 from .learning import Learning, learning_of
@@ -70,7 +71,8 @@ class Summary:
     @property
     def marked_label(self) -> str:
         """The label, with the number of MDPs if it is smaller than that of others."""
-        return self.label if self.stopped is None else f"{self.label} [{len(self.returns)} MDPs]"
+        number = counted(len(self.returns), "MDP")
+        return self.label if self.stopped is None else f"{self.label} [{number}]"
 
     @property
     def is_dropped(self) -> bool:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ...arguments import counted
 from ...results.score import Score
 from ...results.summary import REFERENCE, Summary
 from ..data import ReportData
@@ -145,7 +146,7 @@ def _machines(summaries: Iterable[Summary]) -> list[dict[str, str]]:
             named = versions.items() if isinstance(versions, dict) else ()
             parts = [machine.get("processor") or "unknown processor", machine.get("system")]
             if machine.get("cores"):
-                parts.insert(1, f"{machine['cores']} cores")
+                parts.insert(1, counted(machine["cores"], "core"))
             key = (_listed(parts), _listed(f"{name} {value}" for name, value in named))
             speeds.setdefault(key, []).append(machine.get("calibration_microseconds", 0.0))
     return [

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brlbench import AGENTS
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.styles import styles_of
 from brlbench.results.learning import Learning
@@ -168,3 +169,29 @@ def test_nothing_is_cut_without_a_sign(page: Page, width: int) -> None:
       }));
     """)
     assert [text for text, *rooms in titles if min(rooms) < -1] == []
+
+
+def test_no_two_algorithms_of_one_colour_have_one_mark(page: Page) -> None:
+    """All markers of styles are drawn on the page, and users' agents are on top."""
+    rng = np.random.default_rng(1)
+    names = [*AGENTS, "mine:A", "mine:B"]
+    agents = [
+        summary(name, rng.normal(size=40), 1.0, 10.0 ** rng.uniform(-7, -2)) for name in names
+    ]
+    page.open(ReportData([experiment(agents)], []))
+    marks = page.run("""
+      return [...document.querySelectorAll("#algorithms label")].map((label) => {
+        const path = label.querySelector("path"), name = label.textContent.split(" ")[0];
+        return [name, path.getAttribute("d"), getComputedStyle(path).fill];
+      });
+    """)
+    shapes = {name: shape for name, shape, _ in marks}
+    known = styles_of(names)
+    assert len({(shape, colour) for _, shape, colour in marks}) == len(names)
+    pairs = {(known[name].marker, shapes[name]) for name in names}
+    assert len(pairs) == len(dict(pairs)) == len({shape for _, shape in pairs}) == 9
+    top = page.run("""
+      const dots = [...document.querySelectorAll("#online-plot g.agent")].slice(-2);
+      return dots.map((dot) => dot.querySelector("path").getAttribute("d"));
+    """)
+    assert top == [shapes["mine:A"]] * 2 == [shapes["mine:B"]] * 2

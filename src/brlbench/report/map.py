@@ -126,7 +126,8 @@ def best_algorithms_map(answer: Answer, algorithms: Iterable[str] | None = None)
     named = _named(_by_set(rectangles(answer)), x, y)
     by_set = _by_set(rectangles(answer, named))
     shown = [names for names in (*named, _SEVERAL) if names in by_set]
-    styles = styles_of(algorithms or sorted({name for names in shown for name in names}))
+    competing = {summary.algorithm for summary in answer.experiment.competitors}
+    styles = styles_of(algorithms or sorted(competing))
     with drawing():
         figure = Picture(layout="constrained")
         axes = figure.subplots()

@@ -5,6 +5,7 @@ const MARKERS = {
   o: "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
   s: "M-3.5,-3.5h7v7h-7z",
   "^": "M0,-4.6L4.4,3.4H-4.4z",
+  "<": "M-4.6,0L3.4,-4.4V4.4z",
   D: "M0,-5L5,0L0,5L-5,0z",
   v: "M0,4.6L4.4,-3.4H-4.4z",
   P: "M-1.6,-4.6h3.2v3h3v3.2h-3v3h-3.2v-3h-3v-3.2h3z",
@@ -13,7 +14,7 @@ const MARKERS = {
 };
 const MARGIN = 12; // to the right of a plot's area, in pixels
 const TICK_GAP = 6; // between the labels of ticks
-const markerPath = (algorithm) => MARKERS[algorithm.marker] ?? MARKERS.o;
+const markerPath = (algorithm) => MARKERS[algorithm.marker];
 
 // Texts become text nodes, never markup.
 function element(tag, attributes = {}, ...children) {

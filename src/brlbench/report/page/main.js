@@ -215,19 +215,19 @@ function tellAbout() {
   const { experiment, measured, shown, references } = view;
   const limits = measured.limits[state.level], limit = Math.min(...limits);
   const { discount, horizon, episode } = experiment.settings;
-  const about = [experiment.name, `${experiment.numMdps} MDPs`];
+  const about = [experiment.name, counted(experiment.numMdps, "MDP")];
   if (!state.asInPaper) about.push(`scores of ${measured.numMdps} of them`);
   if (discount != null) about.push(`discount ${discount}`);
-  if (horizon != null) about.push(`${horizon} decisions${episode ? ` in episodes of ${episode}` : ""}`);
+  if (horizon != null) about.push(`${counted(horizon, "decision")}${episode ? ` in episodes of ${episode}` : ""}`);
   if (experiment.bound !== null) about.push(`${PAST} ${experiment.boundText} (one-sided 95% limit)`);
   find("about").textContent = about.join(" · ");
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
   find("best-note").textContent = "Z is the paired test of the best agent against each: below "
     + `${limit.toFixed(2)}${limits.length > 1 ? " or more" : ""}, the agent is not significantly worse.`
     + (measured.meanReturns ? " Scores are adjusted; in brackets: mean returns, with their luck." : " Scores are mean returns.")
-    + (state.asInPaper ? "" : ` Scores and Z are of ${measured.numMdps} MDPs, which had no part in choosing the agents.`);
+    + (state.asInPaper ? "" : ` Scores and Z are of ${counted(measured.numMdps, "MDP")}, which had no part in choosing the agents.`);
   find("differences-note").textContent = `${measured.meanReturns ? "Adjusted means" : "Mean returns"} minus that of the best agent, on the same `
-    + `${measured.numMdps} MDPs. An interval that leaves out 0 is a difference that the MDPs show.`;
+    + `${counted(measured.numMdps, "MDP")}. An interval that leaves out 0 is a difference that the MDPs show.`;
   tellChoice();
   find("reference-note").hidden = !references.length;
   find("bound-note").hidden = experiment.bound === null;

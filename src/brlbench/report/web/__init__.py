@@ -16,6 +16,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from numpy.typing import NDArray
 
+from ...arguments import counted
 from ...results.summary import is_own
 
 Array = NDArray[Any]
@@ -44,6 +45,7 @@ def _environment() -> Environment:
     )
     environment.globals.update(version=version("brlbench"))
     environment.tests.update(own=is_own)
+    environment.filters.update(counted=counted)
     return environment
 
 

@@ -12,7 +12,7 @@ const isMissing = (value) => value === null || value === undefined || Number.isN
 const known = (format) => (value) => (isMissing(value) ? NONE : format(value));
 const fixed = (decimals) => known((value) => value.toFixed(decimals));
 const percent = (part) => `${Number((100 * part).toFixed(4))}%`;
-const plural = (word, count) => (count === 1 ? word : `${word}s`);
+const counted = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const minus = (text) => (/^-?0*\.?0*$/.test(text) ? text.replace("-", "") : text.replace("-", "−"));
 
 function formatSeconds(seconds) {

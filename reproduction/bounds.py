@@ -37,8 +37,9 @@ BELIEFS = {
     "GoalGrid": 0,
     "Bandit-5": 20_000,
     "Bandit-10": 20_000,
+    "RandomMDP": None,
 }
-"""How many beliefs the search of each problem looks at; GoalGrid's bound needs none."""
+"""The number of beliefs to search; GoalGrid needs none, and of RandomMDP none can be searched."""
 
 ALIKE = {"GC": "GC-Gaussian"}
 """Problems with the same expected rewards, so with the same bound."""
@@ -50,13 +51,23 @@ def main(names: Sequence[str] = tuple(BELIEFS)) -> None:
     for name in names:
         experiment = _experiment(name)
         test, discount = experiment.test, experiment.discount
-        horizon = experiment.horizon if least_reward(test) < 0 else None
+        needs_horizon = experiment.episode is not None or least_reward(test) < 0
+        horizon = experiment.horizon if needs_horizon else None
         if name == "GoalGrid":
             bound = goal_grid_bound(test, discount)
         else:
-            bound = bayes_optimal_bound(test, discount, beliefs=BELIEFS[name], horizon=horizon)
+            bound = bayes_optimal_bound(
+                test,
+                discount,
+                beliefs=BELIEFS[name],
+                horizon=horizon,
+                episode=experiment.episode,
+            )
         entry = {"test": test.name, "discount": discount, "bound": bound._asdict()}
-        bounds[test.digest] = entry if horizon is None else {**entry, "horizon": horizon}
+        lengths = {"horizon": horizon, "episode": experiment.episode}
+        bounds[test.digest] = entry | {
+            what: length for what, length in lengths.items() if length is not None
+        }
         if name in ALIKE:
             other = _experiment(ALIKE[name]).test
             bounds[other.digest] = {**bounds[test.digest], "test": other.name}

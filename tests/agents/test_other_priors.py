@@ -62,6 +62,25 @@ def test_lookahead_finds_the_values_of_brute_force(name: str) -> None:
         agent.observe(x, u, y, r)
 
 
+def test_lookahead_values_binary_rewards_that_are_nearly_known_as_known() -> None:
+    """A reward that is all but sure to be 0 or 1 teaches nothing and changes no value."""
+    counts = np.array([[[1.0, 2.0], [0.3, 0.5]], [[0.7, 0.2], [1.5, 1.0]]])
+    pays = np.array([[0.0, 1.0], [1.0, 0.0]])
+    nearly = BernoulliRewards(1e-3 + 1e18 * pays, 1e-3 + 1e18 * (1 - pays))
+    agents: list[Any] = []
+    for prior in (FlatDirichlet(counts, pays[:, :, None]), FlatDirichlet(counts, nearly)):
+        agents.append(make_agent("lookahead", depth=2))
+        agents[-1].train(prior, Task(DISCOUNT, 20), generator("test families"))
+        agents[-1].start(0, generator("test families"))
+    for x, u, y in ((0, 0, 1), (1, 1, 1), (1, 0, 0), (0, 1, 0)):
+        actions = [agent.act(x) for agent in agents]
+        assert actions[0] == actions[1]
+        one, other = (agent.arrays.levels.q[0] for agent in agents)
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+        for agent in agents:
+            agent.observe(x, u, y, float(pays[x, u]))
+
+
 ROOTS = {
     "chain": slippery_chain(3),
     "goal": goal_grid(2),

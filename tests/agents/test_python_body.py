@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from brlbench.agents import AGENTS
+from brlbench.analysis.bayes_optimal import bayes_optimal_value
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from helpers.families import FAMILIES
@@ -26,6 +27,11 @@ REFUSED = {
     "lookahead": ("normal",),
     "sboss": ("normal",),
 }
+IN_EPISODES = ("lookahead", "bfs3", "sboss")  # their code in episodes is another
+EPISODES: dict[str, Any] = {"episode": 5, "discount": 1}
+LOOKED_AT = {"chain": (4, 2), "constant": (3, 1), "goal": (3, 3)}  # horizons, lengths of episodes
+# Other agents draw MDPs, or count outcomes, which Gaussian rewards tell apart.
+UNMOVED = "epsilon-greedy soft-max vdbe beb bolt mbie-eb spread sparse-prior formula".split()
 # One agent for each way to use a belief; the others have the same code.
 USUAL = ("epsilon-greedy", "spread", "psrl", "bamcp", "bfs3")
 UNTIED = ("optimal", "bfs3", "gittins")  # bfs3 searches on flat priors in another form
@@ -35,6 +41,7 @@ import json, sys, traceback
 import numba
 import numpy as np
 import brlbench as bb
+from brlbench.agents.base import Task
 from brlbench.errors import Pointless
 from brlbench.protocol import machine
 from benchmarks.families import as_tied
@@ -59,6 +66,29 @@ for prior in ("", "uniform:"):
             }
         except Exception:
             played[f"{name} {prior}"] = {"error": traceback.format_exc()}
+for name in json.loads(sys.argv[3]):
+    experiment = bb.Experiment("GC", **settings, **json.loads(sys.argv[4]))
+    with np.errstate(over="ignore"):
+        result = bb.evaluate(bb.AGENTS[name](**bb.AGENTS[name].quick), experiment)
+    played[f"{name} in episodes"] = {"actions": result.actions.tolist()}
+for family, (horizon, episode) in json.loads(sys.argv[6]).items():
+    prior, agent, values = FAMILIES[family], bb.make_agent("lookahead", depth=horizon), []
+    agent.train(prior, Task(1.0, horizon, episode=episode), np.random.default_rng(0))
+    for x in range(prior.num_states):
+        agent.start(x, np.random.default_rng(1))
+        agent.act(x)
+        values.append(agent.arrays.levels.q[0].max())
+    played[f"lookahead {family} in episodes"] = {"value": float(prior.start @ values)}
+counts, mean = np.ones((3, 2, 3)), np.sin(np.arange(6.0)).reshape(3, 2)
+told = bb.FlatDirichlet(counts + mean[:, :, None] / 2, mean[:, :, None])
+narrow = bb.FlatDirichlet(told.counts, bb.NormalRewards(mean, 1e30, 1e-9))
+mdps = bb.Experiment(told, **settings).mdps
+for name in json.loads(sys.argv[5]):
+    for kind, prior in (("told", told), ("narrow", narrow)):
+        with np.errstate(over="ignore"):
+            agent = bb.AGENTS[name](**bb.AGENTS[name].quick)
+            result = bb.evaluate(agent, bb.Experiment(prior, told, mdps=mdps, **settings))
+        played[f"{name} {kind}"] = {"returns": result.returns.tolist()}
 for name, agent in bb.AGENTS.items():
     for family in json.loads(sys.argv[2]):
         prior = FAMILIES[family]
@@ -96,8 +126,9 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def play_without_compiler(folder: Path) -> None:
+    arguments = (SETTINGS, PLAYED_FAMILIES, IN_EPISODES, EPISODES, UNMOVED, LOOKED_AT)
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(SETTINGS), json.dumps(PLAYED_FAMILIES)],
+        [sys.executable, "-c", SCRIPT, *map(json.dumps, arguments)],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(FOLDERS)},
         capture_output=True,
         text=True,
@@ -119,6 +150,27 @@ def test_compiled_agents_do_what_their_source_says(
     result = evaluate(AGENTS[name](**AGENTS[name].quick), experiment)
     for field in ("actions", "states", "rewards"):
         np.testing.assert_array_equal(getattr(result, field), np.array(expected[field]))
+
+
+@pytest.mark.parametrize("name", IN_EPISODES)
+def test_compiled_agents_do_the_same_in_episodes(plain: dict[str, Any], name: str) -> None:
+    result = evaluate(AGENTS[name](**AGENTS[name].quick), Experiment("GC", **SETTINGS, **EPISODES))
+    np.testing.assert_array_equal(result.actions, plain[f"{name} in episodes"]["actions"])
+
+
+@pytest.mark.parametrize("family", LOOKED_AT)
+def test_lookahead_to_the_horizon_is_bayes_optimal(plain: dict[str, Any], family: str) -> None:
+    horizon, episode = LOOKED_AT[family]
+    exact = bayes_optimal_value(FAMILIES[family], 1.0, horizon, episode=episode)
+    assert plain[f"lookahead {family} in episodes"]["value"] == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", UNMOVED)
+def test_rewards_that_are_nearly_known_are_played_as_known(
+    plain: dict[str, Any], name: str
+) -> None:
+    told, narrow = (plain[f"{name} {kind}"]["returns"] for kind in ("told", "narrow"))
+    assert told == pytest.approx(narrow, rel=1e-9)
 
 
 @pytest.mark.parametrize("family", PLAYED_FAMILIES)

@@ -115,3 +115,41 @@ def play_once(ties: str, seed: int) -> Any:
 def test_ties() -> None:
     assert {play_once("first", seed) for seed in range(20)} == {0}
     assert {play_once("random", seed) for seed in range(20)} == {0, 1}
+
+
+def test_rows_in_episodes_are_solved_by_plain_backward_induction() -> None:
+    """With each number of decisions left, a pair takes the best of its rows."""
+    counts = np.random.default_rng(4).uniform(0.2, 1.5, (3, 2, 3))
+    counts[0, 0, 1] = counts[1, 1] = 0
+    counts[1, 1, 2] = 0.7  # one row of two outcomes, and one of a single one
+    prior = FlatDirichlet(counts, np.random.default_rng(5).normal(size=counts.shape))
+    agent, length, samplings = Sboss(epsilon=0.01, delta=0.8), 4, 0
+    agent.train(prior, Task(1.0, 40, episode=length), np.random.default_rng(0))
+    agent.start(0, np.random.default_rng(1))
+    rng, arrays = np.random.default_rng(2), agent.arrays
+    flat = prior.rewards.mean.to_dense().reshape(6, 3)
+    for t in range(40):
+        x, samplings = int(rng.integers(3)), samplings + int(arrays.due[0])
+        action = agent.act(x)
+        mdp, sample = arrays.merged.mdp, arrays.merged.sample
+        rows = mdp.rows
+        tables = []
+        for pair in range(6):
+            n, number = int(rows.length[pair]), int(sample.number[pair])
+            assert t > 0 or number == (arrays.merged.num_rows[pair] if n > 2 else n)
+            start, first = int(sample.first_row[pair]), int(rows.first_entry[pair])
+            table = np.zeros((number, 3))
+            states = mdp.posterior.entry_next[first : first + n]
+            places = rows.probability[start : start + number * n]
+            table[:, states] = places.reshape(number, n)
+            assert table.sum(axis=1) == pytest.approx(1)
+            tables.append(table)
+        value = np.zeros(3)
+        for _ in range(length - t % length):
+            best = [(table @ (r + value)).max() for table, r in zip(tables, flat, strict=True)]
+            q = np.array(best).reshape(3, 2)
+            value = q.max(axis=1)
+        assert action == q[x].argmax()
+        y = int(rng.choice(np.flatnonzero(counts[x, action])))
+        agent.observe(x, action, y, 0.0)
+    assert 1 < samplings < 40

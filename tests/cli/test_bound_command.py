@@ -41,3 +41,19 @@ def test_compare_shows_a_bound_that_was_written_beside_the_results(
     assert_error(
         shell("bound", "GC", "--output", tmp_path / "gc.json"), "must end with .bound.json"
     )
+
+
+def test_bounds_of_episodes(shell: Shell, tmp_path: Path) -> None:
+    episodes = ("--discount", 1, "--horizon", 4, "--episode", 2)
+    done = shell("bound", "Bandit:arms=2", "--depth", 2, *episodes)
+    found = bayes_optimal_bound("Bandit:arms=2", 1.0, depth=2, horizon=4, episode=2)
+    assert done.code == 0
+    assert f"return above {found.upper:.4g} " in done.out
+    assert f"{found.beliefs} beliefs up to 2 decisions ahead" in done.out
+    path = tmp_path / "arms.bound.json"
+    done = shell("bound", "Bandit:arms=2,rewards=normal", *episodes, "--output", path)
+    assert done.code == 0, done.err
+    assert "no search is made of unknown Gaussian rewards" in done.out
+    known = read_bound(path)
+    assert (known.horizon, known.episode, known.bound.depth) == (4, 2, 0)
+    assert_error(shell("bound", "RandomMDP"), "horizon is not given, and its rewards are Gaussian")

@@ -310,7 +310,7 @@ def test_a_study_in_episodes(tmp_path: Path) -> None:
         algorithm = "beb"
         parameters.replan = ["step", "episode"]
         [[agents]]
-        algorithm = "sboss"
+        algorithm = "ann"
         """
     )
     study = read_study(path)
@@ -318,7 +318,7 @@ def test_a_study_in_episodes(tmp_path: Path) -> None:
     assert where.task == Task(1.0, 20, episode=10)
     assert [job.label for job in study.jobs] == ["beb", "beb(replan=episode)"]
     assert [each.reason for each in study.skipped] == [
-        f"GC: sboss has no form for episodes: use one of {', '.join(ABLE)}"
+        f"GC: ann has no form for episodes: use one of {', '.join(ABLE)}"
     ]
     usual = Experiment("GC", num_mdps=3)
     assert known_bound(usual.settings()) is not None

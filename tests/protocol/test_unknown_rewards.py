@@ -104,8 +104,8 @@ def test_bounds_are_above_bayes_optimal_values(name: str) -> None:
     bound = bb.bayes_optimal_bound(prior, discount=0.5, depth=3, repetitions=4)
     value = bb.bayes_optimal_value(prior, discount=0.5, horizon=6)
     assert value < bound.upper < bound.clairvoyant + 4 * bound.standard_error
-    with pytest.raises(InvalidInput, match="bounds are computed for binary or known rewards"):
-        bb.bayes_optimal_bound(FAMILIES["normal"], depth=1)
+    with pytest.raises(InvalidInput, match="no search lowers the bound"):
+        bb.bayes_optimal_bound(FAMILIES["normal"], depth=1, horizon=5)
 
 
 @pytest.mark.parametrize("name", ["Bandit", "RandomMDP"])

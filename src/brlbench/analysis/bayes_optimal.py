@@ -57,11 +57,7 @@ def bayes_optimal_value(
     length = horizon + 1 if episode is None else check(episode, "episode", COUNT)
     prior = known_prior(prior)
     begin, steps = knowledge_of(prior)
-    if isinstance(prior, Hypotheses) and len(prior.mdps.start) > 1 and episode is not None:
-        raise InvalidInput(
-            f"episode = {episode}: the hypotheses differ in their starts, which would teach: use "
-            "hypotheses with the same start"
-        )
+    check_starts(prior, episode)
     starts = [(x, float(chance)) for x, chance in enumerate(prior.start) if chance > 0]
     values: dict[tuple[int, bytes], list[float]] = {}
 
@@ -108,6 +104,23 @@ def known_prior(source: str | Path | Distribution) -> Family:
             f"priors and for sets of hypotheses, not for {prior.kind}"
         )
     return prior
+
+
+def check_starts(prior: Family, episode: int | None) -> None:
+    """Refuse episodes whose start states teach."""
+    if isinstance(prior, Hypotheses) and len(prior.mdps.start) > 1 and episode is not None:
+        raise InvalidInput(
+            f"episode = {episode}: the hypotheses differ in their starts, which would teach: use "
+            "hypotheses with the same start"
+        )
+
+
+def is_searchable(prior: Family) -> bool:
+    """Whether finitely many beliefs can follow: there are no unknown Gaussian rewards."""
+    if isinstance(prior, Hypotheses):
+        return not prior.has_unknown_gaussian
+    assert isinstance(prior, FlatDirichlet | TiedDirichlet)  # see `known_prior`
+    return prior.reward_prior is None or prior.reward_prior.is_binary
 
 
 def knowledge_of(prior: Family) -> Knowledge:

@@ -10,9 +10,10 @@ from ..kernels.families import Flat
 from ..kernels.loop.environment import NO_EPISODE, Environment, Tables
 from ..kernels.solving import endless as endless  # provides functions by type
 from ..kernels.solving import episodes as episodes  # so does this
+from ..kernels.solving import horizon as horizon  # and this
 from ..kernels.solving import model as kernels
 from ..kernels.solving.model import Model
-from ..kernels.solving.plans import Endless, Episode
+from ..kernels.solving.plans import Endless, Episode, Horizon
 from ..kernels.solving.undo import NUM_NUMBER, NUM_ROW, Saved, SavedRows
 from ..kernels.types import Floats
 from ..mdps.batch import MDPs
@@ -26,6 +27,7 @@ from .counts import build_counts as build_counts
 MAX_INVERSE_STATES = 1000
 
 Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
+Plan = Endless | Episode | Horizon
 
 
 def copy(arrays: Arrays) -> Arrays:
@@ -57,12 +59,32 @@ def build_plan(pairs: int, task: Task, every_step: bool) -> Endless | Episode:
     )
 
 
-def build_model(prior: Family, task: Task, by_entry: bool = False, replan: str = STEP) -> Model:
+def build_horizon(prior: Family, task: Task) -> Endless | Horizon:
+    """The plan of agents that look across the border of episodes."""
+    if task.episode is None:
+        return Endless()
+    states, length = np.flatnonzero(prior.start), task.episode
+    begins = task.discount ** (length * np.arange(max(1, task.horizon // length), dtype=float))
+    return Horizon(
+        length=length,
+        horizon=task.horizon,
+        step=np.zeros(1, np.int64),
+        state=states,
+        probability=np.asarray(prior.start)[states],
+        power=task.discount ** np.arange(length + 1, dtype=float),
+        weight=np.concatenate([[0.0], np.cumsum(begins)]),
+        q=np.zeros(prior.num_states * prior.num_actions),
+    )
+
+
+def build_model(
+    prior: Family, task: Task, by_entry: bool = False, replan: str = STEP, plan: Plan | None = None
+) -> Model:
     """The prior's mean MDP, not solved yet.
 
     For agents that look at entries, `by_entry` leaves out background and adds rewards of entries;
     next states with unknown binary rewards are different entries. In episodes, `replan` says how
-    often it is solved.
+    often it is solved, unless a `plan` says how far.
     """
     states, pairs = prior.num_states, prior.num_states * prior.num_actions
     side = states if states <= MAX_INVERSE_STATES and task.episode is None else 0
@@ -82,13 +104,15 @@ def build_model(prior: Family, task: Task, by_entry: bool = False, replan: str =
         value=np.zeros(states),
         q=np.zeros(pairs),
         norms=np.zeros(2),
-        plan=build_plan(pairs, task, every_step=replan == STEP),
+        plan=build_plan(pairs, task, every_step=replan == STEP) if plan is None else plan,
     )
 
 
-def solved_model(prior: Family, task: Task, by_entry: bool = False, replan: str = STEP) -> Model:
+def solved_model(
+    prior: Family, task: Task, by_entry: bool = False, replan: str = STEP, plan: Plan | None = None
+) -> Model:
     """The prior's mean MDP, solved."""
-    model = build_model(prior, task, by_entry, replan)
+    model = build_model(prior, task, by_entry, replan, plan)
     kernels.solve(model)
     return model
 
@@ -103,14 +127,15 @@ def build_saved(model: Model, solutions: int, transitions: int) -> Saved:
         norms=np.zeros((solutions, *model.norms.shape)),
         row=np.zeros((transitions, NUM_ROW), np.int64),
         number=np.zeros((transitions, NUM_NUMBER)),
-        rows=build_saved_rows(model.belief, model.counts, model.entry_reward, solutions),
+        # Under flat priors, transitions are taken back one by one.
+        rows=Flat()
+        if isinstance(model.belief, Flat)
+        else build_saved_rows(model.belief, model.counts, model.entry_reward, solutions),
     )
 
 
-def build_saved_rows(belief: Any, counts: Counts, entry_reward: Floats, number: int) -> Any:
-    """Room for all counts and beliefs, if transitions can't be taken back one by one."""
-    if isinstance(belief, Flat):
-        return Flat()
+def build_saved_rows(belief: Any, counts: Counts, entry_reward: Floats, number: int) -> SavedRows:
+    """Room for all counts and beliefs."""
     pairs = len(counts.total)
     return SavedRows(
         total=np.zeros((number, pairs)),

@@ -177,7 +177,10 @@ def bound(
     discount: options.Discount = 0.95,
     depth: Annotated[int | None, Option(help="Look at most so many decisions ahead.")] = None,
     beliefs: Annotated[int | None, Option(help="Beliefs to look at; reproducible.")] = None,
-    horizon: Annotated[int | None, Option(help="For negative rewards: decisions.")] = None,
+    horizon: Annotated[
+        int | None, Option(help="For negative rewards and episodes: decisions per trajectory.")
+    ] = None,
+    episode: options.Episode = None,
     seed: options.Seed = 0,
     output: Annotated[
         Path | None, Option("--output", "-o", help="A file NAME.bound.json, best beside results.")
@@ -208,6 +211,7 @@ def bound(
             depth=depth,
             beliefs=beliefs,
             horizon=horizon,
+            episode=episode,
             seed=seed,
             on_growth=show,
         )
@@ -215,13 +219,18 @@ def bound(
         f"{source}: no agent that has to learn has an expected return above {limit.upper:.4g} "
         "(one-sided 95% limit)"
     )
+    source_of = (
+        f"{counted(limit.beliefs, 'belief', ',')} up to {counted(limit.depth, 'decision')} ahead"
+        if limit.depth
+        else "agents that know the MDP alone: no search is made of unknown Gaussian rewards"
+    )
     say(
         f"estimate {limit.estimate:.4g} ± {limit.standard_error:.2g} (standard error), from "
-        f"{counted(limit.beliefs, 'belief', ',')} up to {counted(limit.depth, 'decision')} ahead"
+        f"{source_of}"
     )
     say(f"an agent that knows the MDP expects {limit.clairvoyant:.4g}")
     if output is not None:
-        write_bound(output, prior, discount, limit, horizon, overwrite)
+        write_bound(output, prior, discount, limit, horizon, overwrite, episode)
         say(f"wrote {output}")
 
 

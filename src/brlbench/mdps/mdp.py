@@ -1,5 +1,6 @@
 """One finite Markov decision process: its arrays, their validation and its exact solution."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -289,7 +290,15 @@ def _summing_to_1(transitions: SparseTable) -> SparseTable:
 def last_q_values(
     table: SparseTable, probabilities: Floats, rewards: Floats, discount: float, decisions: int
 ) -> Floats:
-    """The optimal Q-values [N, S, A] with a number of decisions left, by backward induction.
+    """The optimal Q-values [N, S, A] with a number of decisions left: see `q_values`."""
+    *_, last = q_values(table, probabilities, rewards, discount, decisions)
+    return last
+
+
+def q_values(
+    table: SparseTable, probabilities: Floats, rewards: Floats, discount: float, decisions: int
+) -> Iterator[Floats]:
+    """The optimal Q-values [N, S, A] with 1, 2, … decisions left, by backward induction.
 
     The N MDPs have the possible transitions of the table, `probabilities` [N, E], and `rewards` [E]
     or [N, E].
@@ -299,5 +308,5 @@ def last_q_values(
         terms = probabilities * (rewards + discount * value[:, table.next_state])
         sums = np.add.reduceat(terms, table.row_start[:-1], axis=1)
         q = sums.reshape(len(value), table.num_states, -1)
+        yield q
         value = q.max(axis=2)
-    return q

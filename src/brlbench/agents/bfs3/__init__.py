@@ -25,6 +25,10 @@ turn comes, and at least one roll-out.
 Under other priors than flat ones with known rewards, each roll-out learns from its outcomes as the
 agent learns from real ones, and what it has learned is forgotten at its end, bit for bit. Outcomes
 are next states with their rewards: where rewards are unknown, a next state can have several.
+
+In episodes, too, it searches in this way, under all priors. Roll-outs look across the border, where
+they draw a start state as the prior expects it, and end at the horizon. With n decisions left,
+leaves have the bounds Rmin S and Rmax S, where S is the sum of the first n powers of the discount.
 """
 
 from dataclasses import dataclass
@@ -73,6 +77,7 @@ class Bfs3(CompiledAgent):
     name = "bfs3"
     reference = "Asmuth and Littman, 2011"
     needs = ("predictive",)
+    episodes = "Roll-outs look across the border, where they draw a start state, up to the horizon."
     quick = {"simulations": 5, "branching": 2, "depth": 4}
     anytime = True
     simulations: int = parameter(
@@ -124,7 +129,7 @@ class Bfs3(CompiledAgent):
 
     def _build_belief(self, prior: Family, task: Task) -> tuple[Any, Floats, int]:
         """The belief, the rewards that are possible, and the most outcomes of a pair."""
-        if has_known_rows(prior):
+        if has_known_rows(prior) and task.episode is None:
             from .belief import build_belief
 
             self._check_paths(prior)
@@ -133,9 +138,10 @@ class Bfs3(CompiledAgent):
         from ...builders.belief import most_outcomes
         from .any_belief import build_any_belief
 
-        any_belief = build_any_belief(prior, task.horizon)
+        any_belief = build_any_belief(prior, task, self.depth, self.skip_complete)
         _, counts, rewards = any_belief.initial
-        return any_belief, rewards[counts.entry_count > 0], most_outcomes(counts)
+        starts = 1 if task.episode is None else int(np.count_nonzero(prior.start))
+        return any_belief, rewards[counts.entry_count > 0], most_outcomes(counts) * starts
 
     def _check_paths(self, prior: FlatDirichlet) -> None:
         """Refuse paths whose transitions do not fit into memory."""
@@ -177,8 +183,10 @@ class Bfs3(CompiledAgent):
         """The constants of all searches, from the rewards that are possible."""
         from .bounds import Constants
 
-        value_min = min(0.0, float(rewards.min())) / (1 - task.discount)
-        value_max = float(rewards.max()) / (1 - task.discount)
+        # In episodes, bounds depend on the time: see `spans`.
+        later = 1 - task.discount if task.episode is None else 1.0
+        value_min = min(0.0, float(rewards.min())) / later
+        value_max = float(rewards.max()) / later
         scale = max(abs(value_min), abs(value_max))
         to_leaves = np.power(task.discount, np.arange(self.depth, -1, -1.0))
         complete = (value_max - value_min) * (to_leaves * (1 + 1e-9) + _ROUNDING)

@@ -1,9 +1,9 @@
-"""BFS3's belief under priors that are not flat: it learns along a path, and is restored after it.
+"""BFS3's belief under any prior, in episodes or not: it learns along a path, and is restored after.
 
 An outcome is an entry of a pair's row: a next state with its reward.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...beliefs.base import Family
 from ...builders.belief import Knowledge, build_belief
@@ -13,6 +13,9 @@ from ...kernels.arrays import copy_vector
 from ...kernels.counts import reset as reset_counts
 from ...kernels.jit import inlined
 from ...kernels.solving.undo import SavedRows, restore_rows, save_rows
+from ...mdps.task import Task
+from .bounds import Constants
+from .spans import advance, begin, begin_search, build_spans
 
 OBSERVED, ROOT = 0, 1  # copies in `saved`: at the decision; at the root of a search
 _NUM_SAVED = 2
@@ -24,13 +27,16 @@ class AnyBelief(NamedTuple):
     known: Knowledge
     initial: Knowledge
     saved: SavedRows
+    spans: Any  # Spans, or Endless without episodes
     most_special: int  # 0: no next state is drawn apart from the others
 
 
-def build_any_belief(prior: Family, horizon: int) -> AnyBelief:
+def build_any_belief(prior: Family, task: Task, depth: int, skips: bool) -> AnyBelief:
     """The prior, with room for copies and for what is learned."""
-    initial = build_belief(prior, horizon, background=False, by_outcome=True)
+    initial = build_belief(prior, task.horizon, background=False, by_outcome=True)
+    possible = initial.entry_reward[initial.counts.entry_count > 0]
     return AnyBelief(
+        spans=build_spans(prior, task, depth, possible, skips),
         known=copy(initial),
         initial=initial,
         saved=build_saved_rows(*initial, number=_NUM_SAVED),
@@ -44,6 +50,12 @@ def reset(belief: AnyBelief) -> None:
     reset_counts(known.counts, initial.counts)
     families.reset(known.belief, initial.belief)
     copy_vector(known.entry_reward, initial.entry_reward)
+    begin(belief.spans)
+
+
+def prepare(belief: AnyBelief, constants: Constants) -> Constants:
+    """Prepare for a search; return its constants."""
+    return begin_search(belief.spans, constants)
 
 
 @inlined
@@ -56,6 +68,7 @@ def learn_pair(belief: AnyBelief, pair: int, y: int, r: float) -> None:
 def learn(belief: AnyBelief, x: int, u: int, y: int, r: float) -> None:
     """Learn from a real transition."""
     learn_pair(belief, x * belief.known.counts.num_actions + u, y, r)
+    advance(belief.spans)
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""BFS3's search under priors that are not flat: roll-outs as in the pseudo-code.
+"""BFS3's search under priors that are not flat, and in episodes: roll-outs as in the pseudo-code.
 
 A new node has the next outcomes of all its arms, drawn at once. Each roll-out begins at the root,
 and what it has learned is forgotten at its end.
@@ -16,6 +16,7 @@ from ...kernels.types import Words
 from .any_belief import ROOT, AnyBelief, learn_outcome, restore
 from .bounds import Constants, back_up, choose_outcome, compare_arms, set_reward
 from .fsss import ROOT_LEVEL, Path
+from .spans import add_outcomes, constants_at
 from .tree import (
     EDGES,
     IS_NODE,
@@ -29,15 +30,27 @@ from .tree import (
 )
 
 
+def expand_root(belief: AnyBelief, tree: Trees, constants: Constants, x: int, rng: Words) -> int:
+    """Make the root of a search, and return it."""
+    return expand(belief, tree, constants, x, ROOT_LEVEL, rng)
+
+
+def expand_all(belief: AnyBelief, tree: Trees, constants: Constants, x: int, rng: Words) -> None:
+    """Make the node of the action to choose."""
+    expand(belief, tree, constants, x, ROOT_LEVEL - 1, rng)
+
+
 @cold
-def expand(belief: AnyBelief, tree: Trees, constants: Constants, x: int, rng: Words) -> int:
+def expand(
+    belief: AnyBelief, tree: Trees, constants: Constants, x: int, level: int, rng: Words
+) -> int:
     """Make a node with the outcomes of all its arms, and return it."""
     n = tree.size[NODES]
     tree.size[NODES] = n + 1
     node = tree.node[at(n)]
     for u in range(tree.num_actions):
         arm = arm_of(tree, n, u)
-        arm.edge = draw_edge(belief, tree, constants, x * tree.num_actions + u, rng)
+        arm.edge = draw_edge(belief, tree, constants, x * tree.num_actions + u, level, rng)
         arm.reward = tree.edge[at(arm.edge)].reward
     node.state, node.has_arms = x, 1
     compare_arms(tree, constants, n)
@@ -47,7 +60,9 @@ def expand(belief: AnyBelief, tree: Trees, constants: Constants, x: int, rng: Wo
 
 
 @inlined
-def draw_edge(belief: AnyBelief, tree: Trees, constants: Constants, pair: int, rng: Words) -> int:
+def draw_edge(
+    belief: AnyBelief, tree: Trees, constants: Constants, pair: int, level: int, rng: Words
+) -> int:
     """Draw an arm's C outcomes; return its edge, with bounds."""
     e, counts, total = tree.size[EDGES], belief.known.counts, 0.0
     edge = tree.edge[at(e)]
@@ -62,12 +77,14 @@ def draw_edge(belief: AnyBelief, tree: Trees, constants: Constants, pair: int, r
             shared, state = share_next(state, draws, shared, counts.entry_count[entry])
             times = shared.number - before
         if times > 0:
-            add_outcome(tree, counts.entry_next[entry], entry, times)
+            y = counts.entry_next[entry]
+            state = add_outcomes(belief.spans, tree, level, y, entry, times, state)
             total += times * belief.known.entry_reward[entry]
     store(rng, state)
     edge.end = tree.size[OUTCOMES]
     tree.size[EDGES] = e + 1
-    set_reward(constants, edge, total * constants.per_draw)
+    here = constants_at(belief.spans, constants, level)
+    set_reward(here, edge, total * constants.per_draw)
     return e
 
 
@@ -81,24 +98,14 @@ def last_possible(counts: Counts, pair: int) -> int:
 
 
 @inlined
-def add_outcome(tree: Trees, y: int, entry: int, times: int) -> None:
-    """Add an outcome to the last edge."""
-    o = tree.size[OUTCOMES]
-    outcome = tree.outcome[at(o)]
-    outcome.next_state, outcome.entry, outcome.times = y, entry, times
-    outcome.child_kind = NOT_FOLLOWED
-    tree.size[OUTCOMES] = o + 1
-
-
-@inlined
-def choose_step(tree: Trees, constants: Constants, n: int, level: int) -> Any:
+def choose_step(belief: AnyBelief, tree: Trees, constants: Constants, n: int, level: int) -> Any:
     """Return the edge to follow from a node, with its widest outcome chosen."""
     node = tree.node[at(n)]
     if node.is_stale:
         compare_arms(tree, constants, n)
     edge = tree.edge[at(node.edge)]
     if edge.widest == NO_OUTCOME:
-        choose_outcome(tree, constants, edge, level)
+        choose_outcome(tree, constants_at(belief.spans, constants, level), edge, level)
     return edge
 
 
@@ -110,11 +117,11 @@ def roll_out(belief: AnyBelief, tree: Trees, path: Path, constants: Constants, r
     """
     last, is_new = constants.depth - 1, False
     for level in range(last):
-        edge = choose_step(tree, constants, path.node[at(level)], level)
+        edge = choose_step(belief, tree, constants, path.node[at(level)], level)
         outcome = tree.outcome[at(edge.widest)]
         learn_outcome(belief, edge.pair, outcome.entry)
         if outcome.child_kind == NOT_FOLLOWED:
-            n = expand(belief, tree, constants, outcome.next_state, rng)
+            n = expand(belief, tree, constants, outcome.next_state, level + 1, rng)
             set_child(outcome, IS_NODE, n)
             is_new = True
         path.node[at(level + 1)] = outcome.child

@@ -1,7 +1,8 @@
 """Functions of beliefs and searches that decisions use, chosen by the belief's type.
 
 Flat priors have a belief that counts along the path, `belief`, and a search that skips much of the
-work, `fsss`. Other families have one that learns, `any_belief`, and a plain search, `any_search`.
+work, `fsss`. Other families, and all in episodes, have one that learns, `any_belief`, and a plain
+search, `any_search`.
 """
 
 from typing import Any
@@ -23,6 +24,11 @@ from .tree import NO_EDGE, Trees
 @by_type
 def reset(belief: Any) -> None:
     """Back to the prior."""
+
+
+@by_type
+def prepare(belief: Any, constants: Constants) -> Constants:  # type: ignore[empty-body]
+    """Prepare for a search; return its constants."""
 
 
 @by_type
@@ -70,6 +76,10 @@ def _reset_flat(belief: PathBelief) -> None:
     flat.reset(belief)
 
 
+def _prepare_flat(belief: PathBelief, constants: Constants) -> Constants:
+    return constants
+
+
 def _learn_flat(belief: PathBelief, x: int, u: int, y: int, r: float) -> None:
     flat.learn(belief, x, u, y)
 
@@ -107,6 +117,7 @@ provide(
     PathBelief,
     {
         reset: _reset_flat,
+        prepare: _prepare_flat,
         learn: _learn_flat,
         expand: _expand_flat,
         expand_all: _expand_all_flat,
@@ -116,8 +127,8 @@ provide(
 provide(
     AnyBelief,
     {
-        expand: any_search.expand,
-        expand_all: any_search.expand,
+        expand: any_search.expand_root,
+        expand_all: any_search.expand_all,
         tighten: any_search.tighten,
     },
 )

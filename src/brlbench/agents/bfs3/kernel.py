@@ -21,7 +21,7 @@ from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import keyed_word, load, next_word, store
 from ...kernels.types import Floats, Integers, Records, Words
 from .bounds import Constants
-from .forms import count, expand, expand_all, learn, take_back, tighten
+from .forms import count, expand, expand_all, learn, prepare, take_back, tighten
 from .forms import reset as reset_belief
 from .fsss import Path
 from .tree import EDGES, NODES, OUTCOMES, SKETCHES, Trees, copy_size, keep_words, kept_words
@@ -84,7 +84,7 @@ def draw_roots(
                 root.outcome, root.node, root.made, root.is_final = i, NO_NODE, 0, 0
                 root.upper = constants.value_max
                 drawn += 1
-        roots.turn[u], roots.left[u] = 0, constants.branching
+        roots.turn[u], roots.left[u] = 0, constants.branching if constants.depth > 0 else 0
     copy_size(roots.tree_size, tree.size)
 
 
@@ -144,10 +144,9 @@ def forget(roots: Roots, tree: Trees) -> None:
 
 
 @inlined
-def search_on(agent: Bfs3, u: int, key: np.uint64) -> None:
+def search_on(agent: Bfs3, constants: Constants, u: int, key: np.uint64) -> None:
     """Make some roll-outs, a quarter more than there were, from the next root of an action."""
-    rng, belief, constants = agent.rng, agent.belief, agent.constants
-    tree, roots = agent.tree, agent.roots
+    rng, belief, tree, roots = agent.rng, agent.belief, agent.tree, agent.roots
     i = next_root(roots, constants.branching, u)
     root = roots.root[u, i]
     in_tree = root.made if root.node != NO_NODE else 0
@@ -179,8 +178,9 @@ def search_on(agent: Bfs3, u: int, key: np.uint64) -> None:
 @cold
 def search(agent: Bfs3, x: int) -> int:
     """Find the action with the highest value."""
-    rng, constants, tree, roots = agent.rng, agent.constants, agent.tree, agent.roots
+    rng, tree, roots = agent.rng, agent.tree, agent.roots
     end = begin(agent.deadline)
+    constants = prepare(agent.belief, agent.constants)
     agent.made[0] = 0
     draw_roots(roots, tree, agent.belief, constants, x, rng)
     for u in range(tree.num_actions):
@@ -190,7 +190,7 @@ def search(agent: Bfs3, x: int) -> int:
     u = next_action(agent.q, roots.left, least_lead, gives_up)
     while u != NO_ACTION:
         share(agent.deadline, end, roots.left.sum())
-        search_on(agent, u, key)
+        search_on(agent, constants, u, key)
         agent.q[u] = value(roots, tree, constants, u)
         u = next_action(agent.q, roots.left, least_lead, gives_up)
     store(rng, words)

@@ -12,6 +12,11 @@ is kept solved on the way down and up again. Of actions with equal counts and re
 only the first is looked at. Transitions that are certain teach nothing and change no model.
 
 Values are discounted without end, whatever the horizon. Ties are broken at random.
+
+In episodes, values are those of all decisions up to the horizon: V_0 is the optimal value of the
+mean MDP in what is left of the episode, plus that of each later one, which begins in a start state
+as the prior expects it. The search looks across the border: there, each outcome is followed by each
+start state. With as many steps as are left, the values are Bayes-optimal.
 """
 
 from dataclasses import dataclass, replace
@@ -36,23 +41,29 @@ class Lookahead(CompiledAgent):
     name = "lookahead"
     reference = "Duff, 2002"
     needs = ("predictive",)
+    episodes = "Looks across the border; values are those of all episodes up to the horizon."
     quick = {"depth": 2}
     depth: int = parameter(2, "steps whose outcomes are all looked at", whole(0, _MAX_DEPTH))
 
     def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP, and make room for the beliefs of a search."""
         from ...builders.belief import build_belief, most_outcomes
-        from ...builders.model import build_saved, copy, solved_model
+        from ...builders.model import build_horizon, build_saved, copy, solved_model
         from ...builders.planning import reward_table
         from . import kernel as kernels
         from .leaf import Leaf
         from .levels import KnownRewards, Levels
 
         longer = replace(task, horizon=task.horizon + self.depth)
-        self._check_size(prior, build_belief(prior, 0, background=False, by_outcome=True).counts)
-        initial = solved_model(prior, longer, by_entry=not has_known_rows(prior))
+        starts, steps = 1, self.depth
+        if task.episode is not None:
+            starts, steps = int(np.count_nonzero(prior.start)), min(steps, task.horizon)
+        counts = build_belief(prior, 0, background=False, by_outcome=True).counts
+        self._check_size(prior, counts, steps, starts ** (-(-steps // (task.episode or 1))))
+        plan = build_horizon(prior, task)
+        initial = solved_model(prior, longer, by_entry=not has_known_rows(prior), plan=plan)
         levels = max(1, self.depth)
-        outcomes = most_outcomes(initial.counts)
+        shape = levels, most_outcomes(initial.counts) * starts
         return self.make_arrays(
             kernels.Lookahead,
             model=copy(initial),
@@ -67,22 +78,27 @@ class Lookahead(CompiledAgent):
                 place=np.zeros(levels, np.int64),
                 length=np.zeros(levels, np.int64),
                 is_solved=np.zeros(levels, np.bool_),
-                following=np.zeros((levels, outcomes), np.int64),
-                chance=np.zeros((levels, outcomes)),
-                reward=np.zeros((levels, outcomes)),
+                following=np.zeros(shape, np.int64),
+                chance=np.zeros(shape),
+                reward=np.zeros(shape),
+                entered=np.zeros((0, 0) if task.episode is None else shape, np.int64),
                 q=np.zeros((levels, prior.num_actions)),
             ),
             leaf=Leaf(reach=np.zeros(len(initial.q)), limits=np.zeros(2)),
             saved=build_saved(initial, solutions=self.depth, transitions=self.depth),
         )
 
-    def _check_size(self, prior: Family, counts: Any) -> None:
-        """Refuse a prior with too many beliefs within `depth` steps of some state."""
+    def _check_size(self, prior: Family, counts: Any, steps: int, starts: int) -> None:
+        """Refuse a prior with too many beliefs within some steps of some state.
+
+        `starts` is the number of combinations of start states on the way.
+        """
         pairs = np.repeat(np.arange(len(counts.total)), counts.row_length)
         following = counts.entry_next[: counts.pool_end[0]]
         beliefs: Any = np.ones(prior.num_states)
-        for _ in range(self.depth):
+        for _ in range(steps):
             beliefs = np.bincount(pairs // prior.num_actions, beliefs[following], prior.num_states)
+        beliefs = beliefs * float(starts)
         if beliefs.max() > _MAX_BELIEFS:
             raise InvalidInput(
                 f"lookahead: depth = {self.depth}: {beliefs.max():.1e} beliefs can follow a state "

@@ -25,7 +25,8 @@ from ...kernels.solving.undo import (
     update_apart,
 )
 from ...kernels.types import Words
-from .leaf import Leaf, set_limits, value_after
+from .borders import changes_nothing, num_steps, state_after, step_back
+from .leaf import Leaf, Step, set_limits, value_after
 from .levels import KnownRewards, Levels, begin_action, enter
 
 
@@ -45,7 +46,7 @@ class Lookahead(NamedTuple):
 @cold
 def search(agent: Lookahead, x: int) -> None:
     """Set the values of all actions at the root, which is in x; the depth is at least 1."""
-    levels, last = agent.levels, agent.depth - 1
+    levels, last = agent.levels, num_steps(agent.model.plan, agent.depth) - 1
     level = 0
     if last == 0:
         last_step(agent, 0, x)
@@ -59,12 +60,13 @@ def search(agent: Lookahead, x: int) -> None:
             continue
         y = levels.following[level, levels.place[level]]
         count_outcome(agent, level, y)
+        z = state_after(agent.model.plan, levels, level, levels.place[level])
         if level + 1 == last:
-            last_step(agent, last, y)
+            last_step(agent, last, z)
             back_up(agent, level, best(levels, last))
         else:
             level += 1
-            enter(levels, level, y)
+            enter(levels, level, z)
 
 
 @inlined
@@ -90,11 +92,11 @@ def find_outcome(agent: Lookahead, level: int) -> bool:
 
 @inlined
 def count_outcome(agent: Lookahead, level: int, y: int) -> None:
-    """Let the model learn from a transition to y; one that is certain teaches nothing."""
+    """Let the model learn from a transition to y; one that is certain changes nothing."""
     levels, model = agent.levels, agent.model
     x, u = levels.state[level], levels.action[level]
     levels.is_solved[level] = False
-    if levels.length[level] == 1:
+    if changes_nothing(model.plan, levels, level):
         return
     learn_outcome(model.belief, agent, level, x, u, y)
 
@@ -133,8 +135,9 @@ def back_up(agent: Lookahead, level: int, value: float) -> None:
     worth = levels.reward[level, i] + model.discount * value
     levels.q[level, u] += levels.chance[level, i] * worth
     levels.place[level] += 1
-    if levels.length[level] > 1:
+    if not changes_nothing(model.plan, levels, level):
         take_back(model.belief, agent, level, u)
+        step_back(model.plan)
 
 
 @by_type
@@ -167,8 +170,10 @@ def last_step(agent: Lookahead, level: int, x: int) -> None:
         for i in range(levels.length[level]):
             y, r = levels.following[level, i], levels.reward[level, i]
             value = model.value[y]
-            if levels.length[level] > 1:
-                value = value_after(model.belief, agent.leaf, model, agent.saved, level, x, u, y, r)
+            if not changes_nothing(model.plan, levels, level):
+                z = state_after(model.plan, levels, level, i)
+                step = Step(x=x, u=u, y=y, r=r, z=z)
+                value = value_after(model.belief, agent.leaf, model, agent.saved, level, step)
             levels.q[level, u] += levels.chance[level, i] * (r + model.discount * value)
 
 

@@ -35,8 +35,19 @@ from ...kernels.solving.undo import (
     update_apart,
 )
 from ...kernels.types import Floats
+from .borders import step_back
 
 LOW, HIGH = 0, 1  # slots of `limits`
+
+
+class Step(NamedTuple):
+    """A hypothetical step: the transition (x, u, y) with reward r, after which z is the state."""
+
+    x: int
+    u: int
+    y: int
+    r: float
+    z: int  # y, unless another episode begins
 
 
 class Leaf(NamedTuple):
@@ -85,29 +96,29 @@ def set_reach(leaf: Leaf, model: Model, x: int) -> None:
 
 @by_type
 def value_after(  # type: ignore[empty-body]
-    belief: Any, leaf: Leaf, model: Model, saved: Saved, i: int, x: int, u: int, y: int, r: float
+    belief: Any, leaf: Leaf, model: Model, saved: Saved, i: int, step: Step
 ) -> float:
-    """The optimal value of y once the transition (x, u, y) with reward r is counted.
+    """The optimal value of the state that follows a step, once that is counted.
 
     Slot i of `saved` is free for use.
     """
 
 
-def _value_after(
-    belief: Any, leaf: Leaf, model: Model, saved: Saved, i: int, x: int, u: int, y: int, r: float
-) -> float:
+def _value_after(belief: Any, leaf: Leaf, model: Model, saved: Saved, i: int, step: Step) -> float:
     save_all(model, saved, i)
-    learn(model, x, u, y, r)
-    value: float = model.value[y]
+    learn(model, step.x, step.u, step.y, step.r)
+    value: float = model.value[step.z]
     restore_all(model, saved, i)
+    step_back(model.plan)
     return value
 
 
 def _value_after_flat(
-    belief: Flat, leaf: Leaf, model: Model, saved: Saved, i: int, x: int, u: int, y: int, r: float
+    belief: Flat, leaf: Leaf, model: Model, saved: Saved, i: int, step: Step
 ) -> float:
+    x, u, y, r = step.x, step.u, step.y, step.r
     if len(model.inverse) == 0:
-        return solved_value(model, saved, i, x, u, y)
+        return solved_value(model, saved, i, step)
     pair, inverse = x * model.counts.num_actions + u, model.inverse
     total = model.counts.total[pair]
     q = (model.q[pair] * total + r + model.discount * model.value[y]) / (total + 1)
@@ -120,7 +131,7 @@ def _value_after_flat(
     if is_still_best(leaf, model, x, u, change):
         value += change * inverse[y, x]
         return value
-    return solved_value(model, saved, i, x, u, y)
+    return solved_value(model, saved, i, step)
 
 
 provide(tuple, {value_after: _value_after})
@@ -142,12 +153,13 @@ def is_still_best(leaf: Leaf, model: Model, x: int, u: int, change: float) -> bo
 
 
 @cold
-def solved_value(model: Model, saved: Saved, i: int, x: int, u: int, y: int) -> float:
-    """The value of y after (x, u, y), by solving again and taking the transition back."""
+def solved_value(model: Model, saved: Saved, i: int, step: Step) -> float:
+    """The value after a step, by solving again and taking the transition back."""
     save(model, saved, i)
-    count(model.counts, saved, i, x * model.counts.num_actions + u, y)
-    update_apart(model, x, u, y, 1)
-    value: float = model.value[y]
+    count(model.counts, saved, i, step.x * model.counts.num_actions + step.u, step.y)
+    update_apart(model, step.x, step.u, step.y, 1)
+    value: float = model.value[step.z]
     uncount(model.counts, saved, i)
     restore(model, saved, i)
+    step_back(model.plan)
     return value

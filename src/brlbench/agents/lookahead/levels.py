@@ -8,6 +8,7 @@ from ...kernels.families import Flat
 from ...kernels.jit import cold, inlined
 from ...kernels.solving.model import Model
 from ...kernels.types import Booleans, Floats, Integers
+from .borders import add_starts
 
 
 class Levels(NamedTuple):
@@ -21,6 +22,7 @@ class Levels(NamedTuple):
     following: Integers  # [D, most outcomes of a pair]; next state of each outcome
     chance: Floats  # of the same shape
     reward: Floats  # of the same shape
+    entered: Integers  # of the same shape; the state to act in next, or [0, 0] without episodes
     q: Floats  # [D, A]
 
 
@@ -51,6 +53,7 @@ def begin_action(levels: Levels, level: int, model: Model, rewards: KnownRewards
             levels.q[level, u] = levels.q[level, v]
             return
     list_outcomes(model.belief, model, levels, level, rewards, pair)
+    add_starts(model.plan, levels, level)
 
 
 @by_type

@@ -34,6 +34,7 @@ class Sboss(CompiledAgent):
     name = "sboss"
     reference = "Castro and Precup, 2010"
     needs = ("counts", "outcomes")
+    episodes = "Solves the merged MDP of sampled rows exactly to the end of the episode."
     quick = {"epsilon": 0.01}
     epsilon: float = parameter(0.01, "posterior variance per sampled row", POSITIVE)
     delta: float = parameter(

@@ -14,7 +14,7 @@ from ...kernels.jit import inlined, kernel
 from ...kernels.loop.trajectory import register
 from ...kernels.solving import merged as merging
 from ...kernels.solving.merged_rows import Merged
-from ...kernels.solving.sampled import Initial, best_action, first_best_action
+from ...kernels.solving.sampled import Initial, best_action, first_best_action, skip_sampled
 from ...kernels.types import Booleans, Floats, Integers, Words
 
 
@@ -110,6 +110,7 @@ def observe(agent: Sboss, x: int, u: int, y: int, r: float) -> None:
         merged.num_rows[other] = rows_of(mdp.posterior, other, agent.epsilon)
         if moved(merged, other, agent.last_count, agent.last_total, agent.delta):
             agent.due[0] = True
+    skip_sampled(mdp.plan, mdp)
 
 
 register(Sboss, reset=reset, act=act, observe=observe)

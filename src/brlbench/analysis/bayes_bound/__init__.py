@@ -29,11 +29,11 @@ from ...beliefs.tied import TiedDirichlet
 from ...errors import InvalidInput
 from ...mdps.mdp import check_discount
 from ...mdps.sparse import Floats
-from ...values import COUNT, INDEX, POSITIVE, Flag, Index, Number, check, whole
-from ..bayes_optimal import known_prior
+from ...values import COUNT, DISCOUNT, INDEX, POSITIVE, Flag, Index, Number, check, whole
+from ..bayes_optimal import check_starts, is_searchable, known_prior
 
 if TYPE_CHECKING:  # importing kernels takes long
-    from .deepening import Deepening
+    from .deepening import Deepening, Episodes
     from .search import Search
 
 SECONDS = 60.0
@@ -57,7 +57,7 @@ class BayesOptimalBound(NamedTuple):
     clairvoyant: Number
     """The expected value of an agent that knows the MDP, E[V*]."""
     depth: Index
-    """The most decisions that the search looked ahead."""
+    """The most decisions that the search looked ahead; 0 without a search."""
     beliefs: Index
     """The number of beliefs in the search."""
     is_complete: Flag
@@ -85,53 +85,122 @@ def bayes_optimal_bound(
     beliefs: int | None = None,
     repetitions: int = REPETITIONS,
     horizon: int | None = None,
+    episode: int | None = None,
     seed: int = 0,
     on_growth: OnGrowth | None = None,
 ) -> BayesOptimalBound:
     """An upper bound on the mean discounted return of any agent, in MDPs drawn from a prior.
 
     It is the 95% limit of an estimate: with a chance below about 5%, it is too low. It bounds
-    agents that know the prior, so it bounds those that are told another one as well.
+    agents that know the prior, so it bounds those that are told another one as well. Of unknown
+    Gaussian rewards, infinitely many can follow an action. So there is no search then: the bound is
+    the value of an agent that knows the MDP, and needs the horizon.
 
     Args:
         prior: what MDPs are drawn from: a name, a file or a distribution, as in
             `brlbench.distribution`.
-        discount: the discount factor.
+        discount: the discount factor; in episodes it may be 1.
         seconds: the time limit of the search; 60 unless `depth` or `beliefs` is given.
         depth: the most decisions to look ahead.
         beliefs: the number of beliefs to search; unlike seconds, it is reproducible.
         repetitions: independent repetitions, at least 4; each has 128 MDPs.
         horizon: decisions per trajectory, for priors with negative rewards. Without it, the bound
             is that of infinitely many decisions, which is also one of finitely many if no reward is
-            negative.
+            negative. In episodes it must be given.
+        episode: decisions after which the state is drawn from the start again. The bound is then
+            one of `horizon` decisions in all.
         seed: of the MDPs that are drawn.
         on_growth: called with a `Growth` from time to time.
     """
-    gamma, begin = check_discount(discount), time.monotonic()
-    if seconds is None and depth is None and beliefs is None:
+    begin = time.monotonic()
+    gamma = check_discount(discount) if episode is None else check(discount, "discount", DISCOUNT)
+    prior = known_prior(prior)
+    is_limited = (seconds, depth, beliefs) != (None, None, None)
+    if not is_limited:
         seconds = SECONDS
     end = math.inf if seconds is None else check(seconds, "seconds", POSITIVE)
-    deepest = _deepest(gamma, depth)
     most = math.inf if beliefs is None else check(beliefs, "beliefs", COUNT)
     check(repetitions, "repetitions", whole(4))
     if horizon is not None:
         check(horizon, "horizon", COUNT)
-    prior = known_prior(prior)
-    rng = streams.generator("Bayes-optimal bound", prior.digest, gamma, check(seed, "seed", INDEX))
-    _check_size(prior, repetitions)
+    episodes = _episodes(prior, horizon, episode)
+    deepest = _deepest(gamma, depth, episodes)
+    names = (prior.digest, gamma, check(seed, "seed", INDEX), *(episodes or ()))
+    rng = streams.generator("Bayes-optimal bound", *names)
+    if not is_searchable(prior):
+        return _clairvoyant(prior, gamma, episodes, rng, is_limited)
+    _check_size(prior, repetitions, episodes)
 
     def is_over(number: int) -> bool:
         return number >= most or time.monotonic() - begin >= end
 
-    values, search = _begin(prior, gamma, repetitions, deepest, rng, is_over)
+    values, search = _begin(prior, gamma, repetitions, deepest, rng, is_over, episodes)
     is_complete = False
     while not (is_complete or is_over(search.num_beliefs) or search.is_full()):
         is_complete = not search.grow()
         if on_growth is not None:
-            spent = time.monotonic() - begin
-            estimate = float(values.mean()) - search.loss
+            spent, estimate = time.monotonic() - begin, float(values.mean()) - search.loss
             on_growth(Growth(spent, search.num_beliefs, search.depth, estimate))
-    return _limit(values, search, is_complete, _beyond(prior, gamma, horizon))
+    beyond = _beyond(prior, gamma, horizon) if episodes is None else 0.0
+    return _limit(values, search, is_complete, beyond)
+
+
+def _episodes(prior: Family, horizon: int | None, episode: int | None) -> "Episodes | None":
+    """The episodes of a bound; without a search, decisions without episodes are a single one."""
+    from .deepening import Episodes
+
+    check_starts(prior, episode)
+    if episode is None and is_searchable(prior):
+        return None
+    if horizon is None:
+        why = "its rewards are Gaussian" if episode is None else f"episode = {episode}"
+        raise InvalidInput(
+            f"horizon is not given, and {why}: give the decisions per trajectory of the experiment"
+        )
+    length = horizon if episode is None else check(episode, "episode", COUNT)
+    if horizon % length:
+        raise InvalidInput(
+            f"horizon = {horizon}: must be a multiple of episode = {length}, such as "
+            f"{length * max(1, horizon // length)}"
+        )
+    return Episodes(length=length, horizon=horizon)
+
+
+def _clairvoyant(
+    prior: Family,
+    discount: float,
+    episodes: "Episodes | None",
+    rng: np.random.Generator,
+    is_limited: bool,
+) -> BayesOptimalBound:
+    """The value of an agent that knows the MDP, as a bound; there is no search to be limited."""
+    if is_limited:
+        raise InvalidInput(
+            "the rewards are Gaussian with unknown means, so beliefs are infinitely many and no "
+            "search lowers the bound: leave out seconds, depth and beliefs for the value of an "
+            "agent that knows the MDP"
+        )
+    assert episodes is not None  # see `_episodes`
+    from scipy.stats import t
+
+    from .deepening import mean_values_of_episodes, value_of_hypotheses
+
+    if isinstance(prior, Hypotheses):
+        value, error, limit = value_of_hypotheses(prior, discount, episodes), 0.0, 0.0
+    else:
+        assert isinstance(prior, FlatDirichlet | TiedDirichlet)  # see `known_prior`
+        values = mean_values_of_episodes(prior, discount, episodes, _BLOCKS_OF_VALUES, rng)
+        value, error = float(values.mean()), _standard_error(values)
+        limit = float(t.ppf(_LEVEL, len(values) - 1))
+    return BayesOptimalBound(
+        upper=value + limit * error,
+        estimate=value,
+        standard_error=error,
+        clairvoyant=value,
+        depth=0,
+        beliefs=0,
+        is_complete=False,
+    )
 
 
 def _begin(
@@ -141,33 +210,34 @@ def _begin(
     depth: int,
     rng: np.random.Generator,
     is_over: Callable[[int], bool],
+    episodes: "Episodes | None",
 ) -> "tuple[Floats, Search | Deepening]":
     """Values of MDPs in blocks, whose mean is E[V*], and a search."""
-    from .deepening import Deepening, mean_rewarded_values
+    from .deepening import Deepening, mean_rewarded_values, mean_values_of_episodes
     from .search import Search, mean_values
 
-    if isinstance(prior, FlatDirichlet | TiedDirichlet) and prior.reward_prior is not None:
-        if not prior.reward_prior.is_binary:
-            raise InvalidInput(
-                "the rewards are Gaussian with unknown means: bounds are computed for binary or "
-                "known rewards"
-            )
-        values = mean_rewarded_values(prior, discount, _BLOCKS_OF_VALUES, rng)
-        return values, Deepening(prior, discount, repetitions, depth, rng, is_over)
-    if isinstance(prior, FlatDirichlet):
-        values = mean_values(prior, discount, _BLOCKS_OF_VALUES, rng)
-        return values, Search(prior, discount, repetitions, depth, rng)
-    if isinstance(prior, TiedDirichlet):
-        values = mean_values(prior, discount, _BLOCKS_OF_VALUES, rng)
-        return values, Deepening(prior, discount, repetitions, depth, rng, is_over)
-    assert isinstance(prior, Hypotheses)  # see `known_prior`
-    search = Deepening(prior, discount, repetitions, depth, rng, is_over)
-    return search.values, search
+    if isinstance(prior, Hypotheses):
+        search = Deepening(prior, discount, repetitions, depth, rng, is_over, episodes)
+        return search.values, search
+    assert isinstance(prior, FlatDirichlet | TiedDirichlet)  # see `known_prior`
+    number = _BLOCKS_OF_VALUES
+    if episodes is not None:
+        values = mean_values_of_episodes(prior, discount, episodes, number, rng)
+    elif prior.reward_prior is not None:
+        values = mean_rewarded_values(prior, discount, number, rng)
+    else:
+        values = mean_values(prior, discount, number, rng)
+        if isinstance(prior, FlatDirichlet):
+            return values, Search(prior, discount, repetitions, depth, rng)
+    return values, Deepening(prior, discount, repetitions, depth, rng, is_over, episodes)
 
 
-def _deepest(discount: float, depth: int | None) -> int:
-    """The number of decisions to look ahead: no more than matter."""
-    far = min(_FARTHEST, math.ceil(math.log(_NEGLIGIBLE) / math.log(discount)))
+def _deepest(discount: float, depth: int | None, episodes: "Episodes | None") -> int:
+    """The number of decisions to look ahead: no more than matter, or than there are."""
+    if episodes is None:
+        far = min(_FARTHEST, math.ceil(math.log(_NEGLIGIBLE) / math.log(discount)))
+    else:
+        far = episodes.horizon
     return far if depth is None else min(far, check(depth, "depth", COUNT))
 
 
@@ -231,8 +301,9 @@ def least_reward(prior: Family) -> float:
     return float(mean.rewards.mean.at(mean.transitions).min())
 
 
-def _check_size(prior: Family, repetitions: int) -> None:
+def _check_size(prior: Family, repetitions: int, episodes: "Episodes | None") -> None:
     """Refuse problems whose MDPs take too long to solve or need too much memory."""
+    from .deepening import bytes_of_episodes
     from .search import bytes_at_start
 
     if prior.num_states > _MOST_STATES:
@@ -240,10 +311,14 @@ def _check_size(prior: Family, repetitions: int) -> None:
             f"the prior has {prior.num_states} states: bounds are computed for at most "
             f"{_MOST_STATES}"
         )
-    if not isinstance(prior, FlatDirichlet):
+    if episodes is not None:
+        size = bytes_of_episodes(prior, repetitions, episodes)
+    elif isinstance(prior, FlatDirichlet):
+        size = bytes_at_start(prior, repetitions)
+    else:
         return  # a MDP per repetition is small, and hypotheses are in memory already
     memory.check_memory(
-        bytes_at_start(prior, repetitions),
+        size,
         f"a bound for {prior.num_states} states and {prior.num_actions} actions",
-        "use a smaller problem, or fewer repetitions",
+        "use a smaller problem, fewer repetitions, or shorter episodes",
     )

@@ -17,6 +17,7 @@ from ...problems import frozen
 from ...results.sealed import FORMAT, check_kind, reading
 from ...schemas import parse_table
 from ...values import Count, Discount, Text
+from ..bayes_optimal import is_searchable, known_prior
 from . import BayesOptimalBound, least_reward
 
 SHIPPED = Path(frozen.__file__).parent / "bayes-optimal-bounds.json"
@@ -30,16 +31,21 @@ class KnownBound(NamedTuple):
     test_digest: Text
     discount: Discount
     horizon: Count
-    """It holds for trajectories of at least this many decisions."""
+    """It holds for trajectories of at least this many decisions; in episodes, of just as many."""
     bound: BayesOptimalBound
+    episode: Count | None = None
 
     def holds_for(self, settings: Mapping[str, Any]) -> bool:
         """Whether it bounds the agents of an experiment with these settings."""
+        horizon, episode = settings.get("horizon", 0), settings.get("episode")
+        if self.episode is None:
+            is_as_long = horizon >= self.horizon and episode is None  # starting again can earn more
+        else:  # without episodes, there is one
+            is_as_long = (horizon, episode or horizon) == (self.horizon, self.episode)
         return bool(
             settings.get("test_digest") == self.test_digest
             and settings.get("discount") == self.discount
-            and settings.get("horizon", 0) >= self.horizon
-            and settings.get("episode") is None  # starting again can earn more
+            and is_as_long
         )
 
 
@@ -65,6 +71,7 @@ def _shipped() -> list[KnownBound]:
             discount=entry["discount"],
             horizon=entry.get("horizon", 1),
             bound=BayesOptimalBound(**entry["bound"]),
+            episode=entry.get("episode"),
         )
         for digest, entry in parse_json(SHIPPED.read_bytes()).items()
     ]
@@ -93,10 +100,14 @@ def write_bound(
     bound: BayesOptimalBound,
     horizon: int | None = None,
     overwrite: bool = False,
+    episode: int | None = None,
 ) -> None:
-    """Write the bound of a distribution for a discount and a horizon."""
+    """Write the bound of a distribution for a discount, a horizon and episodes."""
     check_bound_file(path, prior, horizon, overwrite)
-    has_negative = least_reward(prior.as_prior()) < 0
+    known = known_prior(prior)
+    if not is_searchable(known):
+        episode = episode or horizon
+    is_of_horizon = episode is not None or least_reward(known) < 0
     content = {
         "kind": "bound",
         "format": FORMAT,
@@ -104,8 +115,9 @@ def write_bound(
         "test_digest": prior.digest,
         "discount": discount,
         # Without negative rewards, shorter trajectories only have lower returns.
-        "horizon": horizon if has_negative else 1,
+        "horizon": horizon if is_of_horizon else 1,
         "bound": bound._asdict(),
+        **({} if episode is None else {"episode": episode}),
     }
     atomic_write(path, json.dumps(content, indent=1).encode() + b"\n", overwrite)
 
@@ -116,4 +128,5 @@ def read_bound(path: Path) -> KnownBound:
     with reading(path):
         content = parse_json(data)
         check_kind(path, content, "bound")
-        return parse_table(KnownBound, {name: content[name] for name in KnownBound._fields})
+        names = [name for name in KnownBound._fields if name != "episode" or name in content]
+        return parse_table(KnownBound, {name: content[name] for name in names})

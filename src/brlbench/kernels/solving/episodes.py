@@ -7,9 +7,12 @@ equal by symmetry stay equal.
 from ..arrays import copy_vector
 from ..dispatch import provide
 from ..jit import cold, inlined
-from . import merged_models, plans, sampled
+from ..types import Words
+from . import merged, merged_models, plans, sampled
 from . import model as models
+from .merged import take_best_rows
 from .merged_models import MergedModels, take_best_models
+from .merged_rows import Merged
 from .model import Model, measure, set_q_values
 from .plans import Episode
 from .sampled import Sampled
@@ -119,6 +122,16 @@ def solve_models(plan: Episode, merged: MergedModels) -> None:
     show_sampled(plan, merged.mdp)
 
 
+def solve_rows(plan: Episode, merged: Merged, rng: Words) -> None:
+    """Solve a merged MDP, all of whose rows are drawn; each pair has its best one, by layers."""
+    optimum = merged.mdp.optimum
+    optimum.value[:] = 0.0
+    for n in range(1, _num_layers(plan) + 1):
+        take_best_rows(merged)
+        plans.store(plan, n, optimum.q, optimum.value, optimum.policy)
+    show_sampled(plan, merged.mdp)
+
+
 @inlined
 def _num_layers(plan: Episode) -> int:
     return plans.left(plan) if plan.every_step else plan.length
@@ -151,6 +164,7 @@ provide(
     {
         sampled.solve_sampled: solve_sampled,
         merged_models.solve_models: solve_models,
+        merged.solve_rows: solve_rows,
         sampled.begin_sampled: begin_sampled,
         sampled.skip_sampled: skip_sampled,
     },

@@ -12,6 +12,8 @@ For these pairs the highest rows under the new solution are drawn too. The value
 actions and their values are those of the merged MDP of all rows, with the same law as if all had
 been drawn; the values of other actions may be too low. When the room for rows is used up, a pair's
 remaining rows come from a stream of its own and are drawn again whenever they are needed.
+
+In episodes, the best row depends on the decisions left, so all rows are drawn at once.
 """
 
 from typing import Any
@@ -25,6 +27,7 @@ from ..random.rng import keyed_word
 from ..types import Floats, Words
 from . import sampled
 from .merged_rows import Merged, draw, draw_doubtful, draw_outside, regions_of, set_worth
+from .plans import Endless
 from .sampled import MAX_TURNS, Initial, dot, entries_of, evaluate, improve, q_value, set_reward
 
 FIRST_DISTANCE = 0.01
@@ -56,10 +59,22 @@ provide(Merged, {reset: _reset, resample: _resample})
 def resample_rows(merged: Merged, rng: Words) -> None:
     """`resample`, for rows of pairs that are independent."""
     draw(merged, rng)
+    solve_rows(merged.mdp.plan, merged, rng)
+
+
+@by_type
+def solve_rows(plan: Any, merged: Merged, rng: Words) -> None:
+    """Solve the merged MDP, and draw rows that may be better than those in memory, by the plan."""
+
+
+def _solve_endless(plan: Endless, merged: Merged, rng: Words) -> None:
     doubtful = True
     while doubtful:
         solve(merged)
         doubtful = draw_doubtful(merged, rng)
+
+
+provide(Endless, {solve_rows: _solve_endless})
 
 
 @inlined

@@ -3,18 +3,20 @@
 A region is a set of rows of high value, see `tail`.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import at
 from ..choice import TIE
+from ..dispatch import by_type, provide
 from ..jit import cold, inlined
 from ..random.beta import draw_extremes
 from ..random.gamma import SMALL_SHAPE, draw_row
 from ..random.rng import next_word
 from ..random.tail import draw_region, find_region, is_in
 from ..types import Booleans, Floats, Integers, Words
+from .plans import Endless, Episode
 from .sampled import Sampled, draw_single, entries_of, place_row
 from .tolerances import SWITCH
 
@@ -145,7 +147,7 @@ def draw_more(merged: Merged, pair: int, rng: Words) -> None:
     sample, regions, rows = merged.sample, merged.regions, merged.mdp.rows
     length, left = rows.length[pair], sample.left[pair]
     shapes = merged.mdp.posterior.entry_count[entries_of(rows, pair)]
-    chance = add_region(merged, pair, shapes)
+    chance = choose_region(merged.mdp.plan, merged, pair, shapes)
     # Far more room than the rows in a region need: their number is random.
     most = left if chance == EVERYWHERE else min(left, int(2 * chance * left) + 100)
     start = sample.end[0] + sample.number[pair] * length
@@ -178,6 +180,23 @@ def move_to_end(merged: Merged, pair: int) -> None:
     for i in range(sample.number[pair] * rows.length[pair]):
         rows.probability[new + i] = rows.probability[old + i]
     sample.first_row[pair] = new
+
+
+@by_type
+def choose_region(plan: Any, merged: Merged, pair: int, shapes: Floats) -> float:  # type: ignore[empty-body]
+    """Choose the rows to draw next; return the chance of all regions, or EVERYWHERE for all."""
+
+
+def _choose_endless(plan: Endless, merged: Merged, pair: int, shapes: Floats) -> float:
+    return add_region(merged, pair, shapes)
+
+
+def _choose_all(plan: Episode, merged: Merged, pair: int, shapes: Floats) -> float:
+    return EVERYWHERE
+
+
+provide(Endless, {choose_region: _choose_endless})
+provide(Episode, {choose_region: _choose_all})
 
 
 @inlined

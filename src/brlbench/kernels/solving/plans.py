@@ -1,4 +1,4 @@
-"""How far ahead a solution plans: without end, or to the end of the episode.
+"""How far ahead a solution plans: without end, to the end of the episode, or to the horizon.
 
 A solution has a plan among its fields, and its functions are chosen by the plan's type. In
 episodes, the solution shown is that of the present decision: its Q-values, values and policy are
@@ -23,6 +23,32 @@ class Episode(NamedTuple):
     every_step: bool  # whether each decision has a plan of its own, or all of an episode share one
     step: Integers  # [1]; decisions made in the present episode
     q: Floats  # [L + 1, P]; the plan, by decisions left
+
+
+class Horizon(NamedTuple):
+    """Values are sums to the horizon T, over all episodes of L decisions with K start states."""
+
+    length: int  # L
+    horizon: int  # T, a multiple of L
+    step: Integers  # [1]; decisions made
+    state: Integers  # [K]; the start states
+    probability: Floats  # [K]
+    power: Floats  # [L + 1]; powers of the discount
+    weight: Floats  # [T / L + 1]; sums of the discounts at which so many episodes begin
+    q: Floats  # [P]; work space
+
+
+@inlined
+def rest(plan: Horizon) -> int:
+    """The decisions left, with the present one; none after the horizon."""
+    return max(0, plan.horizon - int(plan.step[0]))
+
+
+@inlined
+def is_border(plan: Horizon) -> bool:
+    """Whether another episode follows the present decision."""
+    made = int(plan.step[0]) + 1
+    return made % plan.length == 0 and made < plan.horizon
 
 
 @inlined

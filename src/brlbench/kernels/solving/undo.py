@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from ..arrays import copy_matrix, copy_vector
 from ..counts import Counts, add
-from ..dispatch import by_type
+from ..dispatch import by_type, provide
+from ..families import Flat
 from ..jit import cold, inlined
 from ..types import Floats, Integers
 from . import model as models
@@ -71,6 +72,13 @@ def save_belief(belief: Any, saved: Any, k: int) -> None:
 @by_type
 def restore_belief(belief: Any, saved: Any, k: int) -> None:
     """Back to the belief number k."""
+
+
+def _nothing(belief: Flat, saved: Any, k: int) -> None:
+    pass
+
+
+provide(Flat, {save_belief: _nothing, restore_belief: _nothing})
 
 
 @cold

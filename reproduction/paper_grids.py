@@ -121,7 +121,7 @@ def estimate_costs(study: Study) -> Iterator[tuple[str, str, Cost]]:
     with (
         TemporaryDirectory() as folder,
         Local(1) as executor,
-        Bar("probing", len(study.jobs), "jobs", delay=0) as bar,
+        Bar("probing", len(study.jobs), "job", delay=0) as bar,
     ):
         estimates = estimate(
             study.jobs, Folder(Path(folder)), executor, _PROBE_SECONDS, lambda: bar.advance(1)

@@ -24,7 +24,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
 
 
 def test_a_bar_says_how_far_it_is_and_is_erased_in_the_end(screen: Screen) -> None:
-    with Bar("beb on GC", 4, "trajectories", True) as bar:
+    with Bar("beb on GC", 4, "trajectory", True) as bar:
         assert screen.seen() == "beb on GC"
         bar.begin("training")
         assert screen.seen() == "beb on GC: training"
@@ -37,7 +37,7 @@ def test_a_bar_says_how_far_it_is_and_is_erased_in_the_end(screen: Screen) -> No
 
 def test_a_bar_fits_the_terminal(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    with Bar("a\x1b[2J" + "long name" * 20, 4, "trajectories", True) as bar:
+    with Bar("a\x1b[2J" + "long name" * 20, 4, "trajectory", True) as bar:
         bar.advance(2)
     lines = screen.getvalue().split("\r")
     assert max(map(len, lines)) == 39

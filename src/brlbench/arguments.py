@@ -142,3 +142,10 @@ def require_module(module: str, package: str | None = None) -> Any:
         return importlib.import_module(module)
     except ImportError:
         raise InvalidInput(f"{module} is not installed: pip install {package or module}") from None
+
+
+def counted(number: float, noun: str, form: str = "") -> str:
+    """A number and its noun, in the plural unless the number is one: 1 job, 2 jobs."""
+    if number != 1:
+        noun = re.sub(r"(?<=[^aeo])y$", "ie", re.sub(r"is$", "e", noun)) + "s"
+    return f"{number:{form}} {noun}"

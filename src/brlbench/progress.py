@@ -10,7 +10,7 @@ import threading
 import time
 from typing import Self, TextIO
 
-from .arguments import format_seconds
+from .arguments import counted, format_seconds
 
 APPEARS_AFTER = 3.0
 """Seconds until a bar appears that nobody asked for."""
@@ -34,7 +34,7 @@ class Bar:
     ) -> None:
         """Decide whether and where to show the line.
 
-        The number of steps is shown if they are `counted`, in the plural. If `shown` is None, the
+        The number of steps is shown if they are `counted`, in the singular. If `shown` is None, the
         line appears in notebooks and terminals after `delay` seconds, in pipes only if it is given.
         """
         self._name, self._counted = _printable(name), counted
@@ -102,7 +102,7 @@ class Bar:
             return self._name + (self._stage or "")
         filled = min(_WIDTH, round(_WIDTH * self.done / total))
         rest = " " + "█" * filled + "─" * (_WIDTH - filled)
-        rest += f" {self.done:g} of {total:g} {self._counted}" if self._counted else ""
+        rest += f" {self.done:g} of {counted(total, self._counted, 'g')}" if self._counted else ""
         rest += "" if left is None else f", {format_seconds(left, digits=2)} left"
         room = max(_SHORTEST_NAME, shutil.get_terminal_size().columns - 1 - len(rest))
         name = self._name if len(self._name) <= room else self._name[: room - 1] + "…"

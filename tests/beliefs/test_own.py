@@ -123,7 +123,7 @@ def test_its_own_belief_can_learn_from_start_states() -> None:
     ("source", "message"),
     [
         (Stateful(), "Stateful.sample draws other MDPs from an equal generator: draw from the"),
-        (Large(), "Large.sample returned an MDP of 5 states and 1 actions: must have 3 and 2"),
+        (Large(), "Large.sample returned an MDP of 5 states and 1 action: must have 3 and 2"),
         (Broken(), "Broken.sample failed: ZeroDivisionError: division by zero"),
         (Numbers(), "Numbers.sample returned .*: must return a brlbench.MDP"),
         (Sizeless(), "Sizeless has no num_states: a distribution has num_states, num_actions and"),

@@ -118,7 +118,7 @@ def test_a_damaged_entry_is_refused(made_entry: Path, shell: Shell) -> None:
     done = shell("entry", "check", "a.entry.parquet")
     assert done.code == 1
     assert "a.entry.parquet is damaged" in done.out
-    assert "refused: 1 of 1 checks failed" in done.out
+    assert "refused: 1 of 1 check failed" in done.out
 
 
 def test_help_names_both(shell: Shell) -> None:

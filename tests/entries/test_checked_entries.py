@@ -259,7 +259,7 @@ def test_what_only_playing_again_shows_is_refused(made_entry: Path, tmp_path: Pa
     slight = changed(made_entry, tmp_path / "a.entry.parquet", _consistent(0.3))
     checked = bb.check_entry(slight, replay=1, seed=2)
     assert checked.refused == ["replay"], str(checked)
-    assert "(1 of 1 MDPs differ)" in checked.findings["replay"].seen
+    assert "(1 of 1 MDP differ)" in checked.findings["replay"].seen
     assert "which played it" in checked.findings["replay"].remedy
 
 

@@ -107,7 +107,7 @@ def test_mdps_over_more_places() -> None:
         ([], "must be a list of at least one brlbench.MDP"),
         ("GC", "of class str: must be a brlbench.MDP"),
         ([MDP(STAY, 1), 3], r"mdps\[1\] is of class int: must be a brlbench.MDP"),
-        ([MDP(STAY, 1), MDP([[[1.0]]], 1)], "MDP 1 has 1 states and 1 actions, MDP 0 has 2 and 1"),
+        ([MDP(STAY, 1), MDP([[[1.0]]], 1)], "MDP 1 has 1 state and 1 action, MDP 0 has 2 and 1"),
     ],
 )
 def test_other_things_are_no_mdps(wrong: Any, message: str) -> None:

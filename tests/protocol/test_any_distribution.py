@@ -135,10 +135,10 @@ def test_own_mdps_are_a_list() -> None:
 @pytest.mark.parametrize(
     ("mdps", "message"),
     [
-        ([river(0.1)], "mdps has 1 MDPs: num_mdps must be 1"),
+        ([river(0.1)], "mdps has 1 MDP: num_mdps must be 1"),
         (
             [bb.MDP([[[1.0]]], 0)] * 2,
-            "mdps have 1 states and 1 actions, the test distribution 3 and",
+            "mdps have 1 state and 1 action, the test distribution 3 and",
         ),
         ([river(0.1), 4], r"mdps\[1\] is of class int: must be a brlbench.MDP"),
     ],

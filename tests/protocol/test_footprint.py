@@ -144,7 +144,7 @@ def test_the_largest_peak_is_known_if_all_are() -> None:
 
 def test_sizes_in_words() -> None:
     sizes = (None, 0, 2**20 // 4, 5 * 2**20, 10 * 2**20 - 1, 123 * 2**20, 2**31)
-    expected = ["\N{EN DASH}", "0.0 MiB", "0.2 MiB", "5.0 MiB", "10 MiB", "123 MiB", "2048 MiB"]
+    expected = ["\N{EN DASH}", "< 1 MiB", "< 1 MiB", "5.0 MiB", "10 MiB", "123 MiB", "2048 MiB"]
     assert [format_number(SUMMARISED["peak_bytes"], size) for size in sizes] == expected
 
 

@@ -78,7 +78,7 @@ def test_an_algorithm_looks_alike_with_all_its_parameters() -> None:
     assert len(legend.get_texts()) == 2
 
 
-@pytest.mark.parametrize("number", [1, 8, 9, 20, 64])
+@pytest.mark.parametrize("number", [1, 8, 9, 20, 32])
 def test_looks_are_distinct(number: int) -> None:
     styles = point_styles([str(i) for i in range(number)])
     assert len({(style["color"], style["marker"]) for style in styles.values()}) == number

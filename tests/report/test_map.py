@@ -16,7 +16,7 @@ from brlbench.report.answers import Answer, Question, answer
 from brlbench.report.axes import LogAxis
 from brlbench.report.data import ExperimentData
 from brlbench.report.figures import BOUND, drawing, render, score_against_time
-from brlbench.report.map import NAMED, best_algorithms_map, rectangles
+from brlbench.report.map import NAMED, TOGETHER, best_algorithms_map, rectangles
 from brlbench.report.words import format_bound
 from brlbench.results.summary import Summary
 from helpers.made_results import SPECIAL_NAMES, experiment, study, summary
@@ -104,11 +104,36 @@ def test_figures_are_the_same_every_time() -> None:
 def test_the_map_names_few_sets_and_groups_the_others() -> None:
     found = answer(MANY)
     sets = Counter(part.winners for part in rectangles(found))
-    assert len(sets) > NAMED
-    named = texts(best_algorithms_map(found))
-    assert [text.split(":")[0] for text in named[:NAMED]] == [str(i + 1) for i in range(NAMED)]
-    assert named[NAMED] == f"{len(sets) - NAMED} more sets"
-    assert not any("optimal" in text for text in named)
+    assert len(sets) > 5 * NAMED
+    figure = best_algorithms_map(found)
+    legend = texts(figure)
+    named = legend[: legend.index("several, or too small for a number")]
+    assert 3 < len(named) <= NAMED
+    assert [text.split(":")[0] for text in named] == [str(i + 1) for i in range(len(named))]
+    winners = [tuple(text.split(": ")[1].replace("\n    ", " ").split(", ")) for text in named]
+    assert set(winners) <= sets.keys()
+    assert max(map(len, winners)) == TOGETHER < max(map(len, sets))
+    # Each name of the legend has its number on the map, so none is of a sliver.
+    assert [text.get_text() for text in figure.axes[0].texts] == [text[0] for text in named]
+    assert not any("optimal" in text for text in legend)
+
+
+def test_grouping_sets_covers_the_same_bounds() -> None:
+    found = answer(MANY)
+    parts = rectangles(found)
+    named = {part.winners for part in parts if len(part.winners) <= TOGETHER}
+    grouped = rectangles(found, named)
+    assert len(grouped) < len(parts)
+    assert {part.winners for part in grouped} == named | {()}
+    for part in parts:
+        online, offline = part.online[0], part.offline[0]
+        (holding,) = (
+            each.winners
+            for each in grouped
+            if each.online[0] <= online < each.online[1]
+            and each.offline[0] <= offline < each.offline[1]
+        )
+        assert holding == (part.winners if part.winners in named else ())
 
 
 def test_regions_are_where_they_should_be() -> None:

@@ -59,7 +59,7 @@ def test_winners_are_those_of_python(page: Page, feature: str, hidden: str) -> N
 
 
 def test_map_is_exact_and_a_click_sets_the_bounds(page: Page) -> None:
-    made = awkward(5)
+    made = awkward(5, num_mdps=401)
     page.open(ReportData([made], []))
     summaries = made.competitors
     offline = {e.seconds["offline"] for e in summaries}
@@ -72,9 +72,11 @@ def test_map_is_exact_and_a_click_sets_the_bounds(page: Page) -> None:
         _, algorithms, _ = expected(summaries, [str(b) for b in bounds], "processor", 0.95, True)
         # Before the first time, nothing is painted, and the click takes the first time.
         none = page.texts("#tip strong") == ["no agent"]
-        assert set(painted[-1]) == (set() if none else algorithms)
+        named = set() if none or not painted[-1] else algorithms  # many winners are one group
+        assert set(painted[-1]) == named
+        assert none or painted[-1] or page.text("#legend .now").startswith("several")
         assert set(page.texts("#answer strong")) == algorithms
-    assert sum(map(bool, painted)) > 10
+    assert sum(map(bool, painted)) > 5
     assert len({tuple(sorted(names)) for names in painted}) > 3
 
 

@@ -113,7 +113,7 @@ def test_memory_is_a_column_where_it_is_known(page: Page) -> None:
         page.one("#agents th[data-key=memory] button").click()
         assert page.texts("#agents tbody .name") == expected
     shown = page.texts(f"#agents tbody td:nth-child({column})")
-    assert shown == ["300 MiB", "5.0 MiB", "0.3 MiB", "\N{EN DASH}"]
+    assert shown == ["300 MiB", "5.0 MiB", "< 1 MiB", "\N{EN DASH}"]
     page.open(ReportData([experiment([summary("a", np.arange(40.0))])], []))
     assert "Memory" not in page.texts("#agents th")
 

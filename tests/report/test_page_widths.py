@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brlbench import AGENTS
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.styles import styles_of
 from brlbench.results.learning import Learning
@@ -75,7 +76,6 @@ def check_apart(plot: dict[str, Any]) -> None:
 
 
 def test_every_algorithm_has_its_own_fill_and_marker(page: Page) -> None:
-    """Soft-max and opps-cs have one colour: hatching tells their regions apart."""
     rng = np.random.default_rng(0)
     names = ("soft-max", "opps-cs", "mine:Agent", "random")
     agents = [summary(name, rng.normal(9 * i, 1, 40), 1.0, 10.0**i) for i, name in enumerate(names)]
@@ -100,20 +100,18 @@ def test_every_algorithm_has_its_own_fill_and_marker(page: Page) -> None:
 
 
 def test_print_shows_what_is_chosen_and_every_name(page: Page) -> None:
-    page.open(study(0, 60, 80))
+    page.open(study(0, 200, 500))
     page.tick("random")
     assert not page.one("#chosen").is_displayed()
-    hidden = page.all("#legend .more")
-    assert hidden and not any(item.is_displayed() for item in hidden)
-    page.one("#legend .offer button").click()
-    assert all(item.is_displayed() for item in hidden)
-    page.one("#legend .offer button").click()
+    names = page.texts("#legend li")
+    assert 2 < len(names) <= 9 and names[-1].startswith("several (up to ")
+    letters = page.texts("#map .letter")
+    assert [name[0] for name in names[:-1]] == letters == list("ABCDEFGH")[: len(letters)]
     page.print()
     assert page.one("#chosen").text == (
         "Problem GC, prior accurate; online time: processor time per decision; significance 95%; "
         "the first quarter of the MDPs chose the agents, the others tested them; left out: random."
     )
-    assert all(item.is_displayed() for item in hidden)
     assert not page.one("#controls").is_displayed()
     assert not page.one("#bounds").is_displayed()
     styles = page.run("""
@@ -124,3 +122,76 @@ def test_print_shows_what_is_chosen_and_every_name(page: Page) -> None:
     assert {tuple(style) for style in styles} == {("visible", "none")}
     assert page.run("return document.querySelectorAll('[title]:not(input)').length") == 0
     page.prefer("light")
+
+
+@pytest.mark.parametrize("width", [1400, 1000, 400])
+def test_nothing_is_cut_without_a_sign(page: Page, width: int) -> None:
+    """Best agents have all columns in view; wider tables fade; names break in no number."""
+    page.resize(width)
+    data = study(5, 40, 50).experiments[0]
+    wide = "bfs3(simulations=12345, branching={}, depth=1050)"
+    labelled = [
+        replace(each, label=wide.format(1000 + i)) if each.algorithm == "bfs3" else each
+        for i, each in enumerate(data.summaries)
+    ]
+    page.open(ReportData([replace(data, summaries=labelled)], []))
+    tables = page.run("""
+      return [...document.querySelectorAll(".scroll")].map((node) => [
+        node.querySelector("table").id, node.scrollWidth - node.clientWidth,
+        getComputedStyle(node).maskImage !== "none",
+      ]);
+    """)
+    shown = {name: (hidden > 2, fades) for name, hidden, fades in tables}
+    assert shown["best"] == shown["differences"] == (False, False)
+    assert all(is_cut == fades for is_cut, fades in shown.values())
+    assert shown["agents"][1] == (width < 1400)
+    broken = page.run("""
+      const numbers = [];
+      for (const part of document.querySelectorAll("#best .name .label span")) {
+        for (const text of part.childNodes) {
+          for (const { index, 0: number } of (text.textContent ?? "").matchAll(/[0-9.]+/g)) {
+            const range = document.createRange();
+            range.setStart(text, index);
+            range.setEnd(text, index + number.length);
+            numbers.push([number, range.getClientRects().length]);
+          }
+        }
+      }
+      return numbers;
+    """)
+    assert "12345" in dict(broken)
+    assert set(dict(broken).values()) == {1}
+    titles = page.run("""
+      const svgs = [...document.querySelectorAll("svg.plot:not([hidden])")];
+      return svgs.flatMap((svg) => [...svg.querySelectorAll("text")].map((text) => {
+        const [a, b] = [text, svg].map((node) => node.getBoundingClientRect());
+        return [text.textContent, a.left - b.left, b.right - a.right];
+      }));
+    """)
+    assert [text for text, *rooms in titles if min(rooms) < -1] == []
+
+
+def test_no_two_algorithms_of_one_colour_have_one_mark(page: Page) -> None:
+    """All markers of styles are drawn on the page, and users' agents are on top."""
+    rng = np.random.default_rng(1)
+    names = [*AGENTS, "mine:A", "mine:B"]
+    agents = [
+        summary(name, rng.normal(size=40), 1.0, 10.0 ** rng.uniform(-7, -2)) for name in names
+    ]
+    page.open(ReportData([experiment(agents)], []))
+    marks = page.run("""
+      return [...document.querySelectorAll("#algorithms label")].map((label) => {
+        const path = label.querySelector("path"), name = label.textContent.split(" ")[0];
+        return [name, path.getAttribute("d"), getComputedStyle(path).fill];
+      });
+    """)
+    shapes = {name: shape for name, shape, _ in marks}
+    known = styles_of(names)
+    assert len({(shape, colour) for _, shape, colour in marks}) == len(names)
+    pairs = {(known[name].marker, shapes[name]) for name in names}
+    assert len(pairs) == len(dict(pairs)) == len({shape for _, shape in pairs}) == 9
+    top = page.run("""
+      const dots = [...document.querySelectorAll("#online-plot g.agent")].slice(-2);
+      return dots.map((dot) => dot.querySelector("path").getAttribute("d"));
+    """)
+    assert top == [shapes["mine:A"]] * 2 == [shapes["mine:B"]] * 2

@@ -7,10 +7,12 @@ from matplotlib.axes import Axes
 
 from brlbench import AGENTS
 from brlbench.mdps.sparse import Floats
+from brlbench.report import styles
 from brlbench.report.answers import answer
 from brlbench.report.figures import score_against_online_time, score_against_time
 from brlbench.report.map import best_algorithms_map
-from brlbench.report.styles import COLOURS, line_styles, point_styles, styles_of
+from brlbench.report.styles import COLOURS, OWN_COLOURS, line_styles, point_styles, styles_of
+from brlbench.results.summary import ORIGINAL
 from helpers.made_results import experiment, summary
 
 # Machado, Oliveira and Fernandes (2009): what people see without one kind of cones.
@@ -34,8 +36,13 @@ def lab(colour: str, vision: Any) -> Floats:
 @pytest.mark.parametrize("vision", VISION)
 @pytest.mark.parametrize("ground", [0, 1])
 def test_colours_differ_for_any_vision(vision: str, ground: int) -> None:
+    """Those of common algorithms differ most; that of users differs from all others."""
     seen = [lab(pair[ground], VISION[vision]) for pair in COLOURS]
-    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 12
+    for number, least in ((8, 12), (16, 9), (len(seen), 5)):
+        assert min(np.linalg.norm(a - b) for a, b in combinations(seen[:number], 2)) > least
+    first, *shades = (lab(pair[ground], VISION[vision]) for pair in OWN_COLOURS)
+    assert min(np.linalg.norm(first - each) for each in seen) > 15
+    assert min(np.linalg.norm(a - b) for a in shades for b in seen) > 5
 
 
 def test_built_in_algorithms_look_alike_whatever_else_is_shown() -> None:
@@ -44,7 +51,9 @@ def test_built_in_algorithms_look_alike_whatever_else_is_shown() -> None:
     assert all(styles_of([name])[name] == together[name] for name in names)
     assert len({(style.light, style.marker) for style in together.values()}) == len(names)
     assert len({(style.light, style.hatch) for style in together.values()}) == len(names)
-    assert all(together[name].hatch < 4 for name in AGENTS), "add the agent to report/styles.py"
+    places = {name for row in styles._TABLE for name in row}
+    assert places.issuperset(AGENTS), "add the agent to report/styles.py"
+    assert len({style.light for style in together.values()}) == len(names)
     # Those that the paper's maps show most have colours of their own.
     common = styles_of(["bamcp", "opps-ds", "soft-max", "beb", "epsilon-greedy", "bfs3", "random"])
     assert [style.hatch for style in common.values()] == [0] * 7
@@ -52,9 +61,36 @@ def test_built_in_algorithms_look_alike_whatever_else_is_shown() -> None:
 
 def test_agents_of_users_are_told_apart() -> None:
     names = [f"mine:Agent{i}" for i in range(30)]
-    styles = styles_of([*names, *AGENTS])
-    assert len({(style.light, style.hatch) for style in styles.values()}) == len(styles)
-    assert point_styles(names) == {name: styles[name].points for name in names}
+    known = styles_of([*names, *AGENTS])
+    assert len({(style.light, style.hatch) for style in known.values()}) == len(known)
+    assert point_styles(names) == {name: known[name].points for name in names}
+
+
+def test_agents_of_users_have_a_colour_and_a_diamond_of_their_own() -> None:
+    known = styles_of([*AGENTS, *(name for row in styles._TABLE for name in row if name)])
+    known |= styles_of(f"{ORIGINAL}{name}" for name in ("random", "bamcp", "vdbe", "beb", "sboss"))
+    alone, mine = styles_of(["mine:Agent"])["mine:Agent"], styles_of(["mine:A", "mine:B"])
+    assert (alone.light, alone.dark) == OWN_COLOURS[0]
+    assert {style.marker for style in (alone, *mine.values())} == {"D"}
+    assert len({style.light for style in mine.values()}) == 2
+    for style in known.values():
+        assert style.marker != "D"
+        assert (style.light, style.dark) not in OWN_COLOURS
+
+
+def test_agents_of_users_are_drawn_on_top() -> None:
+    rng = np.random.default_rng(0)
+    names = ("mine:Agent", "beb", "psrl")
+    agents = [summary(name, rng.normal(size=40), 1.0, 1e-6) for name in names]
+    for figure in (
+        score_against_time(answer(experiment(agents)), "mean"),
+        score_against_online_time([experiment(agents)]),
+    ):
+        lines = [
+            line for line in figure.axes[0].lines if line.get_marker() not in ("None", "|", "_")
+        ]
+        (mine,) = (line for line in lines if line.get_color() == OWN_COLOURS[0][0])
+        assert all(mine.get_zorder() > line.get_zorder() for line in lines if line is not mine)
 
 
 def test_agents_of_one_algorithm_share_its_colour_and_differ_in_dashes() -> None:
@@ -66,14 +102,13 @@ def test_agents_of_one_algorithm_share_its_colour_and_differ_in_dashes() -> None
 
 
 def test_the_map_has_the_colours_and_hatchings_of_winners() -> None:
-    """Soft-max and opps-cs share a colour, and have neighbouring regions."""
     rng = np.random.default_rng(0)
     names = ("soft-max", "opps-cs", "beb")
     agents = [summary(name, rng.normal(9 * i, 1, 40), 1.0, 10.0**i) for i, name in enumerate(names)]
     regions = best_algorithms_map(answer(experiment(agents))).axes[0].collections
     painted = [(tuple(each.get_facecolor()[0]), each.get_hatch()) for each in regions]  # type: ignore[arg-type]
     assert len(set(painted)) == 3
-    assert len({colour for colour, _ in painted}) == 2
+    assert len({colour for colour, _ in painted}) == 3
 
 
 @pytest.mark.parametrize("times", [(1e-9, 1e5), (0.0, 7e3)])

@@ -89,7 +89,7 @@ def test_a_detached_run_on_slurm(tmp_path: Path, slurm: Path) -> None:
     profile.write_text('executor = "slurm"\nworkers = 1\n')
     code, output = run("run", path, "-r", out, "--profile", profile, "--detach")
     assert code == 0, output
-    wait_for(lambda: "1 of 1 jobs done" in (out / "run.log").read_text())
+    wait_for(lambda: "1 of 1 job done" in (out / "run.log").read_text())
     assert read_status(out).owner is None
     assert_complete(path, out)
     wait_for(lambda: not jobs())

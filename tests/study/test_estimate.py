@@ -157,7 +157,7 @@ parameters.draws = [20, 50]
     for probes in ("--probes", "--no-probes"):
         code, output, _ = shell("run", path, "--dry-run", probes, "-r", tmp_path / "out")
         assert code == 0, output
-        assert "6 agents, 1 experiments, 6 jobs: 4 done, 0 failed, 2 to do" in output
+        assert "6 agents, 1 experiment, 6 jobs: 4 done, 0 failed, 2 to do" in output
         assert "skipped: opps-ds(formulas=F3, draws=20): opps-ds: draws = 20: must be at" in output
         [row] = [line for line in output.splitlines() if line.startswith("GDL") and "opps" in line]
         assert row.split()[2:5] == ["5", "3", "2"]

@@ -214,7 +214,7 @@ def test_a_run_in_the_background(tmp_path: Path) -> None:
     # The last line is written after the folder is given free.
     log = tmp_path / "out/run.log"
     wait_for(lambda: "\n  brlbench report " in log.read_text())
-    _, scores, commands = re.split(r"1 of 1 jobs done\n|Next:\n", log.read_text())
+    _, scores, commands = re.split(r"1 of 1 job done\n|Next:\n", log.read_text())
     assert scores.count("score ± 95%") == len(read_status(tmp_path / "out").by_experiment)
     assert f"  brlbench compare {tmp_path / 'out'} " in commands
     assert read_status(tmp_path / "out").done == 1

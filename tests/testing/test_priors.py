@@ -141,7 +141,7 @@ def test_the_built_in_families_keep_the_rules(family: str) -> None:
         (with_belief(Noisy), "begins", "doubtful", "as the variance to state 0 after action 0"),
         (with_belief(Begun), "undo", "broken", "undo(mark) leaves another mean or other draws"),
         (with_belief(Unsummed), "mean", "broken", "must sum to 1"),
-        (with_belief(Small), "mean", "broken", "mean() returned an MDP of 1 states"),
+        (with_belief(Small), "mean", "broken", "mean() returned an MDP of 1 state and"),
         (with_belief(NoSum), "predictive", "broken", "has 3 probabilities that sum to 2"),
         (with_belief(OtherReward), "predictive", "broken", "expects 1.0, mean() 0.0"),
         (with_belief(Deaf), "observes", "doubtful", "12 transitions change neither mean() nor"),

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arguments import counted
 from ..errors import InvalidInput, reason, short
 from ..mdps.batch import MDPs
 from ..mdps.mdp import MDP
@@ -81,7 +82,8 @@ class OwnDistribution(Family):
             )
 
     def __repr__(self) -> str:
-        return f"OwnDistribution({self.name}: {self.num_states} states, {self.num_actions} actions)"
+        sizes = f"{counted(self.num_states, 'state')}, {counted(self.num_actions, 'action')}"
+        return f"OwnDistribution({self.name}: {sizes})"
 
     @property
     def answers(self) -> frozenset[str]:
@@ -228,7 +230,8 @@ def check_mdp(mdp: Any, sizes: Distribution, what: str) -> None:
         raise InvalidInput(f"{what} returned {short(mdp)}: must return a brlbench.MDP")
     if (mdp.num_states, mdp.num_actions) != (sizes.num_states, sizes.num_actions):
         raise InvalidInput(
-            f"{what} returned an MDP of {mdp.num_states} states and {mdp.num_actions} actions: "
+            f"{what} returned an MDP of {counted(mdp.num_states, 'state')} and "
+            f"{counted(mdp.num_actions, 'action')}: "
             f"must have {sizes.num_states} and {sizes.num_actions}, as the distribution says"
         )
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..arguments import counted
 from ..errors import InvalidInput
 from ..report import tables as exported
 from ..report.answers import Answer
@@ -121,7 +122,7 @@ def _collapsed(notes: Sequence[Note], how: str) -> list[str]:
     first = [note.naming(1) for note in notes[:_MOST_NOTES]]
     rest = len(notes) - len(first)
     is_cut = rest > 0 or any(len(note.results) > 1 for note in notes)
-    line = "; ".join([*first, *([f"and {rest} more notes"] if rest else [])])
+    line = "; ".join([*first, *([f"and {counted(rest, 'more note')}"] if rest else [])])
     return [line + (f" ({how})" if is_cut else "")] if notes else []
 
 

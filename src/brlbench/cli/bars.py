@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ..arguments import counted
 from ..progress import Bar
 from ..results.score import Score, named
 
@@ -18,21 +19,21 @@ _STOPPING = "stopping; Ctrl-C again stops at once"
 @contextmanager
 def training_bar() -> Iterator[Callable[[int, int], None]]:
     """A bar whose callback takes the trajectories played so far, and their total."""
-    with Bar("training", None, "trajectories", delay=0) as bar:
+    with Bar("training", None, "trajectory", delay=0) as bar:
         yield lambda done, total: bar.advance(done - bar.done, total)
 
 
 @contextmanager
 def luck_bar(experiment: "Experiment") -> Iterator[Callable[[int, int], None]]:
     """A bar whose callback takes the MDPs drawn since its last call, and their total."""
-    with Bar(f"{experiment.name}: expected luck", None, "MDPs", delay=0.5) as bar:
+    with Bar(f"{experiment.name}: expected luck", None, "MDP", delay=0.5) as bar:
         yield bar.advance
 
 
 @contextmanager
 def playing_bar(total: int) -> Iterator[Callable[["Progress"], None]]:
     """A bar that counts the trajectories of one job, with its score so far."""
-    with Bar("playing", total, "trajectories", delay=0) as bar:
+    with Bar("playing", total, "trajectory", delay=0) as bar:
 
         def show(progress: "Progress") -> None:
             score = _score_text(progress.running[0]) if progress.running else ""
@@ -45,7 +46,7 @@ def playing_bar(total: int) -> Iterator[Callable[["Progress"], None]]:
 @contextmanager
 def study_bar(total: int) -> Iterator[Callable[["Progress"], None]]:
     """A bar that counts a study's jobs, with what is running, its score and the time left."""
-    with Bar("getting ready", total, "jobs", delay=0) as bar:
+    with Bar("getting ready", total, "job", delay=0) as bar:
 
         def show(progress: "Progress") -> None:
             scored = [each for each in progress.running if each.mean is not None]
@@ -64,13 +65,13 @@ def running_text(running: "Running") -> str:
 def _score_text(running: "Running") -> str:
     if running.mean is None or running.ci95 is None:
         return ""
-    return f"{named(Score(running.mean, running.ci95), None)} in {running.num_mdps} MDPs"
+    return f"{named(Score(running.mean, running.ci95), None)} in {counted(running.num_mdps, 'MDP')}"
 
 
 @contextmanager
 def files_bar() -> Iterator[Callable[[str, int, int], None]]:
     """A bar that counts files, and names the current one."""
-    with Bar("reading results", None, "files", delay=0) as bar:
+    with Bar("reading results", None, "file", delay=0) as bar:
         yield lambda name, done, total: bar.show(done, total=total, name=name)
 
 
@@ -86,7 +87,7 @@ def search_bar(
     with Bar("drawing MDPs", beliefs if seconds is None else seconds, delay=0) as bar:
 
         def show(growth: "Growth") -> None:
-            text = f"bound {growth.estimate:.4g}, {growth.beliefs:,} beliefs"
+            text = f"bound {growth.estimate:.4g}, {counted(growth.beliefs, 'belief', ',')}"
             done = growth.beliefs if seconds is None else growth.seconds
             left = None if seconds is None else max(0.0, seconds - growth.seconds)
             bar.show(done, left, name=text)

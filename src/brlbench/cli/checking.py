@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 from typer import Option
 
+from ..arguments import counted
 from .completion import problem_names
 from .options import AgentName, Json, Parameters, Seed
 from .output import console, errors, say, verbatim
@@ -81,7 +82,8 @@ def check(
 def _conclude(checked: "Checked", rules: "Mapping[str, Requirement]", as_json: bool) -> None:
     """Print the findings and the verdict, and end."""
     number = len(checked.broken)
-    verdict = f"breaks {number} of {len(checked.findings)} rules" if number else "keeps the rules"
+    number_of_rules = counted(len(checked.findings), "rule")
+    verdict = f"breaks {number} of {number_of_rules}" if number else "keeps the rules"
     answer = "\n".join(filter(None, [checked.times, f"{checked.agent} {verdict}"]))
     print_findings(checked, checked.agent, rules, answer, as_json)
     raise typer.Exit(1 if checked.broken else 0)

@@ -6,6 +6,7 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
+from ..arguments import counted
 from ..beliefs.base import Family
 from ..beliefs.counting import CountingPrior
 from ..beliefs.hypotheses import Hypotheses
@@ -26,7 +27,8 @@ def print_distribution(distribution: Family) -> None:
     say(f": {distribution.description}" if distribution.description else "")
     number = distribution.num_transitions
     say(
-        f"{distribution.num_states} states, {distribution.num_actions} actions, {number} possible "
+        f"{counted(distribution.num_states, 'state')}, "
+        f"{counted(distribution.num_actions, 'action')}, {number} possible "
         f"transitions; start: {_start(distribution)}"
     )
     if kind := _kind(distribution):
@@ -41,10 +43,12 @@ def print_distribution(distribution: Family) -> None:
 def _kind(distribution: Family) -> str:
     """Facts about a family besides its mean; empty for flat ones."""
     if isinstance(distribution, TiedDirichlet):
-        return f"{len(distribution.group_counts)} groups of pairs, each with one unknown row"
+        groups = counted(len(distribution.group_counts), "group")
+        return f"{groups} of pairs, each with one unknown row"
     if isinstance(distribution, Hypotheses):
         likeliest = float(distribution.weights.max())
-        return f"{len(distribution)} hypotheses, the likeliest with probability {likeliest:.3g}"
+        number = counted(len(distribution), "hypothesis")
+        return f"{number}, the likeliest with probability {likeliest:.3g}"
     if isinstance(distribution, OwnDistribution):
         belief = "its own belief" if distribution.has_belief else "no belief of its own"
         return f"a distribution of yours, with {belief}; its mean is that of particles"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from ..arguments import counted
 from ..errors import InvalidInput
 from .checking import print_findings
 from .commands import Group, add_command
@@ -121,7 +122,9 @@ def check(
 
 def _answer(checked: "CheckedEntry") -> str:
     if checked.refused:
-        return f"refused: {len(checked.refused)} of {len(checked.findings)} checks failed"
+        return (
+            f"refused: {len(checked.refused)} of {counted(len(checked.findings), 'check')} failed"
+        )
     name = "" if checked.entry is None else checked.entry.name
     if checked.unknown:
         return f"accepted: {name}; not checked: {', '.join(checked.unknown)}"

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from ..arguments import counted
 from .completion import answer_formats, experiment_names, report_formats
 from .options import AsInPaper, Feature, Level, Output, Overwrite, Results
 from .output import say
@@ -117,7 +118,7 @@ def compact(results: Results, output: Output, overwrite: Overwrite = False) -> N
     check_free(output, overwrite)
     experiments = load(*results, learning=True, as_stored=True).experiments
     write_summaries(output, [(each.header, each.summaries) for each in experiments], overwrite)
-    say(f"wrote {output}: {sum(len(each.summaries) for each in experiments)} results")
+    say(f"wrote {output}: {counted(sum(len(each.summaries) for each in experiments), 'result')}")
 
 
 def leaderboard(
@@ -142,5 +143,5 @@ def leaderboard(
     with files_bar() as show:
         data = load(*results, learning=True)
         pages = build(data, output, overwrite, show)
-    say(f"wrote {len(pages)} pages: open {pages[0]}")
+    say(f"wrote {counted(len(pages), 'page')}: open {pages[0]}")
     print_notes(data.notes_on(data.experiments), in_full=False, how="the overview lists all")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from ..arguments import format_seconds
+from ..arguments import counted, format_seconds
 from ..errors import StoreError
 from ..executors.read_only import can_make_read_only
 from ..progress import Bar
@@ -121,10 +121,11 @@ def dry_run(study: Study, execution: ExecutionTable, results: Path, probes: bool
             workers = executor.num_workers
             seconds = number * PROBE_COST_SECONDS / workers
             say(
-                f"probing {number} jobs takes about {_long(seconds)} with {workers} workers, and "
-                "compiling new agents some seconds each; --no-probes only lists the jobs"
+                f"probing {counted(number, 'job')} takes about {_long(seconds)} with "
+                f"{counted(workers, 'worker')}, and compiling new agents some seconds each; "
+                "--no-probes only lists the jobs"
             )
-            with Bar("probing", number, "jobs", delay=0) as bar:
+            with Bar("probing", number, "job", delay=0) as bar:
                 estimates = estimate(
                     outlook.missing,
                     folder,
@@ -163,9 +164,9 @@ def print_outlook(study: Study, outlook: Outlook) -> None:
     """Print a study's title, and how many of its jobs are done."""
     console.print(verbatim(study.table.title or study.path.name, style="bold"))
     say(
-        f"{len(study.agents)} agents, {len(study.experiments)} experiments, "
-        f"{len(study.jobs)} jobs: {len(outlook.done)} done, {len(outlook.failed)} failed, "
-        f"{len(outlook.missing)} to do"
+        f"{counted(len(study.agents), 'agent')}, {counted(len(study.experiments), 'experiment')}, "
+        f"{counted(len(study.jobs), 'job')}: {len(outlook.done)} done, "
+        f"{len(outlook.failed)} failed, {len(outlook.missing)} to do"
     )
     for skipped in study.skipped:
         console.print(verbatim(f"skipped: {skipped.label}: {skipped.reason}", style="dim"))
@@ -175,7 +176,7 @@ def print_status(status: Status, is_over: bool = False) -> None:
     """Print what is done, running, failed and left."""
     if status.title and not is_over:
         console.print(verbatim(status.title, style="bold"))
-    parts = [f"{status.done} of {status.total} jobs done"]
+    parts = [f"{status.done} of {counted(status.total, 'job')} done"]
     if status.failures:
         parts.append(f"{len(status.failures)} failed")
     if status.left:
@@ -198,7 +199,7 @@ def print_status(status: Status, is_over: bool = False) -> None:
 
 
 def _print_details(status: Status) -> None:
-    say(f"{status.num_played:,} of {status.num_trajectories:,} trajectories played")
+    say(f"{status.num_played:,} of {counted(status.num_trajectories, 'trajectory', ',')} played")
     for name, (done, total) in status.by_experiment.items():
         say(f"  {name}: {done} of {total}")
     if status.owner:
@@ -221,8 +222,9 @@ def print_estimates(
         unknown = sum(each.playing_seconds is None for each in estimates)
         about = "At most about" if any(job.rules for job in study.jobs) else "About"
         say(
-            f"{about} {_long(total)} of one core, {_long(total / workers)} with {workers} workers"
-            + (f", not counting {unknown} jobs whose probe failed." if unknown else ".")
+            f"{about} {_long(total)} of one core, {_long(total / workers)} with "
+            + counted(workers, "worker")
+            + (f", not counting {counted(unknown, 'job')} whose probe failed." if unknown else ".")
         )
     for failed in [each for each in estimates if each.failure][:_MOST_FAILURES]:
         say(f"probe failed: {failed.job}: {failed.failure}")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from ..arguments import counted
 from ..errors import InvalidInput
 from . import options
 from .completion import formula_features, formula_operators, problem_names
@@ -219,7 +220,7 @@ def bound(
         "(one-sided 95% limit)"
     )
     source_of = (
-        f"{limit.beliefs:,} beliefs up to {limit.depth} decisions ahead"
+        f"{counted(limit.beliefs, 'belief', ',')} up to {counted(limit.depth, 'decision')} ahead"
         if limit.depth
         else "agents that know the MDP alone: no search is made of unknown Gaussian rewards"
     )

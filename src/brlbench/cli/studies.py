@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from ..arguments import counted
 from .completion import executor_names
 from .options import Results, Seed, Workers
 from .output import say
@@ -127,9 +128,9 @@ def retime(
     from ..progress import Bar
     from ..study.retime import retime as measure
 
-    with Bar("timing", None, "steps", delay=0) as bar:
+    with Bar("timing", None, "step", delay=0) as bar:
         files = measure(results, agent or (), lambda name, *of: bar.show(of[0], None, of[1], name))
     for path, number, omissions in files:
-        say(f"{path}: new times of {number - len(omissions)} of {number} results")
+        say(f"{path}: new times of {number - len(omissions)} of {counted(number, 'result')}")
         for name, reason in omissions.items():
             say(f"  {name}: {reason}")

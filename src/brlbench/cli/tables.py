@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from ..arguments import format_seconds
+from ..arguments import counted, format_seconds
 from ..report.answers import Answer, Row
 from ..report.data import ReportData
 from ..report.line_breaks import break_name, least_width
@@ -118,7 +118,7 @@ def score_table(
     most: int | None = None,
 ) -> ScoreTable:
     """The agents of one experiment, best first, at most `most`, and the bound on their scores."""
-    title = f"{experiment}, {max(len(each.returns) for each in summaries)} MDPs"
+    title = f"{experiment}, {counted(max(len(each.returns) for each in summaries), 'MDP')}"
     table = ScoreTable(title, "agent", bound=bound)
     for summary in sorted(summaries, key=lambda each: each.order)[:most]:
         table.add(summary)
@@ -152,7 +152,8 @@ def everyone_table(answer: Answer) -> ScoreTable:
 
 def pair_table(pair: Pair, feature: str, bound: float | None = None) -> ScoreTable:
     """The scores and times of two agents."""
-    table = ScoreTable(f"{pair.experiment}, {pair.num_mdps} MDPs", "agents", feature, bound=bound)
+    title = f"{pair.experiment}, {counted(pair.num_mdps, 'MDP')}"
+    table = ScoreTable(title, "agents", feature, bound=bound)
     for summary in (pair.first, pair.second):
         table.add(summary)
     return table
@@ -166,7 +167,8 @@ def _answer_table(
     spare: Sequence[str],
 ) -> ScoreTable:
     """Rows with further cells in further columns, and the reference below them."""
-    parts = [answer.experiment.name, f"{answer.num_tested} MDPs", describe_bounds(answer.question)]
+    number = counted(answer.num_tested, "MDP")
+    parts = [answer.experiment.name, number, describe_bounds(answer.question)]
     table = ScoreTable(
         ", ".join(filter(None, parts)),
         names,

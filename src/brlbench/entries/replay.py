@@ -13,7 +13,7 @@ import numpy as np
 
 from ..agents import AGENTS, describe, make_agent
 from ..agents.base import is_told
-from ..arguments import format_seconds
+from ..arguments import counted, format_seconds
 from ..errors import BrlbenchError, InvalidInput, reason
 from ..executors.base import Call, Died, Done, Limits, Notify
 from ..executors.child import TOOK_LONG, Child
@@ -150,8 +150,8 @@ def has_same_returns(submission: Submission, replays: Replays) -> Finding:
     problems = [*filter(None, map(_difference, replays.done)), *replays.failures]
     number = sum(len(each.mdps) for each in replays.done)
     seen = (
-        f"{number} returns of {len(replays.done)} of {len(submission.claims)} results, the same "
-        f"(seed {replays.seed})"
+        f"{counted(number, 'return')} of {len(replays.done)} of "
+        f"{counted(len(submission.claims), 'result')}, the same (seed {replays.seed})"
     )
     if problems:
         machines = [claim.summary.machine for claim in submission.claims]
@@ -184,7 +184,8 @@ def _difference(replay: Replay) -> str:
             first = int(np.argmax(differs))
             return (
                 f"{replay.claim}, MDP {mdps[first]}: the {name} is {now[first]:.6g}, and "
-                f"{claimed[first]:.6g} in the entry ({differs.sum()} of {len(mdps)} MDPs differ)"
+                f"{claimed[first]:.6g} in the entry ({differs.sum()} of "
+                f"{counted(len(mdps), 'MDP')} differ)"
             )
     return ""
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arguments import counted
 from ..errors import InvalidInput
 from .mdp import BINARY, MDP, Rewards
 from .sparse import Floats, Integers, SparseTable, as_indices
@@ -51,7 +52,8 @@ class MDPs:
                 )
             if mdp.transitions.shape != first.transitions.shape:
                 raise InvalidInput(
-                    f"MDP {i} has {mdp.num_states} states and {mdp.num_actions} actions, MDP 0 has "
+                    f"MDP {i} has {counted(mdp.num_states, 'state')} and "
+                    f"{counted(mdp.num_actions, 'action')}, MDP 0 has "
                     f"{first.num_states} and {first.num_actions}: all must have the same"
                 )
             if mdp.rewards.is_binary != first.rewards.is_binary:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arguments import counted
 from ..errors import InvalidInput, short
 from ..values import BETWEEN_0_AND_1, check
 from .sparse import Floats, Integers, SparseTable, as_array, as_indices
@@ -134,7 +135,7 @@ def start_distribution(num_states: int, start: int | str | ArrayLike) -> Floats:
         if probabilities.shape != (num_states,):
             raise InvalidInput(
                 f"start has {probabilities.size} probabilities: must have one for each of the "
-                f"{num_states} states"
+                f"{counted(num_states, 'state')}"
             )
         # Written so that NaN is refused too.
         wrong = np.flatnonzero(~(probabilities >= 0))

@@ -71,7 +71,7 @@ def evaluate(
     needs.check(experiment, keep_paths, workers)
     name = f"{label_of(*describe(agent), defaults=default_parameters(agent))} on {experiment.name}"
     wanted = False if progress is None and on_played is not None else progress
-    with Bar(name, experiment.num_trajectories, "trajectories", wanted) as bar:
+    with Bar(name, experiment.num_trajectories, "trajectory", wanted) as bar:
 
         def advance(part: Part) -> None:
             bar.advance(part.size)

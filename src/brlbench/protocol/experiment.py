@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import streams
 from ..agents.base import Task
+from ..arguments import counted
 from ..beliefs.base import Distribution, Family
 from ..beliefs.hypotheses import Hypotheses
 from ..beliefs.own import OwnDistribution
@@ -143,10 +144,13 @@ class Experiment:
         if not isinstance(mdps, MDPs):
             mdps = MDPs.gather(mdps)
         if len(mdps) != self.num_mdps:
-            raise InvalidInput(f"mdps has {len(mdps)} MDPs: num_mdps must be {len(mdps)}")
+            raise InvalidInput(
+                f"mdps has {counted(len(mdps), 'MDP')}: num_mdps must be {len(mdps)}"
+            )
         if mdps.places.shape != frame.places.shape:
             raise InvalidInput(
-                f"mdps have {mdps.places.num_states} states and {mdps.places.num_actions} actions, "
+                f"mdps have {counted(mdps.places.num_states, 'state')} and "
+                f"{counted(mdps.places.num_actions, 'action')}, "
                 f"the test distribution {self.test.num_states} and {self.test.num_actions}: they "
                 "must agree"
             )
@@ -166,7 +170,7 @@ class Experiment:
     def __repr__(self) -> str:
         episodes = "" if self.episode is None else f" in episodes of {self.episode}"
         return (
-            f"Experiment({self.name}: {self.num_mdps} MDPs, discount {self.discount}, "
+            f"Experiment({self.name}: {counted(self.num_mdps, 'MDP')}, discount {self.discount}, "
             f"horizon {self.horizon}{episodes}, seed {self.seed})"
         )
 
@@ -321,7 +325,8 @@ def check_horizon(horizon: int) -> None:
 def _check_same_world(prior: Family, test: Family) -> None:
     if (prior.num_states, prior.num_actions) != (test.num_states, test.num_actions):
         raise InvalidInput(
-            f"the prior has {prior.num_states} states and {prior.num_actions} actions, the test "
+            f"the prior has {counted(prior.num_states, 'state')} and "
+            f"{counted(prior.num_actions, 'action')}, the test "
             f"distribution {test.num_states} and {test.num_actions}: they must agree"
         )
     if test is not prior:

@@ -21,7 +21,7 @@ from ..analysis.significance import (
     paired_z_test,
     student_p_values,
 )
-from ..arguments import format_seconds, parse_seconds
+from ..arguments import counted, format_seconds, parse_seconds
 from ..errors import InvalidInput, did_you_mean
 from ..mdps.sparse import Floats
 from ..results.result import least_ci95
@@ -261,7 +261,7 @@ def _straddling_note(answer: Answer) -> Note:
     sides = ("within" if each.seconds[ONLINE] <= bound else "beyond" for each in agents)
     return Note(
         f"the online bound of {format_seconds(bound)} lies in the 95% intervals of the processor "
-        f"times of {len(agents)} of {len(answer.comparison.summaries)} agents on "
+        f"times of {len(agents)} of {counted(len(answer.comparison.summaries), 'agent')} on "
         f"{answer.experiment.name}, which may be on its other side",
         [f"{each.label} ({side})" for each, side in zip(agents, sides, strict=True)],
         answer.experiment.name,

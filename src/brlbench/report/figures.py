@@ -19,7 +19,7 @@ from .answers import Answer, Row
 from .axes import Label, LogAxis, keep_ticks_apart, place_labels
 from .data import REFERENCE, ExperimentData
 from .line_breaks import break_name
-from .styles import PointStyles, point_styles
+from .styles import PointStyles, on_top, point_styles
 from .words import feature_texts, format_bound, score_axis
 
 _RC: Any = {
@@ -130,7 +130,7 @@ def _draw_agents(
         if others:
             places = [log.place(summary.seconds[feature]) for summary in others]
             means, widths = zip(*(summary.score for summary in others), strict=True)
-            axes.errorbar(places, means, widths, **style, **_SMALL)
+            axes.errorbar(places, means, widths, **on_top(style, _SMALL))
     for row in answer.rows:
         style = styles[row.summary.algorithm]
         place = log.place(row.summary.seconds[feature])
@@ -138,7 +138,7 @@ def _draw_agents(
             mean, ci95 = row.summary.unadjusted
             axes.vlines(place, mean - ci95, mean + ci95, color=style["color"], **_PALE, zorder=3)
         mean, ci95 = row.summary.score
-        axes.errorbar(place, mean, ci95, **_marker(row, styles), **_LARGE)
+        axes.errorbar(place, mean, ci95, **on_top(_marker(row, styles), _LARGE))
 
 
 def _marker(row: Row, styles: PointStyles) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def _sign(label: str, **style: Any) -> Line2D:
 
 def draw_line(axes: Axes, places: Any, means: Floats, widths: Floats, **style: Any) -> None:
     """A line through means, with a band of the half-widths that are known."""
-    axes.plot(places, means, markersize=4, linewidth=1.2, **style)
+    axes.plot(places, means, **on_top(style, {"markersize": 4, "linewidth": 1.2}))
     if not np.isnan(widths).all():
         band: Any = {"color": style["color"], "alpha": 0.15, "linewidth": 0}
         axes.fill_between(places, means - widths, means + widths, **band)
@@ -244,7 +244,7 @@ def _draw_panel(panel: Axes, experiment: ExperimentData, styles: PointStyles) ->
     for summary in experiment.summaries:
         mean, ci95 = summary.score
         style = styles[summary.algorithm]
-        panel.errorbar(summary.seconds[ONLINE], mean, ci95, **style, **_MIDDLE)
+        panel.errorbar(summary.seconds[ONLINE], mean, ci95, **on_top(style, _MIDDLE))
     if experiment.upper_bound is not None:
         panel.axhline(experiment.upper_bound, color=PLAIN, linestyle=":", linewidth=1)
     times = (summary.seconds[ONLINE] for summary in experiment.summaries)

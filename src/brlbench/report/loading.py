@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..analysis.bayes_bound.known import SUFFIX, read_bound
+from ..arguments import counted
 from ..errors import InvalidInput, StoreError, WrongKind, encodable, short
 from ..executors.child import Child
 from ..files import files_below
@@ -271,8 +272,8 @@ def _check(path: Path | Result, summary: Summary, feature: str, others: Iterable
     other = next((each for each in others if each.stopped is None), summary)
     if summary.stopped is None and len(other.returns) != len(returns):
         raise StoreError(
-            f"{path} has {len(returns)} MDPs, and {other.label} played {len(other.returns)} in the "
-            "same experiment: make it again"
+            f"{path} has {counted(len(returns), 'MDP')}, and {other.label} played "
+            f"{len(other.returns)} in the same experiment: make it again"
         )
 
 
@@ -311,8 +312,8 @@ def _alike(experiment: ExperimentData, notes: list[Note]) -> ExperimentData:
     if len(lacking) in (0, len(compared)):
         return experiment
     text = (
-        f"{len(lacking)} of {len(experiment.summaries)} results on {experiment.name} have no "
-        "adjusted score, so mean returns are compared"
+        f"{len(lacking)} of {counted(len(experiment.summaries), 'result')} on {experiment.name} "
+        "have no adjusted score, so mean returns are compared"
     )
     notes.append(Note(text, lacking, experiment.name))
     unadjusted = [replace(summary, adjusted=None) for summary in experiment.summaries]
@@ -328,7 +329,7 @@ def _distinctly_named(experiments: list[ExperimentData]) -> list[ExperimentData]
     def name(experiment: ExperimentData) -> str:
         same_size = of_size[experiment.name, experiment.num_mdps]
         differ_in_size = same_size < of_name[experiment.name]
-        size = f" ({experiment.num_mdps} MDPs)" if differ_in_size else ""
+        size = f" ({counted(experiment.num_mdps, 'MDP')})" if differ_in_size else ""
         mark = f" [{experiment.hash[:6]}]" if same_size > 1 else ""
         return experiment.name + size + mark
 

@@ -4,7 +4,7 @@ The regions are exact: rectangles whose edges are the agents' own times.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,15 +26,24 @@ from .figures import WIDTH, Picture, drawing, fix_layout, say_empty, wrapped, wr
 from .styles import HATCHES, Style, styles_of
 from .words import feature_texts
 
-NAMED = 12  # sets of winners that the legend names
-_OTHERS = "#DDDDDD"
+NAMED = 8
+"""Sets of winners that the map names at most."""
+
+TOGETHER = 4
+"""Algorithms of a named set at most: more stripes can't be told apart."""
+
+_SEVERAL: tuple[str, ...] = ()  # stands for all sets that are not named
+_GREY = "#DDDDDD"
 _LINE = 36  # characters in a line of the legend
 _STRIPE = 0.09  # inches, the width of a stripe where several algorithms win
 _PALE = 0.15  # share of white in the colours of regions
 
 
 class Rectangle(NamedTuple):
-    """Bounds within which the same algorithms win, in seconds; infinite where there is no limit."""
+    """Bounds within which the same algorithms win, in seconds; infinite where there is no limit.
+
+    Where sets were grouped, the winners of the group are left out.
+    """
 
     online: tuple[float, float]
     offline: tuple[float, float]
@@ -57,14 +66,18 @@ class Rectangle(NamedTuple):
         return math.prod(self.size(x, y))
 
 
-def rectangles(answer: Answer) -> list[Rectangle]:
-    """The plane of all bounds as few rectangles, without the bounds that allow no agent."""
+def rectangles(answer: Answer, named: Collection[tuple[str, ...]] | None = None) -> list[Rectangle]:
+    """The plane of all bounds as few rectangles, without the bounds that allow no agent.
+
+    If sets of winners are named, all others are one group.
+    """
     regions, summaries = answer.comparison.regions(), answer.comparison.summaries
     sets: dict[tuple[str, ...], int] = {}
     # The last number stays -1, for cells that allow no agent.
     numbers = np.full(len(regions.answers) + 1, -1, dtype=np.int64)
     for i, best in enumerate(regions.answers):
         names = tuple(sorted(summaries[winner].algorithm for winner in best.winners))
+        names = names if named is None or names in named else _SEVERAL
         numbers[i] = sets.setdefault(names, len(sets))
     names_of = list(sets)
     rows = np.append(regions.offline_edges, math.inf)
@@ -104,17 +117,17 @@ def _runs(row: Integers) -> Iterator[tuple[int, int, int]]:
 def best_algorithms_map(answer: Answer, algorithms: Iterable[str] | None = None) -> Figure:
     """The winners for all bounds: online time to the right, offline time upwards.
 
-    A region has the colour and the hatching of its winner, or stripes of several winners.
-    `algorithms` are those of all figures that are shown together.
+    A region has the colour and the hatching of its winner, or stripes of up to four. Regions of
+    more winners, and those that have no room for a number, are grey. `algorithms` are those of all
+    figures that are shown together.
     """
     regions = answer.comparison.regions()
     x, y = LogAxis.of(regions.online_edges), LogAxis.of(regions.offline_edges)
-    by_set: dict[tuple[str, ...], list[Rectangle]] = {}
-    for rectangle in rectangles(answer):
-        by_set.setdefault(rectangle.winners, []).append(rectangle)
-    areas = {names: sum(part.area(x, y) for part in parts) for names, parts in by_set.items()}
-    shown = sorted(by_set, key=lambda names: (-areas[names], names))
-    styles = styles_of(algorithms or sorted({name for names in shown for name in names}))
+    named = _named(_by_set(rectangles(answer)), x, y)
+    by_set = _by_set(rectangles(answer, named))
+    shown = [names for names in (*named, _SEVERAL) if names in by_set]
+    competing = {summary.algorithm for summary in answer.experiment.competitors}
+    styles = styles_of(algorithms or sorted(competing))
     with drawing():
         figure = Picture(layout="constrained")
         axes = figure.subplots()
@@ -149,6 +162,26 @@ def best_algorithms_map(answer: Answer, algorithms: Iterable[str] | None = None)
     return figure
 
 
+def _by_set(parts: Iterable[Rectangle]) -> dict[tuple[str, ...], list[Rectangle]]:
+    by_set: dict[tuple[str, ...], list[Rectangle]] = {}
+    for part in parts:
+        by_set.setdefault(part.winners, []).append(part)
+    return by_set
+
+
+def _named(
+    by_set: Mapping[tuple[str, ...], list[Rectangle]], x: LogAxis, y: LogAxis
+) -> list[tuple[str, ...]]:
+    """The sets of few winners with room for a number, the largest first."""
+    areas = {names: sum(part.area(x, y) for part in parts) for names, parts in by_set.items()}
+    few = [
+        names
+        for names, parts in by_set.items()
+        if len(names) <= TOGETHER and _has_room(_largest(parts, x, y), x, y)
+    ]
+    return sorted(few, key=lambda names: (-areas[names], names))[:NAMED]
+
+
 _Handle = tuple[Patch | tuple[Patch, ...] | Line2D, str]
 """A sign of the legend, and its label."""
 
@@ -181,17 +214,17 @@ def _draw_sets(
     x: LogAxis,
     y: LogAxis,
 ) -> list[_Handle]:
-    """Paint the regions of all sets of winners; the first ones are numbered and in the legend."""
+    """Paint the regions of all sets of winners; those that are named get a number."""
     handles: list[_Handle] = []
-    for i, names in enumerate(shown):
-        fills = [_fill_of(styles[name]) for name in names] if i < NAMED else [_fill(_OTHERS)]
+    for number, names in enumerate(shown, 1):
+        fills = [_fill_of(styles[name]) for name in names] or [_fill(_GREY)]
         _paint(axes, [part.corners(x, y) for part in by_set[names]], fills)
-        if i < NAMED:
-            _number(axes, by_set[names], x, y, str(i + 1))
-            text = wrapped(f"{i + 1}: {', '.join(names)}", _LINE, indent="    ")
-            handles.append((tuple(Patch(**fill) for fill in fills), text))
-    if len(shown) > NAMED:
-        handles.append((Patch(**_fill(_OTHERS)), f"{len(shown) - NAMED} more sets"))
+        text = "several, or too small for a number"
+        if names != _SEVERAL:
+            _number(axes, _largest(by_set[names], x, y), x, y, str(number))
+            text = f"{number}: {', '.join(names)}"
+        signs = tuple(Patch(**fill) for fill in fills)
+        handles.append((signs, wrapped(text, _LINE, indent="    ")))
     return handles
 
 
@@ -237,18 +270,25 @@ def _stripes(number: int, of: int) -> list[list[tuple[float, float]]]:
     ]
 
 
-def _number(axes: Axes, parts: list[Rectangle], x: LogAxis, y: LogAxis, text: str) -> None:
-    """Write a set's number on its largest part, if there is room."""
-    largest = max(parts, key=lambda part: part.area(x, y))
-    width, height = largest.size(x, y)
-    if width > 0.03 * len(text) and height > 0.05:
-        (left, bottom), _, (right, top), _ = largest.corners(x, y)
-        axes.text(
-            math.sqrt(left * right),
-            math.sqrt(bottom * top),
-            text,
-            ha="center",
-            va="center",
-            weight="bold",
-            path_effects=[withStroke(linewidth=3, foreground="white")],
-        )
+def _largest(parts: Sequence[Rectangle], x: LogAxis, y: LogAxis) -> Rectangle:
+    return max(parts, key=lambda part: part.area(x, y))
+
+
+def _has_room(part: Rectangle, x: LogAxis, y: LogAxis) -> bool:
+    """Whether there is room for a number."""
+    width, height = part.size(x, y)
+    return width > 0.03 and height > 0.05
+
+
+def _number(axes: Axes, part: Rectangle, x: LogAxis, y: LogAxis, text: str) -> None:
+    """Write a set's number on a part of it."""
+    (left, bottom), _, (right, top), _ = part.corners(x, y)
+    axes.text(
+        math.sqrt(left * right),
+        math.sqrt(bottom * top),
+        text,
+        ha="center",
+        va="center",
+        weight="bold",
+        path_effects=[withStroke(linewidth=3, foreground="white")],
+    )

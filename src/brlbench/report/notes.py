@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..agents.labels import without_deadline
+from ..arguments import counted
 from ..results.display import FEW_PARTICLES, collapsed, is_overloaded
 from ..results.summary import Summary
 
@@ -80,8 +81,9 @@ def _stopping_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
             halved = sum(not each.is_candidate for each in stopped)
             left = f"; {halved} of them left by halving, and can't win" if halved else ""
             yield Note(
-                f"{len(stopped)} of {len(experiment.summaries)} agents on {experiment.name} "
-                f"stopped before they had played all {experiment.num_mdps} MDPs, and are compared "
+                f"{len(stopped)} of {counted(len(experiment.summaries), 'agent')} on "
+                f"{experiment.name} stopped before they had played all {experiment.num_mdps} MDPs, "
+                "and are compared "
                 f"with others on the MDPs that both have played{left}",
                 [f"{each.label} {each.stopped.reason}" for each in stopped if each.stopped],
                 experiment.name,
@@ -179,7 +181,8 @@ def _gaps(
         present = set(map(_agent, experiment.summaries))
         missing = [name for agent, name in names.items() if agent not in present]
         if missing:
-            yield Note(f"{experiment.name} lacks {len(missing)} of {len(names)} agents", missing)
+            number = counted(len(names), "agent")
+            yield Note(f"{experiment.name} lacks {len(missing)} of {number}", missing)
 
 
 def _agent(summary: Summary) -> str:

@@ -5,7 +5,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..agents import AGENTS
-from ..arguments import format_seconds
+from ..arguments import counted, format_seconds
 from .schema import EFFECTIVE_HYPOTHESES, Place, Quantity, shown_in
 from .score import Score, named
 from .times import ONLINE
@@ -27,7 +27,7 @@ def result_line(result: "Result") -> str:
     few = ", its prior's particles have collapsed" if has_collapsed(result) else ""
     return (
         f"Result({result.label} on {result.settings['name']}: {named(*_scores(result))}, "
-        f"{len(result.returns)} MDPs{time}{load}{few})"
+        f"{counted(len(result.returns), 'MDP')}{time}{load}{few})"
     )
 
 
@@ -74,9 +74,10 @@ def _online(result: "Result") -> float:
 def result_html(result: "Result") -> str:
     """A result as a table of HTML."""
     settings, (score, mean_return) = result.settings, _scores(result)
+    mdps = counted(len(result.returns), "MDP")
     rows = [
         ("agent", result.label),
-        ("experiment", f"{settings['name']}, {len(result.returns)} MDPs, seed {settings['seed']}"),
+        ("experiment", f"{settings['name']}, {mdps}, seed {settings['seed']}"),
         *([] if mean_return is None else [("score", str(score))]),
         ("mean return", str(mean_return or score)),
         ("offline time", format_seconds(result.offline_seconds)),
@@ -98,8 +99,8 @@ def format_number(quantity: Quantity, number: Any) -> str:
     if number is None:
         return "\N{EN DASH}"
     if quantity.unit == "B":
-        size = number / 2**20
-        return f"{size:.{1 if size < 9.95 else 0}f} MiB"
+        size = number / 2**20  # less than one can't be measured
+        return "< 1 MiB" if size < 1 else f"{size:.{1 if size < 9.95 else 0}f} MiB"
     return format_seconds(number) if quantity.unit == "s" else f"{number:.4g}"
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..agents import AGENTS
 from ..agents.labels import label_of
+from ..arguments import counted
 from ..mdps.sparse import Floats
 from .adjusted import Adjusted
 from .learning import Learning, learning_of
@@ -19,6 +20,12 @@ from .times import Feature, all_features, time_of
 
 ORIGINAL = "BBRL:"
 """Prefix of algorithms whose results were imported from the original library."""
+
+
+def is_own(algorithm: str) -> bool:
+    """Whether an algorithm is neither built in nor imported: a user wrote it."""
+    return algorithm not in AGENTS and not algorithm.startswith(ORIGINAL)
+
 
 REFERENCE = "optimal"
 """The built-in algorithm that knows the MDP: a bound to compare with, never a competitor."""
@@ -64,7 +71,8 @@ class Summary:
     @property
     def marked_label(self) -> str:
         """The label, with the number of MDPs if it is smaller than that of others."""
-        return self.label if self.stopped is None else f"{self.label} [{len(self.returns)} MDPs]"
+        number = counted(len(self.returns), "MDP")
+        return self.label if self.stopped is None else f"{self.label} [{number}]"
 
     @property
     def is_dropped(self) -> bool:
@@ -105,7 +113,7 @@ class Summary:
     @property
     def is_own(self) -> bool:
         """Whether a user wrote the agent."""
-        return self.algorithm not in AGENTS and not self.algorithm.startswith(ORIGINAL)
+        return is_own(self.algorithm)
 
     @property
     def is_timed(self) -> bool:

@@ -60,7 +60,7 @@ def run(
             name = planned.table.title or planned.path.name
             with (
                 make_executor(execution) as workplace,
-                Bar(name, len(planned.jobs), "jobs", progress) as bar,
+                Bar(name, len(planned.jobs), "job", progress) as bar,
             ):
                 bar.begin("getting ready")
                 run = StudyRun(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+from ..arguments import counted
 from ..errors import InvalidInput
 from ..results.files import read_stopped
 from ..results.result import Stopped
@@ -87,7 +88,8 @@ class Status:
 
     def __repr__(self) -> str:
         failed = [f"{each.agent} on {each.experiment}: {each.reason}" for each in self.failures]
-        counts = f"{self.done} of {self.total} jobs done, {len(failed)} failed, {self.left} left"
+        done = f"{self.done} of {counted(self.total, 'job')} done"
+        counts = f"{done}, {len(failed)} failed, {self.left} left"
         return "\n".join([f"Status({counts})", *(f"  failed: {each}" for each in failed)])
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import counted
 from ..beliefs.base import Belief
 from ..beliefs.own import OwnDistribution, check_mdp
 from ..errors import BrlbenchError, InvalidInput, reason
@@ -71,7 +72,8 @@ class Subject:
 def draws_mdps(subject: Subject) -> Finding:
     """It has sizes and draws MDPs, the same ones from equal generators."""
     own = subject.own()
-    return Finding(KEPT, f"{own.num_states} states, {own.num_actions} actions")
+    sizes = f"{counted(own.num_states, 'state')}, {counted(own.num_actions, 'action')}"
+    return Finding(KEPT, sizes)
 
 
 def has_a_belief(subject: Subject) -> Finding:

@@ -12,7 +12,7 @@ from ..agents import AGENTS, describe, make_agent
 from ..agents.base import CompiledAgent
 from ..agents.parameters import declarations
 from ..agents.registry import constructor_parameters
-from ..arguments import format_seconds
+from ..arguments import counted, format_seconds
 from ..errors import BrlbenchError, Pointless, reason, short
 from ..protocol.evaluate import evaluate
 from ..protocol.playing import Part
@@ -35,7 +35,7 @@ _FEW = 0.05  # the share of late decisions that a busy machine excuses
 def plays(trial: Trial) -> Finding:
     """It is trained and plays: nothing may be raised, and every action must exist."""
     actions = trial.first.actions
-    return Finding(KEPT, f"{actions.size} decisions in {len(actions)} MDPs")
+    return Finding(KEPT, f"{counted(actions.size, 'decision')} in {counted(len(actions), 'MDP')}")
 
 
 def has_visible_parameters(trial: Trial) -> Finding:
@@ -186,7 +186,7 @@ def plays_odd_problems(trial: Trial) -> Finding:
     if refused == len(problems):
         return Finding(UNKNOWN, "it refuses their priors")
     if not failed:
-        return Finding(KEPT, f"{len(problems)} problems: {', '.join(problems)}")
+        return Finding(KEPT, f"{counted(len(problems), 'problem')}: {', '.join(problems)}")
     first, why = next(iter(failed.items()))
     return Finding(
         BROKEN,

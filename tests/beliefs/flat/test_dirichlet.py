@@ -153,7 +153,7 @@ def test_max_reward_is_of_possible_transitions() -> None:
 
 def test_repr_and_copies() -> None:
     prior = FlatDirichlet(ONES, 0)
-    assert repr(prior) == "FlatDirichlet(unnamed: 2 states, 1 actions, 4 possible transitions)"
+    assert repr(prior) == "FlatDirichlet(unnamed: 2 states, 1 action, 4 possible transitions)"
     assert copy.deepcopy(prior) is prior
 
 

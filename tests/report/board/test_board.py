@@ -157,10 +157,12 @@ def test_the_command_and_the_function(shell: Shell, tmp_path: Path) -> None:
     assert done.out == "wrote 7 pages: open site/index.html\n"
     done = shell("leaderboard", "results", "--output", "site")
     assert done.code == 1
-    assert done.err.startswith("error: site/index.html exists already: choose another name")
+    assert done.err.startswith("error: site/problems/GC.html exists already: choose another")
     assert shell("leaderboard", "results", "-o", "site", "--overwrite").code == 0
     made = bb.leaderboard("results", "again")
     assert [path.name for path in made][:3] == ["index.html", "GC.html", "Grid.html"]
+    written_at = {path.name: path.stat().st_mtime_ns for path in made}
+    assert max(written_at.values()) == written_at["index.html"]
     for path in made:
         assert path.read_bytes() == (Path("site") / path.relative_to("again")).read_bytes()
     assert "curves" in (tmp_path / "site/agents/random.html").read_text(encoding="utf-8")

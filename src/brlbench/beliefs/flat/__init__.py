@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...arguments import counted
 from ...errors import InvalidInput
 from ...mdps.mdp import MDP, start_distribution
 from ...mdps.sparse import Floats, Integers, SparseTable, check_dense
@@ -58,8 +59,8 @@ class FlatDirichlet(CountingPrior):
 
     def __repr__(self) -> str:
         return (
-            f"{type(self).__name__}({self.name or 'unnamed'}: {self.num_states} states, "
-            f"{self.num_actions} actions, {len(self.counts.values)} possible transitions"
+            f"{type(self).__name__}({self.name or 'unnamed'}: {counted(self.num_states, 'state')}, "
+            f"{counted(self.num_actions, 'action')}, {len(self.counts.values)} possible transitions"
             f"{'' if self.reward_prior is None else ', unknown rewards'})"
         )
 

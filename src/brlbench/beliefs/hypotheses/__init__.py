@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...arguments import counted
 from ...errors import InvalidInput
 from ...mdps.batch import MDPs
 from ...mdps.mdp import MDP, PROBABILITY_TOLERANCE
@@ -67,8 +68,8 @@ class Hypotheses(Family):
 
     def __repr__(self) -> str:
         return (
-            f"Hypotheses({self.name or 'unnamed'}: {len(self)} MDPs of {self.num_states} states "
-            f"and {self.num_actions} actions)"
+            f"Hypotheses({self.name or 'unnamed'}: {counted(len(self), 'MDP')} of "
+            f"{counted(self.num_states, 'state')} and {counted(self.num_actions, 'action')})"
         )
 
     @property

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...arguments import counted
 from ...errors import InvalidInput
 from ...mdps.mdp import MDP, start_distribution
 from ...mdps.sparse import Floats, Integers, SparseTable, as_array, as_indices
@@ -100,8 +101,8 @@ class TiedDirichlet(CountingPrior):
 
     def __repr__(self) -> str:
         return (
-            f"TiedDirichlet({self.name or 'unnamed'}: {self.num_states} states, "
-            f"{self.num_actions} actions, {len(self.group_counts)} groups"
+            f"TiedDirichlet({self.name or 'unnamed'}: {counted(self.num_states, 'state')}, "
+            f"{counted(self.num_actions, 'action')}, {counted(len(self.group_counts), 'group')}"
             f"{'' if self.reward_prior is None else ', unknown rewards'})"
         )
 

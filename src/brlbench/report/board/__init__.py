@@ -41,17 +41,21 @@ def build(
     field = field_of(data)
     if not any(contest.comparison.summaries for contest in field.contests):
         raise InvalidInput("there are no agents to compare: the results are of the reference only")
-    return write_files(folder, dict(_pages(field)), overwrite, show)[0]
+    *others, overview = write_files(folder, dict(_pages(field)), overwrite, show)[0]
+    return [overview, *others]
 
 
 def _pages(field: Field) -> Iterator[tuple[str, Make]]:
     """The names of the pages, each with the function that makes it."""
     best, single = (Aggregation(field.contests, number) for number in (RESAMPLES, FEW_RESAMPLES))
     positions = {each.number: positions_in(field, single, each) for each in field.contests}
-    yield "index.html", partial(overview_page, field, best, single)
     drawings: dict[str, str | None] = {}
     for contest in field.contests:
         page = partial(problem_page, field, contest, positions[contest.number], drawings)
         yield f"problems/{contest.page}.html", page
     for agent in field.agents:
         yield f"agents/{agent.page}.html", partial(agent_page, field, agent, positions)
+    yield (
+        "index.html",
+        partial(overview_page, field, best, single),
+    )  # last: its links lead somewhere

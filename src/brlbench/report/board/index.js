@@ -63,7 +63,7 @@ const comparable = (value) => (row) => (row.isComplete ? value(row) : undefined)
 function drawTotals({ rows, prior, isSingle }) {
   const complete = rows.filter(({ isComplete }) => isComplete);
   const known = complete.map(({ mean }) => mean.slice(1));
-  const scale = intervalScale(known, innerWidth > 520 ? 200 : 100);
+  const scale = intervalScale(known, innerWidth > 520 ? 160 : 100);
   const estimate = (key, title, hint, more = {}) =>
     ({ key, title, hint, ...more, value: comparable((row) => row[key][0]), show: (row) => withInterval(row[key], row) });
   const down = { down: true };
@@ -86,8 +86,7 @@ function drawTotals({ rows, prior, isSingle }) {
       ({ key, title, hint: `${hint}, in the experiment where it is largest`, value: ({ costs }) => costs[k], format: formatOf(unit) })),
   ], rows, ({ isComplete }) => (isComplete ? "" : "out"));
   const without = prior.contests.length - prior.counted;
-  find("totals-note").textContent = `Normalised: 0 is random, 1 is the best possible. ${prior.counted} `
-    + `${plural("experiment", prior.counted)} count${prior.counted === 1 ? "s" : ""} the same.`
+  find("totals-note").textContent = `${counted(prior.counted, "experiment")} count${prior.counted === 1 ? "s" : ""} the same.`
     + (without ? ` ${without} without a scale (random actions, or a bound, have no known score) ${without === 1 ? "is" : "are"} left out.` : "")
     + (complete.length < rows.length ? ` Rows that lack experiments stand below: they are compared in those they have, with all that played these.` : "")
     + (isSingle ? "" : ` An algorithm is represented by ${represented}.`)
@@ -112,7 +111,7 @@ function drawMatrix({ rows, view, columns, isSingle, prior }) {
     nameColumn(isSingle, name),
     ...columns.map((k, c) => ({
       key: `on-${contests[k].page}`, title: contests[k].name, down: true,
-      hint: `${contests[k].case}, ${contests[k].mdps} MDPs`,
+      hint: `${contests[k].case}, ${counted(contests[k].mdps, "MDP")}`,
       value: (row) => scoreOf(cells[c].get(row))[0],
       className: (row) => (cells[c].get(row)?.isWinner ? "winner" : ""),
       show: (row) => (cells[c].has(row) ? showCell(cells[c].get(row)) : NONE),
@@ -124,7 +123,7 @@ function drawMatrix({ rows, view, columns, isSingle, prior }) {
   });
   find("matrix-note").textContent = "Normalised score ± 95%, and below it the rank with its 95% interval; ★ marks winners. "
     + "A score links to the agent that has it, “page” to the problem."
-    + (columns.length < prior.contests.length ? ` Shown: ${columns.length} of ${prior.contests.length} experiments.` : "");
+    + (columns.length < prior.contests.length ? ` Shown: ${columns.length} of ${counted(prior.contests.length, "experiment")}.` : "");
 }
 
 // The cells of an experiment, by row.
@@ -147,7 +146,7 @@ function showCell({ contest, i, rank, isWinner }) {
   const [mean, half] = scoreOf({ contest, i });
   const [text, , page] = agents[contest.agents[i]];
   const format = contest.normalised ? score : fixed(2);
-  const part = contest.played[i] < contest.mdps ? ` (${contest.played[i]} of ${contest.mdps} MDPs)` : "";
+  const part = contest.played[i] < contest.mdps ? ` (${contest.played[i]} of ${counted(contest.mdps, "MDP")})` : "";
   const costs = quantities.map(({ title, unit }, q) => `${title.toLowerCase()} ${formatOf(unit)(contest.costs[q][i])}`);
   const title = `${text}${part}: score ${contest.scores[0][i].toFixed(2)}, ${costs.join(", ")}`;
   const link = element("a", { href: `agents/${page}.html`, title }, format(mean));
@@ -194,7 +193,7 @@ function drawImprovement({ best: [first, ...rest], prior }) {
   ], others, ({ isComplete }) => (isComplete ? "" : "out"));
   find("improvement-note").textContent = first?.isComplete
     ? `How often an algorithm has a higher return than ${algorithms[first.row].name}, the first by mean score, on the same MDP of the experiments that it played; equal returns count half. Below 0.5, the first is ahead.`
-    : `No algorithm is in all ${prior.counted} experiments within these bounds on time.`;
+    : `No algorithm is in all ${counted(prior.counted, "experiment")} within these bounds on time.`;
 }
 
 // What is ranked: of how many, over which experiments, chosen how.
@@ -203,7 +202,7 @@ function tellAnswer({ rows, prior, isSingle }) {
   if (chosenValue("offline") !== null) limits.push(`${limitText(chosenValue("offline"))} offline`);
   if (chosenValue("online") !== null) limits.push(`${limitText(chosenValue("online"))} per decision`);
   const where = limits.length ? `Within ${limits.join(" and ")}, ` : "Without bounds on time, ";
-  const over = `all ${prior.counted} ${plural("experiment", prior.counted)}`
+  const over = `all ${counted(prior.counted, "experiment")}`
     + (prior.name === "all" ? "" : ` with ${prior.name} priors`);
   const complete = rows.filter(({ isComplete }) => isComplete), [first] = complete;
   if (!first) {

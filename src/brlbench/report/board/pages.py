@@ -1,8 +1,11 @@
 """The pages of a board as HTML."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ...arguments import counted
+from ...results.score import Score
 from ...results.summary import REFERENCE, Summary
 from ..data import ReportData
 from ..web import render
@@ -66,10 +69,17 @@ def agent_page(field: Field, agent: BoardAgent, positions: dict[int, list[Positi
     summary = places[0].summary
     curves = [_curves(field, each, positions[each.contest.number]) for each in places]
     shown = [each for each in curves if each is not None]
+    scaled = [each for each in places if each.normalised is not None]
     return render(
         "board/agent.html.j2",
         ("board/agent",),
-        {"algorithms": algorithms_content(field.algorithms), "curves": shown},
+        {
+            "algorithms": algorithms_content(field.algorithms),
+            "algorithm": field.algorithms.index(agent.algorithm),
+            "scores": [_scores(field, each, positions[each.contest.number]) for each in scaled],
+            "curves": shown,
+        },
+        field=field,
         link=web_address,
         agent=agent,
         entry=agent.entry,
@@ -80,8 +90,28 @@ def agent_page(field: Field, agent: BoardAgent, positions: dict[int, list[Positi
         winners={number: _first(positions[number]) for number in agent.places},
         missing=[each for each in field.contests if each.number not in agent.places],
         curves=shown,
+        scaled=scaled,
         machines=_machines(each.summary for each in places),
     )
+
+
+def _scores(field: Field, place: Position, positions: Sequence[Position]) -> dict[str, Any]:
+    """An agent's normalised score, and that of the best other agent, with their intervals."""
+    shown = [place, *(each for each in [_first(positions)] if each is not place)]
+    return {
+        "name": place.contest.name,
+        "page": place.contest.page,
+        "scores": [
+            [field.algorithms.index(each.agent.algorithm), score.mean, _half_width(score)]
+            for each in shown
+            if (score := each.normalised) is not None
+        ],
+    }
+
+
+def _half_width(score: Score) -> float:
+    """The half-width of the interval; 0 if there is none."""
+    return 0.0 if math.isnan(score.ci95) else score.ci95
 
 
 def _curves(field: Field, place: Position, positions: Sequence[Position]) -> dict[str, Any] | None:
@@ -116,7 +146,7 @@ def _machines(summaries: Iterable[Summary]) -> list[dict[str, str]]:
             named = versions.items() if isinstance(versions, dict) else ()
             parts = [machine.get("processor") or "unknown processor", machine.get("system")]
             if machine.get("cores"):
-                parts.insert(1, f"{machine['cores']} cores")
+                parts.insert(1, counted(machine["cores"], "core"))
             key = (_listed(parts), _listed(f"{name} {value}" for name, value in named))
             speeds.setdefault(key, []).append(machine.get("calibration_microseconds", 0.0))
     return [

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ...arguments import format_seconds
+from ...arguments import counted, format_seconds
 from ...errors import reason
 from ...results.display import format_number
 from ...results.schema import Place, shown_in
@@ -44,7 +44,7 @@ def _environment() -> Environment:
         finalize=escape,
         loader=PackageLoader("brlbench", "report/latex"),
     )
-    environment.filters.update(breakable=breakable, plain=plain)
+    environment.filters.update(breakable=breakable, counted=counted, plain=plain)
     environment.globals.update(
         REFERENCE=REFERENCE,
         PAST=words.PAST,

@@ -1,6 +1,7 @@
 // The report's page: the controls, the state they set, and what is drawn from it.
 
 const NO_DECISIONS = "There are none: they need results with single decisions, and not compact files or totals.";
+const LEAST_WITH_PICTURES = 560; // pixels of the table of best agents, to have pictures of intervals
 const state = { experiment: content.experiments[0], feature: content.feature }; // the rest is in the address
 const problems = [...new Set(content.experiments.map(({ problem }) => problem))];
 const bounds = { offline: new Bound(find("offline"), update), online: new Bound(find("online"), update) };
@@ -23,6 +24,7 @@ function choose() {
   const { experiment, shown } = view;
   bounds.offline.setTimes(shown.map((i) => experiment.offline[i]));
   bounds.online.setTimes(shown.map((i) => view.online[i]));
+  find("own-note").hidden = !experiment.algorithms.some((k) => algorithms[k].isOwn);
   tellAbout();
   drawAgents();
   draw();
@@ -123,26 +125,26 @@ function drawAgents() {
 function drawBest({ best, winners }) {
   const { experiment, measured, online } = view;
   const ends = best.map((i) => [-1, 1].map((side) => measured.scores[i] + side * (measured.ci95[i] || 0)));
-  const scale = intervalScale(ends, 90);
+  const scale = intervalScale(ends, 90), hasRoom = find("best").parentElement.clientWidth >= LEAST_WITH_PICTURES;
   const below = (i) => (measured.meanReturns ? [small(`(${meanReturn(view, i)})`)] : []);
   bestTable.draw([
     { title: "Agent", kind: "name", show: label },
     { title: "Score ± 95%", show: (i) => [scoreText(view, i), ...below(i)] },
     { title: "Z", show: (i) => zText(view.z.get(i)) },
-    { show: (i) => scale.draw(view.algorithmOf(i), measured.scores[i], ends[best.indexOf(i)]) },
+    ...(hasRoom ? [{ show: (i) => scale.draw(view.algorithmOf(i), measured.scores[i], ends[best.indexOf(i)]) }] : []),
     { title: "Offline", show: (i) => formatSeconds(experiment.offline[i]) },
     { title: "Online", show: (i) => formatSeconds(online[i]) + straddleMark(i) },
   ], best, (i) => (winners.includes(i) ? "winner" : ""));
   const limit = experiment.bound === null ? [] : [element("tr", { class: "out" },
     element("td", { class: "name" }, PAST, small("bound: a one-sided 95% limit")), element("td", { class: "number" }, experiment.boundText),
-    element("td", { colspan: 4 }))];
+    element("td", { colspan: 3 + hasRoom }))];
   find("best").tFoot.replaceChildren(...limit);
 }
 
 // Paired differences of the best agents to the first of them.
 function drawDifferences({ best: [first, ...others] }) {
   const { measured, score, comparison } = view, { scores } = measured;
-  const width = Math.min(460, Math.max(110, 0.42 * find("differences").parentElement.clientWidth - 20));
+  const width = Math.min(460, Math.max(80, 0.42 * find("differences").parentElement.clientWidth - 40));
   const rows = others.map((i) => {
     const mean = scores[i] - scores[first], half = comparison.width(first, i);
     return { i, mean, half, ends: [mean - (half || 0), mean + (half || 0)] };
@@ -213,19 +215,19 @@ function tellAbout() {
   const { experiment, measured, shown, references } = view;
   const limits = measured.limits[state.level], limit = Math.min(...limits);
   const { discount, horizon, episode } = experiment.settings;
-  const about = [experiment.name, `${experiment.numMdps} MDPs`];
+  const about = [experiment.name, counted(experiment.numMdps, "MDP")];
   if (!state.asInPaper) about.push(`scores of ${measured.numMdps} of them`);
   if (discount != null) about.push(`discount ${discount}`);
-  if (horizon != null) about.push(`${horizon} decisions${episode ? ` in episodes of ${episode}` : ""}`);
+  if (horizon != null) about.push(`${counted(horizon, "decision")}${episode ? ` in episodes of ${episode}` : ""}`);
   if (experiment.bound !== null) about.push(`${PAST} ${experiment.boundText} (one-sided 95% limit)`);
   find("about").textContent = about.join(" · ");
   find("count").textContent = `${shown.length} of ${experiment.labels.length} compete`;
   find("best-note").textContent = "Z is the paired test of the best agent against each: below "
     + `${limit.toFixed(2)}${limits.length > 1 ? " or more" : ""}, the agent is not significantly worse.`
     + (measured.meanReturns ? " Scores are adjusted; in brackets: mean returns, with their luck." : " Scores are mean returns.")
-    + (state.asInPaper ? "" : ` Scores and Z are of ${measured.numMdps} MDPs, which had no part in choosing the agents.`);
+    + (state.asInPaper ? "" : ` Scores and Z are of ${counted(measured.numMdps, "MDP")}, which had no part in choosing the agents.`);
   find("differences-note").textContent = `${measured.meanReturns ? "Adjusted means" : "Mean returns"} minus that of the best agent, on the same `
-    + `${measured.numMdps} MDPs. An interval that leaves out 0 is a difference that the MDPs show.`;
+    + `${counted(measured.numMdps, "MDP")}. An interval that leaves out 0 is a difference that the MDPs show.`;
   tellChoice();
   find("reference-note").hidden = !references.length;
   find("bound-note").hidden = experiment.bound === null;

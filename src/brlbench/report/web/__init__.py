@@ -16,6 +16,9 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from numpy.typing import NDArray
 
+from ...arguments import counted
+from ...results.summary import is_own
+
 Array = NDArray[Any]
 
 _SCRIPTS = "format draw data common table experiment scatter map learning".split()
@@ -41,6 +44,8 @@ def _environment() -> Environment:
         loader=PackageLoader("brlbench", "report"),
     )
     environment.globals.update(version=version("brlbench"))
+    environment.tests.update(own=is_own)
+    environment.filters.update(counted=counted)
     return environment
 
 

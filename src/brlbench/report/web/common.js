@@ -54,6 +54,14 @@ function markLabels() {
   for (const link of document.querySelectorAll(".name a")) link.replaceChildren(...breakable(link.textContent));
 }
 
+// Marks tables that have more to the right of what is shown.
+for (const node of document.querySelectorAll(".scroll")) {
+  const tell = () => node.classList.toggle("more", node.scrollWidth - node.clientWidth - node.scrollLeft > 2);
+  const observer = new ResizeObserver(tell);
+  for (const each of [node, ...node.children]) observer.observe(each);
+  node.addEventListener("scroll", tell);
+}
+
 function onResize(draw) {
   let width = innerWidth;
   addEventListener("resize", () => {

@@ -15,7 +15,7 @@ import numpy as np
 from ...analysis.bounds import LEVEL, Comparison, contenders
 from ...analysis.significance import student_limits
 from ...mdps.sparse import Floats, Integers
-from ...results.summary import Summary
+from ...results.summary import Summary, is_own
 from ...results.times import ONLINE
 from ..answers import rows_on, warning_on
 from ..data import REFERENCE, ExperimentData, ReportData
@@ -69,7 +69,10 @@ def page_content(
 
 def algorithms_content(algorithms: Sequence[str]) -> list[dict[str, Any]]:
     """The names and the styles of algorithms."""
-    return [{"name": name, **style._asdict()} for name, style in styles_of(algorithms).items()]
+    return [
+        {"name": name, "isOwn": is_own(name), **style._asdict()}
+        for name, style in styles_of(algorithms).items()
+    ]
 
 
 def bound_content(bound: float | None) -> dict[str, Any]:

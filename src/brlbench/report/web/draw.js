@@ -5,6 +5,7 @@ const MARKERS = {
   o: "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
   s: "M-3.5,-3.5h7v7h-7z",
   "^": "M0,-4.6L4.4,3.4H-4.4z",
+  "<": "M-4.6,0L3.4,-4.4V4.4z",
   D: "M0,-5L5,0L0,5L-5,0z",
   v: "M0,4.6L4.4,-3.4H-4.4z",
   P: "M-1.6,-4.6h3.2v3h3v3.2h-3v3h-3.2v-3h-3v-3.2h3z",
@@ -13,7 +14,7 @@ const MARKERS = {
 };
 const MARGIN = 12; // to the right of a plot's area, in pixels
 const TICK_GAP = 6; // between the labels of ticks
-const markerPath = (algorithm) => MARKERS[algorithm.marker] ?? MARKERS.o;
+const markerPath = (algorithm) => MARKERS[algorithm.marker];
 
 // Texts become text nodes, never markup.
 function element(tag, attributes = {}, ...children) {
@@ -46,8 +47,8 @@ function mark(algorithm) {
   return shape("svg", { ...attributes, color: algorithm.color }, path);
 }
 
-// Long names break after brackets and commas.
-const breakable = (text) => text.split(/(?<=[(,])/).flatMap((part) => [part, element("wbr")]);
+// Long names break after brackets, commas and signs, and never in a number.
+const breakable = (text) => text.split(/(?<=[(,=:/+*_])/).flatMap((part) => [part, element("wbr")]);
 
 function labelOf(algorithm, text) {
   return element("span", { class: "label" }, mark(algorithm), element("span", {}, ...breakable(text)));
@@ -139,8 +140,10 @@ function frame(svg, area, x, y, xLabel, yLabel) {
     parts.push(shape("text", at, tick.label));
   }
   parts.push(shape("rect", { class: "frame", x: left, y: top, width: right - left, height: bottom - top }));
-  const title = x.isLog && right - left > 400 ? `${xLabel} (log scale)` : xLabel;
-  parts.push(shape("text", { x: (left + right) / 2, y: bottom + 37, "text-anchor": "middle" }, title));
+  const middle = (left + right) / 2, room = 2 * (right + MARGIN - middle);
+  const titles = [...(x.isLog ? [`${xLabel} (log scale)`] : []), xLabel, xLabel.split(": ").at(-1)];
+  const title = titles.find((text) => textWidth(svg, text) <= room) ?? titles.at(-1);
+  parts.push(shape("text", { x: middle, y: bottom + 37, "text-anchor": "middle" }, title));
   const turned = `translate(12 ${(top + bottom) / 2}) rotate(-90)`;
   parts.push(shape("text", { transform: turned, "text-anchor": "middle" }, yLabel));
   svg.replaceChildren(...parts);

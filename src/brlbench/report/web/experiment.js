@@ -114,7 +114,7 @@ function viewOf(experiment, { feature, asInPaper, level, hidden }) {
     onlineLabel: `online time: ${title}`,
     lines: scoreLines(experiment, references.filter(isOptimal).map((i) => measured.scores[i])),
     score: scoreFormat(measured.scores),
-    scoreLabel: `score (${measured.meanReturns ? "adjusted " : ""}mean return)` + (asInPaper ? "" : ` (${measured.numMdps} MDPs)`),
+    scoreLabel: `score (${measured.meanReturns ? "adjusted " : ""}mean return)` + (asInPaper ? "" : ` (${counted(measured.numMdps, "MDP")})`),
     comparison: new Comparison(experiment, feature, asInPaper, level, competes),
   };
 }

@@ -12,7 +12,7 @@ const isMissing = (value) => value === null || value === undefined || Number.isN
 const known = (format) => (value) => (isMissing(value) ? NONE : format(value));
 const fixed = (decimals) => known((value) => value.toFixed(decimals));
 const percent = (part) => `${Number((100 * part).toFixed(4))}%`;
-const plural = (word, count) => (count === 1 ? word : `${word}s`);
+const counted = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const minus = (text) => (/^-?0*\.?0*$/.test(text) ? text.replace("-", "") : text.replace("-", "−"));
 
 function formatSeconds(seconds) {
@@ -38,7 +38,7 @@ function parseSeconds(text) {
 function formatMemory(bytes) {
   if (isMissing(bytes)) return NONE;
   const size = bytes / 2 ** 20;
-  return `${size.toFixed(size < 9.95 ? 1 : 0)} MiB`;
+  return size < 1 ? "< 1 MiB" : `${size.toFixed(size < 9.95 ? 1 : 0)} MiB`; // less can't be measured
 }
 
 function scoreFormat(scores) {

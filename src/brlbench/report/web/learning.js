@@ -39,7 +39,7 @@ function regretOf(points, reference) {
   return points.map(({ decision, mean }, k) => ({ decision, mean: reference[k].mean - mean, ci95: 0 }));
 }
 
-// Draws lines with bands and a few markers, the first on top. Points have pixels: x, y, and the
+// Draws lines with bands and a few markers: the first on top, above it those of users' agents. Points have pixels: x, y, and the
 // band's low and high.
 function drawCurves(svg, lines) {
   const nodes = lines.map(({ algorithm, points, isThick }, order) => {
@@ -47,11 +47,13 @@ function drawCurves(svg, lines) {
     const places = points.filter((p, k) => k === points.length - 1 || k % 8 === (4 + 3 * order) % 8);
     const hasBand = lines.length <= MOST_BANDS || order === 0;
     const edges = `M${path("high", "slice")}L${path("low", "reverse")}z`;
-    return shape("g", { class: isThick ? "curve winner" : "curve", color: algorithm.color },
+    const node = shape("g", { class: isThick ? "curve winner" : "curve", color: algorithm.color },
       ...(hasBand ? [shape("path", { class: "band", d: edges })] : []),
       shape("path", { class: "mean", d: `M${path("y", "slice")}` }),
       ...places.map((p) =>
         shape("path", { class: "at", d: markerPath(algorithm), transform: `translate(${p.x} ${p.y})` })));
+    return { node, isOwn: algorithm.isOwn };
   });
-  svg.append(...nodes.reverse());
+  nodes.reverse().sort((a, b) => a.isOwn - b.isOwn);
+  svg.append(...nodes.map(({ node }) => node));
 }

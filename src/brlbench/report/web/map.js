@@ -1,6 +1,8 @@
-// The map of winners over both bounds: exact rectangles, a letter and stripes for each set.
+// The map of winners over both bounds: exact rectangles, a letter and stripes for each named set.
 
-const MOST_SETS = 12; // in the legend, until all are asked for or printed
+const MOST_NAMED = 8; // sets of winners; the others are one grey group
+const TOGETHER = 4; // algorithms of a named set at most: more stripes can't be told apart
+const SEVERAL = "var(--several)";
 const TILE = 9; // pixels, the width of a stripe
 // Hatchings of a tile, before it is turned by 45 degrees; in the order of report/styles.py.
 const HATCHES = [
@@ -45,22 +47,22 @@ class BoundsMap {
 
   draw(view, area) {
     Object.assign(this, { view, area });
-    const regions = view.comparison.regions();
     this.x = logScale(view.shown.map((i) => view.online[i]), area.left, area.right);
     this.y = logScale(view.shown.map((i) => view.experiment.offline[i]), area.bottom, area.top);
     const titles = [`bound on ${view.onlineLabel}`, "bound on offline time"];
     frame(this.svg, area, this.x, this.y, ...titles);
+    const exact = view.comparison.regions(), regions = grouped(exact, this.x, this.y);
+    this.most = Math.max(0, ...exact.sets.map((winners) => winners.length));
     this.sets = rectangles(regions, this.x, this.y);
     const definitions = shape("defs");
     this.svg.append(definitions);
     const fills = algorithms.map((one, k) => paint([one], `algorithm${k}`, definitions));
     this.sets.forEach((set, k) => {
-      set.letter = letters(k);
-      set.paint = paint(set.algorithms.map((a) => algorithms[a]), `set${k}`, definitions);
-      set.fills = set.algorithms.map((a) => fills[a]);
+      set.letter = set.isSeveral ? "" : String.fromCharCode(65 + k);
+      set.fills = set.isSeveral ? [SEVERAL] : set.algorithms.map((a) => fills[a]);
       const names = set.algorithms.map((a) => algorithms[a].name);
       set.node = shape("path", { class: "region", d: set.path, "data-set": JSON.stringify(names) });
-      set.node.style.fill = set.paint;
+      set.node.style.fill = set.isSeveral ? SEVERAL : paint(set.algorithms.map((a) => algorithms[a]), `set${k}`, definitions);
       this.svg.append(set.node);
     });
     this.svg.append(shape("path", { class: "border", d: borders(regions, this.x, this.y) }));
@@ -75,28 +77,15 @@ class BoundsMap {
   }
 
   list() {
-    const items = this.sets.map((set, k) => {
+    const several = `several${this.most > TOGETHER ? ` (up to ${this.most})` : ""}, or too small for a letter: point at them, or see the table`;
+    this.legend.replaceChildren(...this.sets.map((set) => {
       const names = set.algorithms.map((a) => algorithms[a].name).join(", ");
-      const swatch = swatchOf(set.fills);
-      const className = k < MOST_SETS ? "" : "more";
-      set.item = element("li", { class: className }, element("b", {}, set.letter), swatch, element("span", {}, names));
+      const text = element("span", {}, set.isSeveral ? several : names);
+      set.item = element("li", {}, element("b", {}, set.letter), swatchOf(set.fills), text);
       set.item.addEventListener("pointerenter", () => this.emphasise(set));
       set.item.addEventListener("pointerleave", () => this.emphasise(null));
       return set.item;
-    });
-    this.legend.classList.remove("full");
-    this.legend.replaceChildren(...items, ...this.offerMore());
-  }
-
-  offerMore() {
-    const more = this.sets.length - MOST_SETS;
-    if (more <= 0) return [];
-    const button = element("button", { type: "button" }, `and ${more} more`);
-    button.addEventListener("click", () => {
-      const isFull = this.legend.classList.toggle("full");
-      button.textContent = isFull ? "fewer" : `and ${more} more`;
-    });
-    return [element("li", { class: "offer" }, button)];
+    }));
   }
 
   emphasise(chosen) {
@@ -113,7 +102,8 @@ class BoundsMap {
     }
     const winners = answer.winners.map((i) => this.view.experiment.algorithms[i]);
     const key = winners.sort((a, b) => a - b).join();
-    for (const set of this.sets) set.item?.classList.toggle("now", set.algorithms.join() === key);
+    const now = this.sets.find((set) => set.algorithms.join() === key) ?? this.sets.find(({ isSeveral }) => isSeveral);
+    for (const set of this.sets) set.item.classList.toggle("now", set === now && winners.length > 0);
   }
 
   // The bounds under the pointer.
@@ -138,8 +128,21 @@ class BoundsMap {
   }
 }
 
+// The regions with one group, whose set is empty, in the place of all sets that are not named: those
+// of many winners, and those without room for a letter.
+function grouped({ sets, cells, ...edges }, x, y) {
+  const named = rectangles({ sets, cells, ...edges }, x, y)
+    .filter((set) => set.algorithms.length <= TOGETHER && hasRoom(set)).slice(0, MOST_NAMED);
+  const groups = sets.map((set) => named.findIndex(({ algorithms: winners }) => winners === set));
+  return {
+    ...edges,
+    sets: [...named.map((set) => set.algorithms), []],
+    cells: cells.map((set) => (set < 0 ? set : groups[set] < 0 ? named.length : groups[set])),
+  };
+}
+
 // Joins equal cells of a row to runs, and equal runs of neighbouring rows to rectangles; one path
-// per set, the largest set first.
+// per set, the largest set first and the group last.
 function rectangles({ offline, online, cells, sets }, x, y) {
   const regions = sets.map((winners) => ({ algorithms: winners, path: "", area: 0, largest: null }));
   const close = ({ set, start, end, row }, last) => {
@@ -165,7 +168,8 @@ function rectangles({ offline, online, cells, sets }, x, y) {
     for (const box of open.values()) close(box, row);
     open = next;
   }
-  return regions.sort((a, b) => b.area - a.area);
+  for (const region of regions) region.isSeveral = !region.algorithms.length;
+  return regions.filter(({ path }) => path).sort((a, b) => a.isSeveral - b.isSeveral || b.area - a.area);
 }
 
 // Lines between cells of different sets.
@@ -221,12 +225,8 @@ function swatchOf(fills) {
   return shape("svg", { width: width * fills.length, height: 14, "aria-hidden": true }, ...boxes);
 }
 
-// A to Z, then AA, AB and so on.
-function letters(k) {
-  return (k < 26 ? "" : letters(Math.floor(k / 26) - 1)) + String.fromCharCode(65 + (k % 26));
-}
+const hasRoom = ({ largest }) => largest !== null && largest.size >= 16;
 
-function letterOf({ largest, letter }) {
-  if (!largest || largest.size < 8 + 8 * letter.length) return [];
-  return [shape("text", { class: "letter", x: largest.x, y: largest.y }, letter)];
+function letterOf({ largest, letter, isSeveral }) {
+  return isSeveral ? [] : [shape("text", { class: "letter", x: largest.x, y: largest.y }, letter)];
 }

@@ -29,7 +29,7 @@ class Scatter {
       const node = shape("g", { transform: `translate(${px} ${py})`, color: algorithm.color },
         shape("line", { y1: -bar, y2: bar }),
         shape("path", { d: markerPath(algorithm) }));
-      return { agent: i, x: px, y: py, node, className: null };
+      return { agent: i, x: px, y: py, node, isOwn: algorithm.isOwn, className: null };
     }).sort((a, b) => a.x - b.x || a.agent - b.agent);
     this.dots = shape("g", {}, ...this.points.map((point) => point.node));
     this.beyond = shape("rect", { class: "beyond", y: area.top, height: area.bottom - area.top });
@@ -53,6 +53,7 @@ class Scatter {
       point.className = className;
       if (className.includes("best")) this.dots.append(point.node); // on top of the others
     }
+    this.dots.append(...this.points.filter(({ isOwn }) => isOwn).map(({ node }) => node));
   }
 
   nearest(event) {

@@ -89,7 +89,7 @@ def build_model(prior: Family, task: Task, by_entry: bool = False, replan: str =
 def solved_model(prior: Family, task: Task, by_entry: bool = False, replan: str = STEP) -> Model:
     """The prior's mean MDP, solved."""
     model = build_model(prior, task, by_entry, replan)
-    kernels.solve(model)
+    kernels.solve(model._replace(belief=Flat()))  # compiled once for all families
     return model
 
 

@@ -89,8 +89,13 @@ def build_model(prior: Family, task: Task, by_entry: bool = False, replan: str =
 def solved_model(prior: Family, task: Task, by_entry: bool = False, replan: str = STEP) -> Model:
     """The prior's mean MDP, solved."""
     model = build_model(prior, task, by_entry, replan)
-    kernels.solve(model._replace(belief=Flat()))  # compiled once for all families
+    solve(model)
     return model
+
+
+def solve(model: Model) -> None:
+    """Solve from scratch, by code that is compiled once for all agents and families."""
+    kernels.solve(model._replace(belief=Flat()))
 
 
 def build_saved(model: Model, solutions: int, transitions: int) -> Saved:

@@ -10,11 +10,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numba
 import pytest
 
 import brlbench
 from brlbench.kernels import dispatch, machine_code
-from brlbench.kernels.jit import cold, kernel
+from brlbench.kernels.jit import cold, inlined, kernel
 from brlbench.kernels.loop import trajectory
 
 # Twenty actions of the random agent, through a helper of a helper, and what was compiled for them.
@@ -176,6 +177,22 @@ def test_helpers_print_and_raise(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().out == "root of 0.25\n"
     with pytest.raises(ValueError, match="too large"):
         describe_once(3.0)
+
+
+@inlined
+def add_below(number: int, start: int) -> int:
+    return start if number == 0 else start + number - 1
+
+
+@kernel
+def add_constants(number: int) -> int:
+    return add_below(3, 0) + add_below(number, 4) + add_below(start=number, number=0)
+
+
+def test_a_helper_is_compiled_once_for_all_numbers() -> None:
+    assert add_constants(5) == 2 + 8 + 5
+    compiled: Any = add_below
+    assert compiled.signatures == [(numba.int64, numba.int64)]
 
 
 def test_the_sources_of_an_agent_include_its_functions() -> None:

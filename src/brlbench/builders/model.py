@@ -121,8 +121,13 @@ def solved_model(
 ) -> Model:
     """The prior's mean MDP, solved."""
     model = build_model(prior, task, by_entry, replan, plan)
-    kernels.solve(model)
+    solve(model)
     return model
+
+
+def solve(model: Model) -> None:
+    """Solve from scratch, by code that is compiled once for all agents and families."""
+    kernels.solve(model._replace(belief=Flat()))
 
 
 def build_saved(model: Model, solutions: int, transitions: int) -> Saved:

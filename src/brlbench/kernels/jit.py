@@ -2,7 +2,8 @@
 
 Functions that Python calls, and helpers that several agents use, are stored on disk: see
 `machine_code`. Numba would make machine code of every helper, which nothing ever calls; here a
-helper is only linked into its callers.
+helper is only linked into its callers. Numba would also compile a helper once more for each whole
+number that a caller writes, as in `update(model, 0)`; here it is compiled for the type alone.
 """
 
 import gc
@@ -11,12 +12,17 @@ from typing import Any, TypeVar, cast
 
 import llvmlite.binding as llvm
 import numba
+from numba import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 
 from .machine_code import MachineCode
 
 Function = TypeVar("Function", bound=Callable[..., object])
+
+
+_HELPERS_LEVEL = 1  # at which the functions of helpers are optimised
+_SHARED = tuple(f"{__package__.rpartition('.')[0]}.{room}." for room in ("kernels", "beliefs"))
 
 
 class _Linkable(JITCodeLibrary):  # type: ignore[misc]
@@ -40,6 +46,14 @@ class _Linkable(JITCodeLibrary):  # type: ignore[misc]
 
     def _optimize_final_module(self) -> None:
         """Nothing: callers are optimised after helpers are linked into them."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        """Enough to make helpers small, which callers link; not all that callers repeat."""
+        level, numba.config.OPT = numba.config.OPT, min(numba.config.OPT, _HELPERS_LEVEL)
+        try:
+            super()._optimize_functions(module)
+        finally:
+            numba.config.OPT = level
 
     def _finalize_final_module(self) -> None:
         """Make no machine code."""
@@ -73,7 +87,7 @@ class _HelperCode(MachineCode):
     """The code of a helper on disk, for helpers that several agents use."""
 
     def _is_stored(self, modules: set[str]) -> bool:
-        return all(module.startswith(__package__) for module in modules)
+        return all(module.startswith(_SHARED) for module in modules)
 
     def _rebuild(self, target_context: Any, *data: Any) -> Any:
         return CompileResult._rebuild(_HelperContext(target_context), *data)
@@ -128,7 +142,27 @@ def _compiler(code: type[MachineCode], **options: Any) -> Callable[[Function], F
 
 def _helper(*, forceinline: bool, fastmath: bool = False) -> Callable[[Function], Function]:
     # All explicit: Numba otherwise inherits the caller's flags.
-    return _compiler(_HelperCode, forceinline=forceinline, fastmath=fastmath, **HELPER)
+    options = {"forceinline": forceinline, "fastmath": fastmath, **HELPER}
+    compile_lazily = _compiler(_HelperCode, **options)
+    return lambda function: _for_types(compile_lazily(function))
+
+
+def _for_types(helper: Function) -> Function:
+    """Compile a helper for the types of whole numbers, not for the numbers themselves."""
+    if not numba.config.DISABLE_JIT:
+        compiled = cast(Any, helper)
+        find = compiled.get_call_template
+
+        def find_by_types(arguments: Any, keywords: dict[str, Any]) -> Any:
+            named = {name: _without_number(kind) for name, kind in keywords.items()}
+            return find(tuple(map(_without_number, arguments)), named)
+
+        compiled.get_call_template = find_by_types
+    return helper
+
+
+def _without_number(kind: Any) -> Any:
+    return kind.literal_type if isinstance(kind, types.IntegerLiteral) else kind
 
 
 kernel = _compiler(MachineCode, no_cfunc_wrapper=True, pipeline_class=_KernelCompiler)

@@ -40,7 +40,7 @@ class Beb(CompiledAgent):
 
     def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
-        from ...builders.model import build_model, copy
+        from ...builders.model import build_model, copy, solve
         from . import kernel as kernels
 
         model = build_model(prior, task, replan=self.replan)
@@ -51,5 +51,6 @@ class Beb(CompiledAgent):
             by_transition=self.bonus == "transition",
             random_ties=self.ties == "random",
         )
-        kernels.solve(agent)
+        kernels.set_bonuses(agent)
+        solve(model)
         return agent._replace(model=copy(model))

@@ -44,11 +44,10 @@ def change_bonuses(agent: Beb, pair: int, number: int) -> None:
 
 
 @kernel
-def solve(agent: Beb) -> None:
-    """Set the bonuses of all pairs, and solve from scratch."""
+def set_bonuses(agent: Beb) -> None:
+    """Set the bonuses of all pairs."""
     for pair in range(len(agent.model.bonus)):
         set_bonus(agent, pair)
-    models.solve(agent.model)
 
 
 def act(agent: Beb, x: int) -> int:

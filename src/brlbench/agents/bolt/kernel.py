@@ -103,7 +103,7 @@ def find_targets(agent: Bolt) -> None:
     for _ in range(_MAX_ROUNDS):
         if not change_targets(agent):
             return
-        improve(agent.model)
+        improve(models.without_belief(agent.model))
 
 
 @cold
@@ -154,7 +154,7 @@ def move(agent: Bolt, pair: int, best: int) -> None:
     agent.target[pair] = best
     x, u = pair // counts.num_actions, pair % counts.num_actions
     if len(model.inverse) > 0 and model.policy[x] == u:
-        endless.switched_row(model, x)
+        endless.switched_row(models.without_belief(model), x)
 
 
 def reset(agent: Bolt, x: int) -> None:

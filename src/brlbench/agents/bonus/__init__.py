@@ -38,12 +38,13 @@ class Bonus(CompiledAgent):
 
     def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
-        from ...builders.model import build_model, copy
+        from ...builders.model import build_model, copy, solve
         from . import kernel as kernels
 
         model = build_model(prior, task, replan=self.replan)
         agent = self.make_arrays(kernels.Bonus, model=model, initial=model)
-        kernels.solve(agent)
+        kernels.set_bonuses(agent)
+        solve(model)
         return agent._replace(model=copy(model))
 
 

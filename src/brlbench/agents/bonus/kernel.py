@@ -41,11 +41,10 @@ def change_bonuses(agent: Bonus, pair: int, number: int) -> None:
 
 
 @kernel
-def solve(agent: Bonus) -> None:
-    """Set the bonuses of all pairs, and solve from scratch."""
+def set_bonuses(agent: Bonus) -> None:
+    """Set the bonuses of all pairs."""
     for pair in range(len(agent.model.bonus)):
         set_bonus(agent, pair)
-    models.solve(agent.model)
 
 
 def reset(agent: Bonus, x: int) -> None:

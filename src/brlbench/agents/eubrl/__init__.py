@@ -42,7 +42,7 @@ class Eubrl(CompiledAgent):
 
     def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its rewards of uncertainty."""
-        from ...builders.model import build_model, copy
+        from ...builders.model import build_model, copy, solve
         from . import kernel as kernels
 
         model = build_model(prior, task, replan=self.replan)
@@ -54,5 +54,6 @@ class Eubrl(CompiledAgent):
             largest=largest,
             initial_largest=largest,
         )
-        kernels.solve(agent)
+        kernels.measure(agent)
+        solve(model)
         return agent._replace(model=copy(model), largest=largest.copy())

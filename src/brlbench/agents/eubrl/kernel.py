@@ -41,10 +41,9 @@ def set_bonus(agent: Eubrl, pair: int, unknown: float) -> None:
 
 
 @kernel
-def solve(agent: Eubrl) -> None:
-    """Find the largest uncertainty, set the bonuses of all pairs, and solve from scratch."""
+def measure(agent: Eubrl) -> None:
+    """`measure_all`, for callers in Python."""
     measure_all(agent)
-    models.solve(agent.model)
 
 
 @inlined

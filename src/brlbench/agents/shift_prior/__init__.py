@@ -45,7 +45,7 @@ from ..base import (
     replan_parameter,
 )
 from ..sparse_prior import SparsePrior
-from ..spread import Spread, with_initial
+from ..spread import Spread, solved
 
 
 @dataclass
@@ -82,5 +82,5 @@ class ShiftPrior(CompiledAgent):
             ),
             lead=np.zeros(1),
         )
-        kernels.solve(agent)
-        return agent._replace(spread=with_initial(spread))
+        kernels.begin(agent)
+        return agent._replace(spread=solved(spread))

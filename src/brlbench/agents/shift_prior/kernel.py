@@ -47,11 +47,10 @@ class ShiftPrior(NamedTuple):
 
 
 @kernel
-def solve(agent: ShiftPrior) -> None:
-    """Solve from scratch, without data."""
+def begin(agent: ShiftPrior) -> None:
+    """Set all rows without data."""
     forget(agent)
     set_rows(agent)
-    spreads.solve(agent.spread)
 
 
 @inlined

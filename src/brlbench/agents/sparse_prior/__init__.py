@@ -46,7 +46,7 @@ from ..base import (
     parameter,
     replan_parameter,
 )
-from ..spread import Spread, with_initial
+from ..spread import Spread, solved
 
 
 @dataclass
@@ -92,8 +92,8 @@ class SparsePrior(CompiledAgent):
             ),
             novelty=build_novelty(states, prior.num_actions, self.odds),
         )
-        kernels.solve(agent)
-        return agent._replace(spread=with_initial(spread))
+        kernels.begin(agent)
+        return agent._replace(spread=solved(spread))
 
 
 def _says_nothing(prior: Family) -> NDArray[np.bool_]:

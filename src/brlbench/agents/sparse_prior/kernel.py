@@ -44,11 +44,10 @@ class SparsePrior(NamedTuple):
 
 
 @kernel
-def solve(agent: SparsePrior) -> None:
-    """Solve from scratch, without data."""
+def begin(agent: SparsePrior) -> None:
+    """Set all rows without data."""
     forget(agent)
     set_rows(agent)
-    spreads.solve(agent.spread)
 
 
 @inlined

@@ -58,11 +58,7 @@ class Spread(CompiledAgent):
 
     def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Solve the prior's mean MDP with its bonuses."""
-        from . import kernel as kernels
-
-        agent = self.unsolved(prior, task)
-        kernels.solve(agent)
-        return with_initial(agent)
+        return solved(self.unsolved(prior, task))
 
     def unsolved(self, prior: Family, task: Task) -> Arrays:
         """The arrays with the prior's mean MDP, neither solved nor copied yet."""
@@ -80,8 +76,11 @@ class Spread(CompiledAgent):
         )
 
 
-def with_initial(agent: Arrays) -> Arrays:
-    """The same agent with arrays of its own, apart from those it goes back to."""
-    from ...builders.model import copy
+def solved(agent: Arrays) -> Arrays:
+    """The same agent, solved, with arrays of its own apart from those it goes back to."""
+    from ...builders.model import copy, solve
+    from . import kernel as kernels
 
+    solve(agent.model)
+    kernels.add_bonuses(agent)
     return agent._replace(model=copy(agent.model), size=agent.size.copy())

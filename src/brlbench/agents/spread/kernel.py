@@ -39,11 +39,10 @@ class Spread(NamedTuple):
 
 
 @kernel
-def solve(agent: Spread) -> None:
-    """Solve from scratch."""
+def add_bonuses(agent: Spread) -> None:
+    """Solve with bonuses, from the solution without them."""
     for pair in range(len(agent.size)):
         set_size(agent, pair)
-    models.solve(agent.model)
     solve_with_bonuses(agent)
 
 
@@ -66,7 +65,7 @@ def solve_spread(plan: Any, agent: Spread) -> None:
 
 def _solve_episode(plan: Episode, agent: Spread) -> None:
     """By backward induction: bonuses depend on the values with one decision less."""
-    model = agent.model
+    model = models.without_belief(agent.model)
     if plans.is_due(plan):
         model.value[:] = 0.0
         for n in range(1, plans.left(plan) + 1):
@@ -83,7 +82,7 @@ def _solve_endless(plan: Endless, agent: Spread) -> None:
 
     Sweep if the model has no inverse, or if policy iteration does not arrive.
     """
-    model = agent.model
+    model = models.without_belief(agent.model)
     rounds = _ROUNDS if len(model.inverse) > 0 else 0
     for _ in range(rounds):
         models.measure(model)
@@ -154,7 +153,7 @@ def moments(agent: Spread, pair: int) -> tuple[float, float]:
 @cold
 def sweep(agent: Spread) -> None:
     """Gauss-Seidel sweeps over all states, until none changes much."""
-    model = agent.model
+    model = models.without_belief(agent.model)
     actions = model.counts.num_actions
     for _ in range(_MAX_SWEEPS):
         models.measure(model)

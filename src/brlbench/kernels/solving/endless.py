@@ -25,7 +25,7 @@ from ..families import Flat
 from ..jit import cold, inlined
 from ..types import Floats
 from . import model as models
-from .model import SUM, Model, changed, measure, q_value, scale, set_q_values
+from .model import SUM, Model, changed, measure, q_value, scale, set_q_values, without_belief
 from .plans import Endless
 from .tolerances import SWEEP_TOLERANCE, SWITCH
 
@@ -117,13 +117,13 @@ def update_one(model: Model, x: int, u: int, y: int) -> None:
 @cold
 def update_rows(model: Model, pair: int, number: int) -> None:
     """Bring the solution up to date after a transition of `pair` changed `number` pairs' rows."""
-    actions = model.counts.num_actions
+    actions, solved = model.counts.num_actions, without_belief(model)
     if len(model.inverse) > 0:
         for i in range(number):
             other = changed(model, pair, i)
             if model.policy[other // actions] == other % actions:
-                switched_row(model, other // actions)
-    improve(model)
+                switched_row(solved, other // actions)
+    improve(solved)
 
 
 @inlined

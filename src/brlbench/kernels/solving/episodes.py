@@ -13,7 +13,7 @@ from . import model as models
 from .merged import take_best_rows
 from .merged_models import MergedModels, take_best_models
 from .merged_rows import Merged
-from .model import Model, measure, set_q_values
+from .model import Model, measure, set_q_values, without_belief
 from .plans import Episode
 from .sampled import Sampled
 
@@ -52,8 +52,9 @@ def solve_plan(plan: Episode, model: Model) -> None:
 
 def update_start_plan(plan: Episode, model: Model, number: int) -> None:
     """Plan again at the start of the first episode."""
-    plan_model(plan, model, plan.length)
-    show(plan, model)
+    solved = without_belief(model)
+    plan_model(plan, solved, plan.length)
+    show(plan, solved)
 
 
 def update_plan(plan: Episode, model: Model, x: int, u: int, y: int, number: int) -> None:
@@ -61,11 +62,11 @@ def update_plan(plan: Episode, model: Model, x: int, u: int, y: int, number: int
 
     It has the decision that was made too, so that its new Q-values can be compared with the old.
     """
-    layers = plans.left(plan)
+    layers, solved = plans.left(plan), without_belief(model)
     plans.advance(plan)
     if plans.is_due(plan):
-        plan_model(plan, model, max(layers, plans.left(plan)))
-    show(plan, model)
+        plan_model(plan, solved, max(layers, plans.left(plan)))
+    show(plan, solved)
 
 
 def skip_plan(plan: Episode, model: Model) -> None:

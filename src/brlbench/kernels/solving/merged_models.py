@@ -11,7 +11,16 @@ from ..jit import cold, inlined
 from ..types import Floats, Words
 from . import sampled
 from .plans import Endless
-from .sampled import MAX_TURNS, Initial, Sampled, draw_rows, evaluate, improve, q_value
+from .sampled import (
+    MAX_TURNS,
+    Initial,
+    Sampled,
+    draw_rows,
+    evaluate,
+    improve,
+    q_value,
+    without_belief,
+)
 
 
 class MergedModels(NamedTuple):
@@ -44,7 +53,7 @@ def resample_models(merged: MergedModels, rng: Words) -> None:
             rows.probability[(model + 1) * pool + i] = rows.probability[i]
         for pair in range(len(rows.reward)):
             merged.reward[model, pair] = rows.reward[pair]
-    solve_models(mdp.plan, merged)
+    solve_models(mdp.plan, MergedModels(without_belief(mdp), merged.reward))
 
 
 @by_type

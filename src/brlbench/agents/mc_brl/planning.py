@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ...beliefs.base import Family
 from ...kernels.types import Floats, Integers
 from ...mdps.batch import MDPs
 from ...mdps.mdp import MDP
@@ -22,12 +23,7 @@ def plan(
     mdps: MDPs, weights: Floats, mean: MDP, discount: float, backups: int
 ) -> tuple[Pomdp, Bounds, Floats]:
     """The POMDP of hypotheses, bounds on its values, and the weights [S, K] of start states."""
-    number, states = len(mdps), mdps.places.num_states
-    check_memory(
-        8 * number * (states * (number + 3) + 2 * backups),
-        f"mc-brl: hypotheses = {number} and backups = {backups}",
-        "use fewer",
-    )
+    number = len(mdps)
     pomdp = build_pomdp(mdps, discount)
     solved = [mdp.solve(discount) for mdp in mdps]
     policies = np.unique([mean.solve(discount).policy, *(each.policy for each in solved)], axis=0)
@@ -53,6 +49,15 @@ def plan(
         drop=bounds.drop[:points].copy(),
     )
     return pomdp, used, roots
+
+
+def check_size(prior: Family, hypotheses: int, backups: int) -> None:
+    """Refuse a plan that would not fit into memory."""
+    check_memory(
+        8 * hypotheses * (prior.num_states * hypotheses + 2 * prior.num_transitions + 2 * backups),
+        f"mc-brl: hypotheses = {hypotheses} and backups = {backups}",
+        "use fewer",
+    )
 
 
 def bounds_at_start(bounds: Bounds, roots: Floats) -> tuple[float, float]:

@@ -8,7 +8,7 @@ over at most two actions does that, so all pairs of actions are compared. If not
 learn, regret is least.
 
 This is the paper's variance-based form, with means over MDPs drawn from the posterior. In MDPs
-the value of an action is its optimal Q-value in the drawn MDP, as in Lu et al. (2023,
+the value of an action is its optimal Q-value in the drawn MDP, in the manner of Lu et al. (2023,
 "Reinforcement learning, bit by bit"). In a bandit whose episodes have one decision, Q-values are
 the means of arms, and the agent is the paper's. With more decisions, what an arm tells about all
 that follows is part of its gain.

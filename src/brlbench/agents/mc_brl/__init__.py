@@ -10,11 +10,10 @@ is planned for as it is, with its weights.
 The vectors bound the Bayes-optimal value of the K hypotheses from below, over infinitely many
 decisions. The search keeps an upper bound too, and goes where the bounds are far apart.
 
-Deviations: the paper plans with SARSOP; this is its kin HSVI (Smith and Simmons, 2004), without
-pruning. It makes a fixed number of backups, so that plans do not depend on time, and stops before
-that if the bounds meet. The first vectors are those of the optimal policies of the hypotheses and
-of the mean MDP; the paper's solver begins with constant actions. The paper also plans where states
-are not seen.
+Deviations: the paper leaves the planner open, as long as it is point-based; this one is HSVI (Smith
+and Simmons, 2004), without pruning. It makes a fixed number of backups, so that plans do not depend
+on time, and stops before that if the bounds meet. The first vectors are those of the optimal
+policies of the hypotheses and of the mean MDP. The paper also plans where states are not seen.
 """
 
 from collections import Counter

@@ -9,8 +9,9 @@ With `largest = "backup"`, the largest Q-value is taken at each backup, so that 
 from step to step (Tiapkin et al., 2022, "Optimistic posterior sampling with few samples and tight
 guarantees"). That is BOSS's merged MDP, drawn anew by the clock rather than by visits.
 
-Deviations: of several best actions the lowest-numbered is taken, not a random one. The authors play
-episodes; without them, new MDPs are drawn with a fixed probability at each step, or every n steps.
+Deviations: of several best actions the lowest-numbered is taken, not a random one. The next state
+of an episode's last decision is counted, which TabulaRL does not do. The authors play episodes;
+without them, new MDPs are drawn with a fixed probability at each step, or every n steps.
 """
 
 from dataclasses import dataclass

@@ -127,7 +127,7 @@ def test_a_bernoulli_bandit() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", ["binary", "normal", "known"])
+@pytest.mark.parametrize("family", ["binary", "known"])
 def test_values_are_those_to_the_end_of_the_episode(family: str) -> None:
     """With one decision left, they are the mean rewards; regrets follow from the draws."""
     prior, agent = FAMILIES[family], Ids(samples=9)

@@ -76,7 +76,7 @@ def test_with_time_on_river_swim(name: str, episodes: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("widths", sizes((4, 6, 8), (4, 6, 8, 11, 15)))
+@pytest.mark.parametrize("widths", sizes((4, 6, 8), (4, 6, 8, 10, 12)))
 @pytest.mark.parametrize("name", AGENTS)
 def test_with_size_in_deep_sea(name: str, widths: tuple[int, ...]) -> None:
     """Regret grows at most with the cube of the size, not with two to the power of it."""

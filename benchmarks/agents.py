@@ -30,7 +30,7 @@ _PUBLISHED = Path(__file__).parents[1] / "reproduction/published.csv"
 HORIZON = 250
 _NUM_MDPS = {
     **{"bfs3": 1, "bamcp": 2, "lookahead": 2, "sboss": 2},
-    **{"boss": 10, "hindsight": 10, "vpi": 10, "psrl": 50},
+    **{"boss": 10, "hindsight": 10, "ids": 3, "opsrl": 10, "vpi": 10, "psrl": 50},
 }
 """MDPs that slow agents play; others play 200."""
 PRIORS = ("GC", "GDL", "Grid", "uniform:GC", "uniform:GDL", "uniform:Grid")

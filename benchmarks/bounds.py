@@ -10,7 +10,8 @@
 | lookahead | the same for the real transition, and nothing for those that it looks at |
 | bamcp | simulations * depth steps, each with one random word and the scan of one row of counts |
 | bfs3 | the same for the steps of the roll-outs that were made in one trajectory |
-| psrl, hindsight, vpi | a random word for each possible transition, as often as it draws an MDP |
+| psrl, opsrl, hindsight, ids,
+  vpi | a random word for each possible transition, as often as it draws an MDP |
 | others | nothing but the clock |
 
 An exploring decision needs no rank-one update, and zeros are left out of it: agents that explore
@@ -69,11 +70,11 @@ def bound_of(agent: CompiledAgent, experiment: Experiment) -> Measurement:
         work = steps(prior, parameters["simulations"] * parameters["depth"])
     elif name == "bfs3":
         work = steps(prior, rollouts_made(agent, experiment) * parameters["depth"])
-    elif name in ("hindsight", "vpi"):
+    elif name in ("hindsight", "ids", "vpi"):
         work = random_words(parameters["samples"] * len(prior.counts.values))
-    elif name == "psrl":
+    elif name in ("psrl", "opsrl"):
         often = parameters["resample"] or 1 / (parameters["every"] or 1 / (1 - experiment.discount))
-        work = random_words(often * len(prior.counts.values))
+        work = random_words(often * parameters.get("samples", 1) * len(prior.counts.values))
     else:
         return two_intervals
     return lambda: two_intervals() + work()

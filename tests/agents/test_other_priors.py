@@ -164,6 +164,7 @@ PLAYERS: dict[str, dict[str, Any]] = {
     "lookahead": {"depth": 2},
     "epsilon-greedy": {"epsilon": 0.0},
     "psrl": {},
+    "rlsvi": {},
     "boss": {"samples": 2},
     "beb": {},
     "spread": {},
@@ -294,6 +295,7 @@ LEARN_FROM_STARTS: dict[str, dict[str, Any]] = {
     "bolt": {},
     "lookahead": {"depth": 2},
     "psrl": {},
+    "rlsvi": {},
     "boss": {"samples": 2},
     "sboss": {},
     "vpi": {"samples": 2},
@@ -340,6 +342,7 @@ REFUSED = (
     ("lookahead", FAMILIES["gaussian"]),
     ("bfs3", FAMILIES["normal"]),
     ("lookahead", FAMILIES["normal"]),
+    ("mc-brl", FAMILIES["normal"]),
     ("sboss", FAMILIES["normal"]),
     ("gittins", FAMILIES["binary"]),
 )
@@ -378,6 +381,7 @@ def test_every_agent_says_what_it_needs(kind: type[CompiledAgent]) -> None:
     assert all(needed <= prior.answers for prior in FAMILIES.values()) or kind.name in (
         "bfs3",
         "lookahead",
+        "mc-brl",
         "sboss",
         "gittins",
     )

@@ -73,7 +73,8 @@ def walk(
     state, observed = int(prior.start.argmax()), []
     agent.start(state, rng)
     q = solve(prior, discount)
-    arrays = agent.arrays  # those of sparse-prior are around those of spread
+    # Those of shift-prior are around those of sparse-prior, and these around those of spread.
+    arrays = getattr(agent.arrays, "sparse", agent.arrays)
     model = arrays.model if hasattr(arrays, "model") else arrays.spread.model
     for _ in range(steps):
         assert_close(model.q, q, tolerance)

@@ -4,6 +4,7 @@ The room itself can be called: `bb.report(results, folder)` writes a report, and
 this module.
 """
 
+import inspect
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,3 +55,4 @@ class _CallableModule(ModuleType):
 
 # A submodule takes the place of a function with its name, so the module must be callable.
 sys.modules[__name__].__class__ = _CallableModule
+__signature__, __doc__ = inspect.signature(report), report.__doc__ or ""  # for help and editors

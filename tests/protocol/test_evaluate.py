@@ -253,7 +253,9 @@ def test_an_agent_that_a_script_defines(tmp_path: Path, guard: str) -> None:
     command = [sys.executable, str(tmp_path / "script.py")]
     run = subprocess.run(command, capture_output=True, text=True)
     if guard == "main()":
-        assert "must start its work under if __name__" in run.stderr
+        last = len((tmp_path / "script.py").read_text().splitlines())
+        assert f"script.py, line {last}: worker processes import this script" in run.stderr
+        assert run.stderr.count("Traceback") == 1  # no worker has started it again
     else:
         assert run.stdout == "equal\n", run.stderr
 

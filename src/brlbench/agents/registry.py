@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..arguments import check_names, import_guest
+from ..arguments import check_accepts, check_names, import_guest
 from ..errors import InvalidInput, did_you_mean, reason, said, short
 from .base import Agent, CompiledAgent
 from .parameters import declarations
@@ -81,6 +81,8 @@ def built_in(algorithm: str, or_else: str = "") -> type[CompiledAgent]:
 
 def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
     kind = import_guest(path, "agent")
+    if isinstance(kind, type):
+        check_accepts(kind, parameters, path)
     try:
         agent = kind(**parameters)
         if type(agent).__module__ == "builtins":  # a function's value, such as print's None

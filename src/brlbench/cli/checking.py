@@ -11,9 +11,10 @@ from rich.table import Table
 from rich.text import Text
 from typer import Option
 
+from .bars import rules_bar
 from .completion import problem_names
 from .options import AgentName, Json, Parameters, Seed
-from .output import console, errors, say, verbatim
+from .output import console, say, verbatim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,21 +68,28 @@ def check(
     if is_name(agent):
         made = problem(distribution)
     elif is_path(distribution):
-        made = guest_object(distribution)[0]
+        made = guest_object(distribution, "agent or distribution")[0]
     if hasattr(made, "sample") and not hasattr(made, "act"):
         checked = Checked(distribution, check_source(made), {})
         _conclude(checked, PRIOR_RULES, as_json)
     experiment = Experiment(prior, num_mdps=mdps, horizon=horizon, seed=seed)
-    with redirect_stdout(sys.stderr), errors.status("playing …"):  # agents may print
+    with redirect_stdout(sys.stderr), rules_bar(agent, RULES) as show:  # agents may print
         candidate = make_agent(agent, **parse_parameters(parameters or []))
-        checked = check_rules(candidate, experiment)
+        checked = check_rules(candidate, experiment, on_rule=show)
     _conclude(checked, RULES, as_json)
 
 
 def _conclude(checked: "Checked", rules: "Mapping[str, Requirement]", as_json: bool) -> None:
     """Print the findings and the verdict, and end."""
-    number = len(checked.broken)
-    verdict = f"breaks {number} of {len(checked.findings)} rules" if number else "keeps the rules"
+    broken = checked.broken
+    verdict = f"breaks {len(broken)} of {len(checked.findings)} rules"
+    if waiting := sum(finding.waits for finding in checked.findings.values()):
+        verdict += f"; {waiting} can't be judged before"
+    if broken:
+        _, seen, remedy = checked.findings[broken[0]]
+        verdict += f". First: {seen}\n→ {remedy}"
+    else:
+        verdict = "keeps the rules"
     answer = "\n".join(filter(None, [checked.times, f"{checked.agent} {verdict}"]))
     print_findings(checked, checked.agent, rules, answer, as_json)
     raise typer.Exit(1 if checked.broken else 0)
@@ -100,7 +108,10 @@ def print_findings(
         return
     table = Table("verdict", "rule", "what was seen", box=box.SIMPLE_HEAD, pad_edge=False)
     table.title, table.title_justify = verbatim(title, "bold"), "left"
-    for name, (verdict, seen, remedy) in checked.findings.items():
+    for name, finding in checked.findings.items():
+        if finding.waits:
+            continue
+        verdict, seen, remedy = finding
         advice = verbatim(f"\n→ {remedy}" if remedy else "", "bold")
         text = Text.assemble(verbatim(seen), advice)
         table.add_row(_VERDICTS[verdict], requirements[name].statement, text)

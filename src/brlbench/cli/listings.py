@@ -10,16 +10,21 @@ from rich.text import Text
 from typer import Argument
 
 from .commands import documentation
-from .completion import agent_names
+from .completion import agent_names, problem_names
 from .output import console, say
 
 
-def problems() -> None:
-    """List the distributions over MDPs that come with the package.
+def problems(
+    name: Annotated[
+        str | None,
+        Argument(help="Only this problem; it may have parameters.", autocompletion=problem_names),
+    ] = None,
+) -> None:
+    """List the distributions over MDPs that come with the package, or show one.
 
-    Example: [bold]brlbench problems[/bold]
+    Examples: [bold]brlbench problems[/bold], [bold]brlbench problems DeepSea:size=20[/bold]
     """
-    console.print(problem_table())
+    console.print(problem_table(name))
 
 
 def agents(
@@ -38,15 +43,17 @@ def agents(
         _print_agent(name)
 
 
-def problem_table() -> Table:
-    """The problems with their parameters and default sizes."""
+def problem_table(only: str | None = None) -> Table:
+    """The problems, or one of them, with their parameters and sizes."""
     from ..beliefs.flat.single import SingleMDP
-    from ..problems import PROBLEMS, distribution, parameters_of
+    from ..problems import PREFIXES, PROBLEMS, distribution, parameters_of
 
     table = Table("name", "parameters", "states", "actions", "MDPs", "description")
-    for name in PROBLEMS:
+    for name in PROBLEMS if only is None else [only]:
         problem = distribution(name)
-        parameters = "\n".join(f"{key}={value}" for key, value in parameters_of(name).items())
+        kind = PREFIXES.sub("", name, count=1).partition(":")[0]
+        defaults = parameters_of(kind) if kind in PROBLEMS else {}
+        parameters = "\n".join(f"{key}={value}" for key, value in defaults.items())
         sizes = (str(problem.num_states), str(problem.num_actions))
         mdps = "one" if isinstance(problem, SingleMDP) else "drawn"
         table.add_row(name, parameters, *sizes, mdps, escape(problem.description))

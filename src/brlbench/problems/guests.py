@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from ..arguments import import_guest, parse_parameters
+from ..arguments import check_accepts, import_guest, parse_parameters
 from ..beliefs.base import Family
 from ..beliefs.own import PARTICLES, OwnDistribution, has_own_law
 from ..errors import InvalidInput, reason
@@ -27,14 +27,14 @@ def guest_distribution(source: str) -> Family:
     return OwnDistribution(made, particles, source, source)
 
 
-def guest_object(source: str) -> tuple[Any, int]:
+def guest_object(source: str, what: str = "distribution") -> tuple[Any, int]:
     """A user's object, and the number of particles that stand for it."""
     match = _PATH.fullmatch(source)
     if match is None:
         raise InvalidInput(f"{source!r}: must be module:name or module:name:parameter=value")
     parameters = parse_parameters(filter(None, (match[2] or "").split(",")))
     particles = parameters.pop("particles", PARTICLES)
-    return _make(import_guest(match[1], "distribution"), source, parameters), particles
+    return _make(import_guest(match[1], what), source, parameters), particles
 
 
 def _make(thing: Any, source: str, parameters: dict[str, Any]) -> Any:
@@ -47,6 +47,7 @@ def _make(thing: Any, source: str, parameters: dict[str, Any]) -> Any:
             f"{source!r} is neither a distribution nor makes one: it must have num_states, "
             "num_actions and sample(rng), or be a class or a function that makes such an object"
         )
+    check_accepts(thing, parameters, source.partition(":")[0] + f":{thing.__name__}")
     try:
         return thing(**parameters)
     except Exception as error:  # a user's code can raise anything

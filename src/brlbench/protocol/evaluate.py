@@ -15,6 +15,8 @@ from functools import lru_cache
 from multiprocessing import spawn
 from typing import Any
 
+from numpy.typing import NDArray
+
 from ..agents import check_agent, default_parameters, describe
 from ..agents.base import Agent, CompiledAgent
 from ..agents.labels import label_of
@@ -29,7 +31,7 @@ from . import machine, needs
 from .experiment import Experiment
 from .footprint import return_free_memory
 from .playing import Part, PlayedPart, part_steps, play_part
-from .recording import keeps_decisions, make_part
+from .recording import join_rows, keeps_decisions, make_part
 from .scripts import check_main_is_guarded
 from .stepping import copy_agent
 from .training import TrainedAgent, Training, load_into, save, train, warm_up
@@ -130,7 +132,11 @@ class Player:
         if isinstance(agent, CompiledAgent):
             play_all = _play_in_threads(agent, experiment, parts, keep, self.workers)
         else:
-            packed = _pack(self.trained, self.untrained, experiment)
+            if self.untrained is None:
+                packed = _pack(agent, experiment, None, is_trained=True)
+            else:
+                saved = save(self.trained).saved
+                packed = _pack(self.untrained, experiment, saved, is_trained=False)
             play_all = _play_in_processes(describe(agent)[0], packed, parts, keep, self.workers)
         played = []
         for each in play_all:
@@ -180,17 +186,24 @@ def _play_in_processes(
                 raise AgentError(f"{name}: {outcome.reason}")
 
 
-def _pack(trained: TrainedAgent, untrained: Agent | None, experiment: Experiment) -> bytes:
-    """An agent for other processes: trained, or untrained with the saved state."""
-    if untrained is None:
-        content: tuple[Any, ...] = (trained.agent, None, True, experiment)
-    else:
-        content = (untrained, save(trained).saved, False, experiment)
+def play_afresh(agent: Agent, experiment: Experiment) -> dict[str, NDArray[Any]]:
+    """The columns of what an agent plays that is trained in a new process."""
+    check_main_is_guarded()
+    packed = _pack(agent, experiment, None, is_trained=False)
+    whole = Part(0, experiment.num_trajectories)
+    [played] = _play_in_processes(describe(agent)[0], packed, [whole], True, workers=1)
+    return join_rows(played)
+
+
+def _pack(
+    agent: Agent, experiment: Experiment, saved: dict[str, Any] | None, is_trained: bool
+) -> bytes:
+    """An agent for other processes: trained, or untrained with the saved state, if any."""
     try:
-        return pickle.dumps(content)
+        return pickle.dumps((agent, saved, is_trained, experiment))
     except Exception as error:
         raise InvalidInput(
-            f"{describe(trained.agent)[0]} can't be sent to other processes ({error}): "
+            f"{describe(agent)[0]} can't be sent to other processes ({error}): "
             "define its class in a module of its own, or use workers=1"
         ) from error
 

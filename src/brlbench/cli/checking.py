@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 from typer import Option
 
-from .bars import rules_bar
 from .completion import problem_names
 from .options import AgentName, Json, Parameters, Seed
 from .output import console, say, verbatim
@@ -62,6 +61,7 @@ def check(
     from ..protocol.experiment import Experiment
     from ..testing import RULES, Checked, check_rules
     from ..testing.priors import PRIOR_RULES, check_source
+    from .bars import rules_bar
 
     distribution = ":".join(filter(None, [agent, ",".join(parameters or [])]))
     made: Any = None

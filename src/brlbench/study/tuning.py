@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import streams
-from ..agents import check_agent, describe, identity, make_agent
+from ..agents import check_agent, default_parameters, describe, identity, make_agent
 from ..agents.base import Agent
 from ..agents.labels import label_of
-from ..agents.registry import constructor_parameters, default_parameters
 from ..analysis.halving import RUNGS, Halving, Level, going_on
-from ..arguments import check_names, num_workers
+from ..arguments import check_accepts, num_workers
 from ..errors import InvalidInput, Pointless, said, short
 from ..progress import Bar
 from ..protocol.evaluate import Player
@@ -92,7 +91,7 @@ def tune(
     budget, candidates = check(budget, "budget", COUNT), check(candidates, "candidates", COUNT)
     key = streams.key("tuning", experiment.hash, seed)
     choices = list(_choices(_checked(ranges), candidates, int(key[1])))
-    made = _made(_maker(agent, list(ranges)), choices)
+    made = _made(_maker(agent, ranges), choices)
     settings = experiment.arguments() | {"seed": int(key[0] >> 12), "num_mdps": 1}
     per_mdp = experiment.trajectories_per_mdp
     rungs = rungs_within(budget // per_mdp, len(made), f"budget = {budget}", per_mdp)
@@ -222,7 +221,7 @@ def _choices(ranges: Mapping[str, Range], number: int, seed: int) -> Iterator[di
         yield chosen
 
 
-def _maker(agent: Any, names: list[str]) -> Callable[..., Agent]:
+def _maker(agent: Any, ranges: Mapping[str, Range]) -> Callable[..., Agent]:
     """A function that makes an agent from the parameters that are tuned."""
     if isinstance(agent, str):
         return lambda **chosen: make_agent(agent, **chosen)
@@ -232,8 +231,7 @@ def _maker(agent: Any, names: list[str]) -> Callable[..., Agent]:
     if not callable(agent):
         raise InvalidInput(f"agent = {short(agent)}: must be a name, a class, or an agent")
     if isinstance(agent, type):
-        known = [each.name for each in constructor_parameters(agent)]
-        check_names(names, known, agent.__name__)
+        check_accepts(agent, ranges, agent.__name__)
 
     def make(**chosen: Any) -> Agent:
         try:

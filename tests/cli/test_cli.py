@@ -410,7 +410,7 @@ def test_one_agent_with_its_parameters(shell: Shell, monkeypatch: pytest.MonkeyP
             ("own:Trying: unknown parameter 'trials' (did you mean 'tries'?)",),
         ),
         (
-            ("compare", "gc.parquet", "--online", "5", "microseconds"),
+            ("compare", "exists.png", "--online", "5", "microseconds"),
             ("'microseconds' stands alone: write a time without a space, as in 5us",),
         ),
         (("demo", "--output", "exists.toml"), ("exists.toml can't be used as a folder: Not a",)),

@@ -86,6 +86,7 @@ def test_rungs_use_the_budget(number: int) -> None:
         (bb.agents.EpsilonGreedy, {"epsilom": [0, 1]}, 99, "did you mean 'epsilon'"),
         ("epsilon-greedy", {"epsilon": (0, 0.5, 1)}, 99, "must be a list of values, or a tuple"),
         ("epsilon-greedy", {"epsilon": [0.1]}, 99, "ranges give 1 candidates"),
+        ("epsilon-greedy", {"replan": ["step", "episode"]}, 99, "the experiment has no episodes"),
         ("epsilon-greedy", {}, 99, "ranges = {}: must be a table of lists"),
         ("epsilon-greedy", RANGES, 1.5, "budget = 1.5: must be a whole number"),
         (3, RANGES, 99, "agent = 3: must be a name, a class, or an agent"),

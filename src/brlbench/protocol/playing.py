@@ -97,8 +97,8 @@ def part_steps(
     at, size, total = part.first, 1, 0.0
     rows: list[Rows] = []
     actions: list[bytes] = []
-    meter, waiting = Meter() if measures_memory else None, Waiting()
-    others, numbers = Others(), GlobalNumbers()
+    meter, numbers = Meter() if measures_memory else None, GlobalNumbers()
+    waiting, others = Waiting(), Others()
     while at < part.end:
         batch = Part(at, min(at + size, part.end))
         started = perf_counter()
@@ -114,9 +114,8 @@ def part_steps(
         if not one_by_one and took < batch_seconds:
             size = min(4 * size, experiment.trajectories_at_once)
     peak_bytes = None if meter is None else meter.peak_bytes
-    share, sent = waiting.share(), b"".join(actions)
-    played = Part(part.first, at)
-    return PlayedPart(played, rows, total, peak_bytes, share, sent, numbers.are_used)
+    told = waiting.share(), b"".join(actions), numbers.are_used
+    return PlayedPart(Part(part.first, at), rows, total, peak_bytes, *told)
 
 
 play_part = hosted(part_steps)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import streams
 from ..agents import check_agent, default_parameters, describe, identity, make_agent
-from ..agents.base import Agent
+from ..agents.base import Agent, CompiledAgent
 from ..agents.labels import label_of
 from ..analysis.halving import RUNGS, Halving, Level, going_on
 from ..arguments import check_accepts, num_workers
@@ -91,11 +91,11 @@ def tune(
     budget, candidates = check(budget, "budget", COUNT), check(candidates, "candidates", COUNT)
     key = streams.key("tuning", experiment.hash, seed)
     choices = list(_choices(_checked(ranges), candidates, int(key[1])))
-    made = _made(_maker(agent, ranges), choices)
-    settings = experiment.arguments() | {"seed": int(key[0] >> 12), "num_mdps": 1}
+    made = _made(_maker(agent, ranges), choices, experiment)
     per_mdp = experiment.trajectories_per_mdp
     rungs = rungs_within(budget // per_mdp, len(made), f"budget = {budget}", per_mdp)
-    where = Experiment(experiment.prior, **{**settings, "num_mdps": rungs[-1]})
+    drawn = {"seed": int(key[0] >> 12), "num_mdps": rungs[-1]}
+    where = Experiment(experiment.prior, **(experiment.arguments() | drawn))
     name = f"tuning {label_of(describe(made[0][0])[0], {})} on {where.name}"
     with Bar(name, budget, "trajectories", progress) as bar:
         contest = _Contest(where, rungs, made, workers, bar)
@@ -247,16 +247,22 @@ def _maker(agent: Any, ranges: Mapping[str, Range]) -> Callable[..., Agent]:
 
 
 def _made(
-    make: Callable[..., Agent], choices: list[dict[str, Any]]
+    make: Callable[..., Agent], choices: list[dict[str, Any]], experiment: Experiment
 ) -> list[tuple[Agent, dict[str, Any]]]:
     """Different candidates with their parameters; combinations without sense are left out."""
     made: dict[str, tuple[Agent, dict[str, Any]]] = {}
+    reasons = set()
     for chosen in choices:
         try:
             agent = make(**chosen)
-        except Pointless:
+            if isinstance(agent, CompiledAgent):
+                agent.check_prior(experiment.prior)
+                agent.check_task(experiment.task)
+        except Pointless as error:
+            reasons.add(str(error))
             continue
         made.setdefault(identity(agent), (agent, chosen))
     if len(made) < 2:
-        raise InvalidInput(f"ranges give {len(made)} candidates: must give at least 2")
+        left_out = "".join(f" ({reason})" for reason in sorted(reasons))
+        raise InvalidInput(f"ranges give {len(made)} candidates{left_out}: must give at least 2")
     return list(made.values())

@@ -36,7 +36,7 @@ def report(
         level: how sure a test must be to call an agent worse, between 0 and 1.
         honest: choose agents on the first quarter of the MDPs, score and test them on the others.
             False is the paper's way: all MDPs do both, which flatters the best agents.
-        overwrite: whether files of an older report may be replaced.
+        overwrite: whether other files may be replaced than those of an earlier report.
     """
     from .answers import Question
     from .build import build, shows_learning

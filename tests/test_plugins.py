@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import brlbench as bb
+from brlbench.cli.completion import agent_names, problem_names
 from helpers.shell import Shell
 
 MODULE = '''
@@ -53,6 +54,8 @@ def test_they_are_listed_but_not_imported(shell: Shell) -> None:
     assert "Twice" in shell("problems").out
     assert "did you mean 'lazy-one'" in shell("agents", "lazy-on").err
     assert "lazy_package" not in sys.modules
+    assert agent_names("lazy") == ["lazy-one"]
+    assert problem_names("uniform:Tw") == ["uniform:Twice"]
     shown = shell("agents", "lazy-one").out
     assert "lazy-one (lazy_package:Lazy): Does nothing twice." in shown
     assert "action = 0" in shown

@@ -76,6 +76,31 @@ def test_release_notes_are_a_section_of_the_changelog(tmp_path: Path) -> None:
         )
 
 
+def test_the_changelog_has_notes_of_this_version() -> None:
+    notes = subprocess.run(
+        [str(ROOT / "scripts/release-notes"), bb.__version__], capture_output=True, text=True
+    )
+    assert notes.stdout.startswith("### Added\n"), notes.stderr
+
+
+def test_the_paper_cites_what_its_bibliography_has() -> None:
+    text, bibliography = ((ROOT / f"paper/paper.{end}").read_text() for end in ("md", "bib"))
+    _, front, body = text.split("---\n", 2)
+    header = read_yaml(front)
+    assert {"title", "tags", "authors", "affiliations", "date", "bibliography"} <= set(header)
+    assert header["bibliography"] == "paper.bib"
+    known = {each["index"] for each in header["affiliations"]}
+    assert all(author["name"] and author["affiliation"] in known for author in header["authors"])
+    headings = re.findall(r"^# (.*)$", body, re.MULTILINE)
+    assert headings[:2] == ["Summary", "Statement of need"]
+    assert headings[-1] == "References"
+    cited = set(re.findall(r"@(\w+)", body))
+    entries = re.findall(r"^@\w+\{(\w+),$", bibliography, re.MULTILINE)
+    assert sorted(entries) == sorted(cited)
+    assert bibliography.count("  author = {") == bibliography.count("  year = {") == len(entries)
+    assert 750 < len(body.split()) < 1300  # two pages
+
+
 def test_workflows_call_what_is_there() -> None:
     assert [path.name for path in WORKFLOWS] == ["release.yml", "test.yml"]
     for path in WORKFLOWS:
@@ -96,7 +121,15 @@ def test_releases_are_tested_and_published_without_a_token() -> None:
     assert publish["needs"] == ["test", "build"]
     assert publish["permissions"]["id-token"] == "write"
     assert "secrets" not in (ROOT / ".github/workflows/release.yml").read_text()
-    matrix = test["jobs"]["versions"]["strategy"]["matrix"]
+    jobs = test["jobs"]
+    quick = {name: jobs[name]["steps"][-1]["run"] for name in ("versions", "lowest")}
+    assert set(quick.values()) == {
+        'scripts/test-with ${{ matrix.python }} -m "not slow"',
+        'scripts/test-with lowest -m "not slow"',
+    }
+    assert [job["steps"][-1]["run"] for job in jobs.values()].count(".ci/run") == 1
+    matrix = jobs["versions"]["strategy"]["matrix"]
+    assert jobs["wheel"]["strategy"]["matrix"]["python"] == matrix["python"]
     assert matrix["os"] == ["ubuntu-latest", "macos-latest"]
     assert matrix["python"] == ["3.11", "3.12", "3.13", "3.14"]
     assert PROJECT["requires-python"] == f">={matrix['python'][0]}"

@@ -19,9 +19,10 @@ def _modules() -> dict[str, str]:
     with open(os.path.splitext(__file__)[0] + ".pyi", encoding="utf-8") as file:
         stub = ast.parse(file.read())
     imports = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
-    return {alias.name: f".{line.module}" for line in imports for alias in line.names}
+    return {alias.name: f".{line.module or alias.name}" for line in imports for alias in line.names}
 
 
+_ROOMS = ("agents",)  # public names that are modules
 _MODULES = _modules()
 __all__ = sorted(_MODULES)
 
@@ -29,7 +30,8 @@ __all__ = sorted(_MODULES)
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_MODULES[name], __name__), name)
+    module = importlib.import_module(_MODULES[name], __name__)
+    value = module if name in _ROOMS else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -1,5 +1,6 @@
 # The public names, listed once: type checkers read this file, and so does `__init__.py`.
 
+from . import agents as agents
 from .agents import AGENTS as AGENTS
 from .agents import Agent as Agent
 from .agents import Task as Task
@@ -41,6 +42,7 @@ from .report.plots import plot_scores as plot_scores
 from .results.result import Result as Result
 from .storage import frozen_set as frozen_set
 from .study.start import run as run
+from .study.tuning import tune as tune
 from .testing import check_rules as check_rules
 
 __version__: str

@@ -1,11 +1,12 @@
 """Arguments that users write: workers, durations, `name=value`, `module:name`, extras."""
 
 import importlib
+import inspect
 import math
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from .values import COUNT, check
 DURATION_UNITS = {
     **{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0},
     **{"m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0},
+    **{"nanosecond": 1e-9, "microsecond": 1e-6, "millisecond": 1e-3, "second": 1.0, "sec": 1.0},
+    **{"minute": 60.0, "hour": 3600.0, "day": 86400.0},
 }
 _BYTE_UNITS = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 WORKERS_PER_CORE = 32  # at most; more would only fill the memory
@@ -41,7 +44,7 @@ def parse_seconds(text: str, name: str = "duration") -> float:
     match = re.fullmatch(
         r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(\D*?)\s*", text, re.IGNORECASE
     )
-    unit = DURATION_UNITS.get(match[2].lower()) if match else None
+    unit = _unit(match[2]) if match else None
     seconds = float(match[1]) * unit if match and unit else math.inf
     if not 0 <= seconds < math.inf:
         raise InvalidInput(
@@ -49,6 +52,17 @@ def parse_seconds(text: str, name: str = "duration") -> float:
             "or a number of seconds"
         )
     return seconds
+
+
+def _unit(text: str) -> float | None:
+    """The seconds of a unit such as ms or milliseconds; None if there is no such unit."""
+    unit = text.lower()
+    return DURATION_UNITS.get(unit, DURATION_UNITS.get(unit.removesuffix("s")))
+
+
+def is_unit(word: str) -> bool:
+    """Whether a word is a unit of time."""
+    return word != "" and _unit(word) is not None
 
 
 def parse_bytes(value: Any) -> int:
@@ -96,6 +110,17 @@ def check_names(parameters: Iterable[str], known: Collection[str], what: str) ->
             raise InvalidInput(f"{what}: unknown parameter {name!r}{hint}: {has}")
 
 
+def check_accepts(make: Callable[..., Any], parameters: Mapping[str, Any], what: str) -> None:
+    """Raise if a user's class or function takes no parameter of one of these names."""
+    try:
+        known = inspect.signature(make).parameters.values()
+    except (TypeError, ValueError):  # it is not written in Python
+        return
+    if not any(each.kind is each.VAR_KEYWORD for each in known):
+        check_names(parameters, [each.name for each in known if each.kind in _NAMED], what)
+
+
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _guest_folders: set[str] = set()
 
 
@@ -122,7 +147,12 @@ def import_named(path: str, what: str) -> Any:
     """Import `"module:name"`. Messages call it `what`, such as "agent"."""
     module, _, name = path.partition(":")
     try:
-        return getattr(importlib.import_module(module), name)
+        found = importlib.import_module(module)
+        if not hasattr(found, name) and (hint := did_you_mean(name, vars(found))):
+            raise InvalidInput(f'{what} "{path}": {module} has no {name}{hint}')
+        return getattr(found, name)
+    except InvalidInput:
+        raise
     except (Exception, SystemExit) as error:  # a user's module can raise anything
         raise InvalidInput(
             f'{what} "{path}" can\'t be imported ({said(error)}): its module must be in the '

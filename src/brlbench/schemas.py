@@ -1,7 +1,7 @@
 """Tables of files, checked by pydantic: their fields are annotated with kinds of `values`."""
 
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -28,16 +28,16 @@ class StrictSchema(Schema):
     """A table that people write: unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid")
+    _otherwise: ClassVar[str] = ""  # where a key may belong that is like none of the table's
 
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, content: Any) -> Any:
         for key in content if isinstance(content, dict) else ():
             if key not in cls.model_fields:
-                raise ValueError(
-                    f"unknown key {key!r}{did_you_mean(key, cls.model_fields)}: "
-                    f"must be one of {', '.join(cls.model_fields)}"
-                )
+                hint, known = did_you_mean(key, cls.model_fields), ", ".join(cls.model_fields)
+                other = "" if hint else cls._otherwise.format(key=key)
+                raise ValueError(f"unknown key {key!r}{hint}: must be one of {known}{other}")
         return content
 
 

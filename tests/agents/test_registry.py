@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import brlbench as bb
 from brlbench.agents import AGENTS, describe, identity, make_agent
 from brlbench.agents.parameters import declarations
 from brlbench.errors import InvalidInput
@@ -31,6 +32,14 @@ def test_quick_parameters_and_sweeps_are_allowed(name: str) -> None:
             agent(**{**sweep.others, sweep.parameter: value})
     page = (ROOT / f"docs/algorithms/{name}.md").read_text()
     assert (name in SWEEPS) == (f"figures/{name}.svg" in page)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_editors_know_the_classes(name: str) -> None:
+    kind = AGENTS[name]
+    assert getattr(bb.agents, kind.__name__) is kind
+    assert kind.__name__ in bb.agents.__all__
+    assert f"import {kind.__name__}\n" in (ROOT / "src/brlbench/agents/__init__.py").read_text()
 
 
 def test_listing_the_agents_loads_no_compiler() -> None:

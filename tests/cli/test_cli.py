@@ -373,7 +373,7 @@ def test_one_agent_with_its_parameters(shell: Shell, monkeypatch: pytest.MonkeyP
         ),
         (
             ("train", "own:Trying", "--prior", "GC", "--set", "trials=3", "-o", "a"),
-            ('agent "own:Trying" refuses its parameters', "'trials'"),
+            ("own:Trying: unknown parameter 'trials' (did you mean 'tries'?)",),
         ),
         (("play", "no.json", "gc.parquet", "-o", "a"), ("no.json can't be read: No such file",)),
         (("play", "agent.json", "no.parquet", "-o", "a"), ("no.parquet can't be read: No such",)),
@@ -402,6 +402,16 @@ def test_one_agent_with_its_parameters(shell: Shell, monkeypatch: pytest.MonkeyP
         (
             ("play", "broken.json", "short.parquet", "--workers", "1", "-o", "a"),
             ("own:Broken failed on MDP 0 at step 4: act returned None: must be a whole number",),
+        ),
+        (("problems", "GCC"), ("unknown distribution 'GCC' (did you mean 'GC'?)",)),
+        (("check", "own:Tryin"), ('agent or distribution "own:Tryin": own has no Tryin (did',)),
+        (
+            ("check", "own:Trying", "--set", "trials=3"),
+            ("own:Trying: unknown parameter 'trials' (did you mean 'tries'?)",),
+        ),
+        (
+            ("compare", "exists.png", "--online", "5", "microseconds"),
+            ("'microseconds' stands alone: write a time without a space, as in 5us",),
         ),
         (("demo", "--output", "exists.toml"), ("exists.toml can't be used as a folder: Not a",)),
     ],

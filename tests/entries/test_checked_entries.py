@@ -86,7 +86,7 @@ def _only(path: Path, to: Path, algorithm: str) -> Path:
 def test_a_class_of_no_agent_is_told(made_entry: Path) -> None:
     with pytest.raises(InvalidInput, match="the entry has no such agent: it has helpers"):
         bb.check_entry(made_entry, "helpers.made_entries:Other", replay=0)
-    with pytest.raises(InvalidInput, match="refuses its parameters"):
+    with pytest.raises(InvalidInput, match="Scripted: unknown parameter"):
         bb.check_entry(made_entry, "helpers.own_agents:Scripted", replay=0)
 
 

@@ -1,3 +1,4 @@
+import random
 import re
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import brlbench as bb
 from brlbench.agents import describe, identity, make_agent
 from brlbench.agents.base import Task
 from brlbench.beliefs.flat import FlatDirichlet
@@ -253,7 +255,9 @@ def test_an_agent_that_a_script_defines(tmp_path: Path, guard: str) -> None:
     command = [sys.executable, str(tmp_path / "script.py")]
     run = subprocess.run(command, capture_output=True, text=True)
     if guard == "main()":
-        assert "must start its work under if __name__" in run.stderr
+        last = len((tmp_path / "script.py").read_text().splitlines())
+        assert f"script.py, line {last}: worker processes import this script" in run.stderr
+        assert run.stderr.count("Traceback") == 1  # no worker has started it again
     else:
         assert run.stdout == "equal\n", run.stderr
 
@@ -263,6 +267,20 @@ def test_refused_workers(workers: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
         evaluate(Scripted(), build(), workers)
     assert str(caught.value) == f"workers = {workers!r}: must be a whole number at least 1"
+
+
+def test_the_use_of_global_random_numbers_is_noted() -> None:
+    for use in (random.random, np.random.random):
+
+        class Ignorant(Scripted):
+            def start(self, state: int, rng: np.random.Generator, use: Any = use) -> None:
+                use()
+
+        result = evaluate(Ignorant(name="ignorant"), build())
+        assert result.measured["global_numbers"] == 1
+        [note] = [each for each in bb.compare(result).notes if "numpy.random" in each]
+        assert note.endswith("that train and start are given: ignorant")
+    assert "global_numbers" not in evaluate(Scripted(), build()).measured
 
 
 def test_all_cores_may_be_used() -> None:

@@ -127,6 +127,8 @@ def test_a_report(results: list[Result], tmp_path: Path) -> None:
     assert {path.name for path in built.files} == {"agents.csv", "report.html"}
     assert all(path.exists() for path in built.files)
     assert str(tmp_path / "report/agents.csv") in repr(built)
+    bb.report(results, tmp_path / "report", "csv")  # nobody has changed what it made
+    (tmp_path / "report/agents.csv").write_text("mine")
     with pytest.raises(bb.StoreError, match="exists already"):
         bb.report(results, tmp_path / "report", "csv")
     bb.report(results, tmp_path / "report", "csv", overwrite=True)

@@ -103,7 +103,7 @@ def test_a_pair_in_words() -> None:
     said = repr(FOUND.pair("bamcp", "psrl"))
     assert said.startswith("GC: psrl is better than bamcp(simulations=100), by 1.")
     assert "two-sided: p < 0.001" in said
-    assert "On a drawn MDP, bamcp(simulations=100) has the higher return with probability " in said
+    assert "On a drawn MDP, psrl has the higher return with probability " in said
     assert "equal returns count one half" in said
     same = experiment([summary("a", np.arange(40.0)), summary("b", np.arange(40.0))])
     said = repr(answer(same).pair("a", "b"))

@@ -72,6 +72,8 @@ def test_learning_curves_end_at_the_score_and_at_the_regret(results: list[Result
     at_end = [y for x, y in band.vertices if x == 6]
     assert max(at_end) - min(at_end) == pytest.approx(2 * optimal.ci95)
     assert bb.plot_learning(others).axes[0].get_ylabel() == "discounted reward so far"
+    for plot in (bb.plot_learning, bb.plot_returns, bb.plot_differences, bb.plot_scores):
+        assert plot(others).axes[0].get_title(loc="left") == others[0].settings["name"]
     assert len(bb.plot_learning(others).axes) == 1
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from brlbench import cli
 from brlbench.files import slugs
-from brlbench.report.build import FORMATS, build, check_formats
+from brlbench.report.build import FORMATS, MADE, build, check_formats
 from brlbench.report.loading import load
 from helpers.made_results import SPECIAL_NAMES, write_study
 
@@ -130,13 +130,23 @@ def test_report_names_its_files(run: Command, results: Path) -> None:
     assert "Winners as the bound on online time grows" in out
 
 
-def test_report_overwrites_only_when_told_to(run: Command, results: Path) -> None:
-    arguments = ("report", results, "--output", results / "made", "--format", "parquet")
-    assert run(*arguments)[0] == 0
+def test_report_overwrites_what_it_made_itself(run: Command, results: Path) -> None:
+    arguments = ("report", results, "--output", results / "made", "--format", "csv")
+    assert [run(*arguments)[0] for _ in range(2)] == [0, 0]
+    table = results / "made/agents.csv"
+    table.write_text("mine")
     code, _, err = run(*arguments)
     assert code == 1
-    assert "agents.parquet exists already" in err
+    assert "agents.csv exists already" in err
+    assert table.read_text() == "mine"
     assert run(*arguments, "--overwrite")[0] == 0
+    assert table.read_text() != "mine"
+
+
+def test_a_pdf_is_part_of_other_formats(run: Command, results: Path) -> None:
+    code, _, err = run("report", results, "--format", "pdf")
+    assert code == 1
+    assert "format = 'pdf': figures are PDF files, and latex makes a report as PDF" in err
 
 
 def test_report_into_what_is_no_folder(run: Command, results: Path) -> None:
@@ -167,7 +177,7 @@ def test_report_makes_everything(
     assert made == {
         *(f"{name}{suffix}" for name in figures for suffix in (".pdf", ".png")),
         *(f"tables/GC-{kind}.tex" for kind in ("best", "tests", "agents")),
-        *("report.tex", "report.html", "agents.csv", "agents.json", "agents.parquet"),
+        *(MADE, "report.tex", "report.html", "agents.csv", "agents.json", "agents.parquet"),
     }
     assert run("compare", tmp_path)[2] == ""  # the report is no result
 

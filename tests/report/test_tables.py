@@ -49,6 +49,27 @@ def test_the_best_agent_of_each_algorithm() -> None:
     assert all(row.score == row.summary.score for row in found.rows)
 
 
+def test_regret_is_behind_the_optimal_agent() -> None:
+    found = answer(GC, PAPER)
+    for row in found.rows:
+        assert row.regret == pytest.approx((LUCK + 10 - row.summary.returns).mean())
+    honest = answer(GC)  # on the MDPs that had no part in choosing
+    assert honest.rows[0].regret == pytest.approx(
+        (LUCK + 10 - honest.rows[0].summary.returns)[honest.comparison.num_choosing :].mean()
+    )
+    alone = answer(experiment([each for each in GC.summaries if each.algorithm != "optimal"]))
+    assert [row.regret for row in alone.rows] == [None] * 5
+    assert agents_table([found])["regret"].null_count() == 0
+
+
+def test_tables_of_answers_begin_with_what_matters() -> None:
+    found = answer(GC)
+    for table in (found.table, found.everyone):
+        assert table.columns[:4] == ["agent", "score", "ci95", "online_seconds"]
+        assert max(map(len, str(table).splitlines())) <= 100
+    assert sorted(found.table.columns) == sorted(best_table([found]).columns)
+
+
 def test_the_optimal_agent_is_a_reference_and_never_competes() -> None:
     found = answer(GC, PAPER)
     assert "optimal" not in [row.summary.algorithm for row in found.rows]

@@ -129,6 +129,7 @@ def test_a_feature_that_fails_or_gives_nonsense_is_named() -> None:
     [
         ("5ms", 0.005), ("1m", 60), ("1min", 60), ("2h", 7200), ("1d", 86400), ("300us", 3e-4),
         ("300µs", 3e-4), ("300μs", 3e-4), ("20ns", 2e-8), ("1.5s", 1.5), (" 5 MS ", 0.005),
+        ("5 microseconds", 5e-6), ("2 Hours", 7200), ("1 second", 1),
         ("0.25", 0.25), ("1e-3", 1e-3), ("1e2ms", 0.1), ("0", 0),
     ],
 )  # fmt: skip

@@ -192,6 +192,12 @@ algorithm = "random"
         ("num_mdps = 3", "num_mpds = 3", "defaults has an unknown key 'num_mpds' (did you mean "),
         ("[limits]", "[limit]", "the file has an unknown key 'limit' (did you mean 'limits'?)"),
         ("num_mdps = 3", "trajectories = 3", "defaults has an unknown key 'trajectories' (did"),
+        (
+            "parameters.epsilon",
+            "epsilom",
+            "agents[1] has an unknown key 'epsilom': must be one of algorithm, parameters, limits, "
+            "experiments, until; a parameter of the agent is written as parameters.epsilom = …",
+        ),
         ("[limits]", "[output]\nkeep = true\n[limits]", "output has an unknown key 'keep'"),
         ('memory = "2GB"', 'memory = "2"', "limits.memory = '2': must be a size like"),
         ('decision = "1s"', 'decision = "soon"', "limits.decision = 'soon': must be a duration"),

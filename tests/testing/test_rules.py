@@ -109,6 +109,30 @@ def test_an_agent_that_other_processes_can_not_have() -> None:
     assert check_rules(Random(), rules=["repeats", "workers"]).broken == ["repeats"]
 
 
+def test_the_remedy_for_a_changed_prior() -> None:
+    class Changes(agents.Good):
+        def train(self, prior: Any, task: Any, rng: Any) -> None:
+            prior.counts.values[:] = 1
+
+    rules = ["plays", "repeats", "copies"]
+    begun: list[str] = []
+    findings = check_rules(Changes(), rules=rules, on_rule=begun.append).findings
+    assert begun == rules
+    assert "read-only" in findings["plays"].seen
+    assert "change a copy instead" in findings["plays"].remedy
+    assert [findings[rule].waits for rule in rules] == [False, True, True]
+
+
+def test_a_command_ends_with_the_first_cause(shell: Shell) -> None:
+    done = shell("check", "helpers.rule_breakers:Fractional")
+    assert done.code == 1
+    assert "can't be judged: look at" not in done.out
+    first, remedy = done.out.splitlines()[-2:]
+    assert "breaks 1 of 11 rules; 10 can't be judged before. First: " in first
+    assert "act returned 0.5" in first
+    assert remedy == "→ let it raise no error, and return valid actions"
+
+
 def test_what_changes_no_result_is_doubtful() -> None:
     found = check_rules(agents.SharesUnchanged(), rules=["copies"]).findings["copies"]
     assert (found.verdict, found.seen) == (

@@ -14,7 +14,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..arguments import check_names, import_guest
+from .. import plugins
+from ..arguments import check_accepts, check_names, import_guest, import_named
 from ..errors import InvalidInput, did_you_mean, reason, said, short
 from .base import Agent, CompiledAgent
 from .parameters import declarations
@@ -70,9 +71,15 @@ AGENTS: dict[str, type[CompiledAgent]] = {
 
 
 def make_agent(algorithm: str, **parameters: Any) -> Agent:
-    """Make an agent from its name, or a user's own from `"my_module:MyAgent"`."""
+    """Make an agent from its name, or a user's own from `"my_module:MyAgent"`.
+
+    Installed packages can add names, see `plugins`.
+    """
     if ":" in algorithm:
-        return _make_own(algorithm, parameters)
+        return _make_own(algorithm, import_guest(algorithm, "agent"), parameters)
+    path = plugins.listed(plugins.AGENTS).get(algorithm) if algorithm not in AGENTS else None
+    if path is not None:
+        return _make_own(path, import_named(path, "agent"), parameters)
     kind = built_in(algorithm, ', or "module:Class"')
     check_names(parameters, kind.declarations_with(parameters), algorithm)
     return kind(**parameters)
@@ -81,15 +88,17 @@ def make_agent(algorithm: str, **parameters: Any) -> Agent:
 def built_in(algorithm: str, or_else: str = "") -> type[CompiledAgent]:
     """The class of a built-in agent; `or_else` names what else the text could have been."""
     if algorithm not in AGENTS:
+        known = [*AGENTS, *plugins.listed(plugins.AGENTS)] if or_else else list(AGENTS)
         raise InvalidInput(
-            f'unknown agent "{algorithm}"{did_you_mean(algorithm, AGENTS)}: '
-            f"must be one of {', '.join(AGENTS)}{or_else}"
+            f'unknown agent "{algorithm}"{did_you_mean(algorithm, known)}: '
+            f"must be one of {', '.join(known)}{or_else}"
         )
     return AGENTS[algorithm]
 
 
-def _make_own(path: str, parameters: dict[str, Any]) -> Agent:
-    kind = import_guest(path, "agent")
+def _make_own(path: str, kind: Any, parameters: dict[str, Any]) -> Agent:
+    if isinstance(kind, type):
+        check_accepts(kind, parameters, path)
     try:
         agent = kind(**parameters)
         if type(agent).__module__ == "builtins":  # a function's value, such as print's None

@@ -10,7 +10,7 @@ import typer
 from typer import Option
 
 from .. import __version__
-from . import checking, entries, listings, reports, steps, studies
+from . import checking, entries, listings, projects, reports, steps, studies
 from .commands import Group, add_command
 from .completion import mend_words
 from .ending import DEBUG, run_to_end
@@ -46,7 +46,7 @@ _PANELS: dict[str, tuple[Callable[..., None], ...]] = {  # in the order of `brlb
     "First steps": (studies.demo, listings.problems, listings.agents),
     "Studies": (studies.run, studies.status, studies.retime),
     "Reports": (reports.compare, reports.report, reports.compact, reports.leaderboard),
-    "Your own agent": (checking.check,),
+    "Your own agent": (projects.new, checking.check),
     "Step by step": (
         steps.distribution,
         steps.experiment,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arguments import counted
+from ..arguments import counted, is_unit
 from ..errors import InvalidInput
 from ..report import tables as exported
 from ..report.answers import Answer
@@ -38,6 +38,10 @@ def divide(arguments: Sequence[Path]) -> tuple[tuple[str, str] | None, list[Path
         return None, list(arguments)
     if len(agents) == 2:
         return (agents[0], agents[1]), places
+    if unit := next(filter(is_unit, agents), None):
+        raise InvalidInput(
+            f"{unit!r} stands alone: write a time without a space, as in 5us, or in quotes"
+        )
     raise InvalidInput(
         f"there is no {agents[0]}: give folders or files with results, and before them two agents "
         "or none"

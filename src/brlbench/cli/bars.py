@@ -1,6 +1,6 @@
 """The progress bars of commands: they appear at once; pipes get lines."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..analysis.bayes_bound import Growth
     from ..protocol.experiment import Experiment
     from ..study.tally import Progress, Running
+    from ..testing.findings import Requirement
 
 _STOPPING = "stopping; Ctrl-C again stops at once"
 
@@ -73,6 +74,14 @@ def files_bar() -> Iterator[Callable[[str, int, int], None]]:
     """A bar that counts files, and names the current one."""
     with Bar("reading results", None, "file", delay=0) as bar:
         yield lambda name, done, total: bar.show(done, total=total, name=name)
+
+
+@contextmanager
+def rules_bar(agent: str, rules: "Mapping[str, Requirement]") -> Iterator[Callable[[str], None]]:
+    """A bar that counts the rules that were checked, and states the current one."""
+    with Bar(f"checking {agent}", len(rules), "rules", delay=0) as bar:
+        numbers = {rule: number for number, rule in enumerate(rules)}
+        yield lambda rule: bar.show(numbers[rule], name=rules[rule].statement)
 
 
 @contextmanager

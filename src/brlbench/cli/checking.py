@@ -14,7 +14,7 @@ from typer import Option
 from ..arguments import counted
 from .completion import problem_names
 from .options import AgentName, Json, Parameters, Seed
-from .output import console, errors, say, verbatim
+from .output import console, say, verbatim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,28 +62,35 @@ def check(
     from ..protocol.experiment import Experiment
     from ..testing import RULES, Checked, check_rules
     from ..testing.priors import PRIOR_RULES, check_source
+    from .bars import rules_bar
 
     distribution = ":".join(filter(None, [agent, ",".join(parameters or [])]))
     made: Any = None
     if is_name(agent):
         made = problem(distribution)
     elif is_path(distribution):
-        made = guest_object(distribution)[0]
+        made = guest_object(distribution, "agent or distribution")[0]
     if hasattr(made, "sample") and not hasattr(made, "act"):
         checked = Checked(distribution, check_source(made), {})
         _conclude(checked, PRIOR_RULES, as_json)
     experiment = Experiment(prior, num_mdps=mdps, horizon=horizon, seed=seed)
-    with redirect_stdout(sys.stderr), errors.status("playing …"):  # agents may print
+    with redirect_stdout(sys.stderr), rules_bar(agent, RULES) as show:  # agents may print
         candidate = make_agent(agent, **parse_parameters(parameters or []))
-        checked = check_rules(candidate, experiment)
+        checked = check_rules(candidate, experiment, on_rule=show)
     _conclude(checked, RULES, as_json)
 
 
 def _conclude(checked: "Checked", rules: "Mapping[str, Requirement]", as_json: bool) -> None:
     """Print the findings and the verdict, and end."""
-    number = len(checked.broken)
-    number_of_rules = counted(len(checked.findings), "rule")
-    verdict = f"breaks {number} of {number_of_rules}" if number else "keeps the rules"
+    broken, rules_checked = checked.broken, counted(len(checked.findings), "rule")
+    verdict = f"breaks {len(broken)} of {rules_checked}"
+    if waiting := sum(finding.waits for finding in checked.findings.values()):
+        verdict += f"; {waiting} can't be judged before"
+    if broken:
+        _, seen, remedy = checked.findings[broken[0]]
+        verdict += f". First: {seen}\n→ {remedy}"
+    else:
+        verdict = "keeps the rules"
     answer = "\n".join(filter(None, [checked.times, f"{checked.agent} {verdict}"]))
     print_findings(checked, checked.agent, rules, answer, as_json)
     raise typer.Exit(1 if checked.broken else 0)
@@ -102,7 +109,10 @@ def print_findings(
         return
     table = Table("verdict", "rule", "what was seen", box=box.SIMPLE_HEAD, pad_edge=False)
     table.title, table.title_justify = verbatim(title, "bold"), "left"
-    for name, (verdict, seen, remedy) in checked.findings.items():
+    for name, finding in checked.findings.items():
+        if finding.waits:
+            continue
+        verdict, seen, remedy = finding
         advice = verbatim(f"\n→ {remedy}" if remedy else "", "bold")
         text = Text.assemble(verbatim(seen), advice)
         table.add_row(_VERDICTS[verdict], requirements[name].statement, text)

@@ -40,11 +40,21 @@ def mend_words() -> None:
 
 def problem_names(incomplete: str) -> list[str]:
     """Distributions, after prefixes if there are any."""
+    from .. import plugins
     from ..problems import PREFIXES, PROBLEMS
 
     match = PREFIXES.match(_typed(incomplete))
     prefixes = [match[0]] if match and match[0] else ["", "uniform:"]
-    return _beginning([prefix + name for prefix in prefixes for name in PROBLEMS], incomplete)
+    names = [*PROBLEMS, *plugins.listed(plugins.PROBLEMS)]
+    return _beginning([prefix + name for prefix in prefixes for name in names], incomplete)
+
+
+def agent_names(incomplete: str) -> list[str]:
+    """The built-in agents, and those of installed packages."""
+    from .. import plugins
+    from ..agents import AGENTS
+
+    return _beginning([*AGENTS, *plugins.listed(plugins.AGENTS)], incomplete)
 
 
 def experiment_names(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -76,7 +86,6 @@ def _names(
     return complete
 
 
-agent_names = _names("..agents", "AGENTS")
 answer_formats = _names(".answers", "FORMATS")
 executor_names = _names("..study.schema", "EXECUTORS")
 feature_names = _names("..results.times", "ONLINE_FEATURES")

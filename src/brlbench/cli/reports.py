@@ -83,7 +83,8 @@ def report(
 ) -> None:
     """Make figures, tables, a LaTeX report with its PDF, an interactive page and exports.
 
-    Reports only read results; they never play anything. The PDF needs latexmk.
+    Reports only read results; they never play anything. The PDF needs latexmk. Files of an earlier
+    report are replaced, unless they have been changed since.
 
     Examples: [bold]brlbench report results --format html --format csv[/bold],
     [bold]brlbench report mine reproduction/results.parquet[/bold]

@@ -16,6 +16,7 @@ from ..executors.read_only import can_make_read_only
 from ..progress import Bar
 from ..report.data import ReportData
 from ..report.loading import load
+from ..report.notes import random_notes
 from ..study.estimate import PROBE_COST_SECONDS, JobEstimate, estimate
 from ..study.folder import Folder
 from ..study.levels import expected_mdps
@@ -24,6 +25,7 @@ from ..study.run import Outlook, StudyRun, find_expected_luck, survey
 from ..study.schema import ExecutionTable
 from ..study.start import make_executor, opened
 from ..study.status import Status, read_status
+from .answers import print_notes
 from .bars import luck_bar, running_text, study_bar
 from .ending import sentence_about
 from .output import console, say, verbatim
@@ -79,6 +81,7 @@ def print_scores(study: Study, results: Path) -> None:
     if data is None:
         return
     print_tables(data, _MOST_SCORES)
+    print_notes(list(random_notes(data.experiments)), in_full=True)
     folder = shlex.quote(str(results))
     most = max(len(experiment.summaries) for experiment in data.experiments)
     commands = {

@@ -8,6 +8,7 @@ count from that one, and the rest from the distribution itself; `scaled:10:` mul
 `beliefs.flat.shuffling`. `renumbered:7:` permutes the states, to tell whether an agent makes use of
 their numbers. `gym:FrozenLake-v1` is a tabular environment of Gymnasium. `my_problems:river` is a
 distribution of your own, in a module beside the study or in the current folder; see `beliefs.own`.
+Installed packages can add names, see `plugins`.
 """
 
 import inspect
@@ -17,7 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..arguments import check_names, parse_parameters
+from .. import plugins
+from ..arguments import check_names, import_named, parse_parameters
 from ..beliefs.base import Distribution, Family
 from ..beliefs.flat import FlatDirichlet
 from ..beliefs.flat.shuffling import shuffled
@@ -120,7 +122,9 @@ def distribution(source: str | Path | Distribution, particles: int | None = None
 def is_name(source: str) -> bool:
     """Whether a source is the name of a problem, perhaps with parameters or prefixes."""
     rest = PREFIXES.sub("", source, count=1)
-    return rest != source or rest.partition(":")[0] in PROBLEMS or rest.startswith(_GYM)
+    name = rest.partition(":")[0]
+    is_known = name in PROBLEMS or name in plugins.listed(plugins.PROBLEMS)
+    return rest != source or is_known or rest.startswith(_GYM)
 
 
 def _find(source: str | Path | Distribution) -> Family:
@@ -149,11 +153,15 @@ def _find(source: str | Path | Distribution) -> Family:
         return _build(name, assignments)
     if source.endswith(SUFFIXES) or os.path.isfile(source):
         return _read(Path(source))
+    others = plugins.listed(plugins.PROBLEMS)
+    if name in others:
+        return guest_distribution(source.replace(name, others[name], 1), import_named)
     if is_path(source):
         return guest_distribution(source)
+    known = [*PROBLEMS, *others]
     raise InvalidInput(
-        f"unknown distribution {source!r}{did_you_mean(name, PROBLEMS)}: must be one of "
-        f"{', '.join(PROBLEMS)}, a file ({', '.join(SUFFIXES)}), {_GYM} and an environment's id, "
+        f"unknown distribution {source!r}{did_you_mean(name, known)}: must be one of "
+        f"{', '.join(known)}, a file ({', '.join(SUFFIXES)}), {_GYM} and an environment's id, "
         f"module:name of your own, or {_UNIFORM} before one of these"
     )
 

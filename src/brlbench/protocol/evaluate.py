@@ -10,9 +10,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing import spawn
 from typing import Any
+
+from numpy.typing import NDArray
 
 from ..agents import check_agent, default_parameters, describe
 from ..agents.base import Agent, CompiledAgent
@@ -28,7 +31,8 @@ from . import machine, needs
 from .experiment import Experiment
 from .footprint import return_free_memory
 from .playing import Part, PlayedPart, part_steps, play_part
-from .recording import keeps_decisions, make_part
+from .recording import join_rows, keeps_decisions, make_part
+from .scripts import check_main_is_guarded
 from .stepping import copy_agent
 from .training import TrainedAgent, Training, load_into, save, train, warm_up
 
@@ -79,16 +83,66 @@ def evaluate(
                 on_played(part.size)
 
         bar.begin("training")
-        # A trained agent is sent as it is: retraining could give a different agent.
+        player = Player.ready(agent, experiment, workers, training, keep_paths)
+        bar.begin("playing")
+        return join(player.play(Part(0, experiment.num_trajectories), advance))
+
+
+@dataclass(frozen=True, eq=False)
+class Player:
+    """A trained agent, ready to play any part of an experiment."""
+
+    trained: TrainedAgent
+    untrained: Agent | None  # which workers train again; None: they are sent the trained one
+    experiment: Experiment
+    workers: int
+    keeps_decisions: bool
+
+    @classmethod
+    def ready(
+        cls,
+        agent: Agent,
+        experiment: Experiment,
+        workers: int,
+        training: Training | None = None,
+        keep_paths: bool = False,
+    ) -> "Player":
+        """Train an agent, unless its `training` is given."""
         is_sent = workers > 1 and not isinstance(agent, CompiledAgent)
+        if is_sent:
+            check_main_is_guarded()
+        # A trained agent is sent as it is: retraining could give a different agent.
         untrained = copy_agent(agent) if is_sent and training is None else None
         trained = _trained(agent, experiment, training)
         needs.check_copies(getattr(agent, "arrays", None), workers)
-        bar.begin("playing")
-        keep = keeps_decisions(experiment, keep_paths)
-        parts = _play(trained, untrained, experiment, keep, workers, advance)
-    here = machine.describe()
-    return join([make_part(agent, experiment, trained.training, each, here) for each in parts])
+        return cls(trained, untrained, experiment, workers, keeps_decisions(experiment, keep_paths))
+
+    def play(self, whole: Part, on_played: Callable[[Part], None]) -> list[Result]:
+        """Play a part of the trajectories, in parts if there are several workers."""
+        (agent, _, _, _, training), here = self.trained, machine.describe()
+        played = self._play(whole, on_played)
+        return [make_part(agent, self.experiment, training, each, here) for each in played]
+
+    def _play(self, whole: Part, on_played: Callable[[Part], None]) -> list[PlayedPart]:
+        agent, experiment, keep = self.trained.agent, self.experiment, self.keeps_decisions
+        if self.workers == 1:
+            return_free_memory()
+            return [play_part(agent, experiment, whole, keep, keep, on_batch=on_played)]
+        parts = list(whole.divide(-(-whole.size // (self.workers * _PARTS_PER_WORKER))))
+        if isinstance(agent, CompiledAgent):
+            play_all = _play_in_threads(agent, experiment, parts, keep, self.workers)
+        else:
+            if self.untrained is None:
+                packed = _pack(agent, experiment, None, is_trained=True)
+            else:
+                saved = save(self.trained).saved
+                packed = _pack(self.untrained, experiment, saved, is_trained=False)
+            play_all = _play_in_processes(describe(agent)[0], packed, parts, keep, self.workers)
+        played = []
+        for each in play_all:
+            on_played(each.part)
+            played.append(each)
+        return sorted(played, key=lambda each: each.part)
 
 
 def _trained(agent: Agent, experiment: Experiment, training: Training | None) -> TrainedAgent:
@@ -98,32 +152,6 @@ def _trained(agent: Agent, experiment: Experiment, training: Training | None) ->
     if isinstance(agent, CompiledAgent):
         warm_up(agent, experiment.prior, experiment.task)
     return TrainedAgent(agent, *task, training)
-
-
-def _play(
-    trained: TrainedAgent,
-    untrained: Agent | None,
-    experiment: Experiment,
-    keep: bool,
-    workers: int,
-    on_played: Callable[[Part], None],
-) -> list[PlayedPart]:
-    """Play all trajectories, in parts if there are several workers."""
-    agent, whole = trained.agent, Part(0, experiment.num_trajectories)
-    if workers == 1:
-        return_free_memory()
-        return [play_part(agent, experiment, whole, keep, keep, on_batch=on_played)]
-    parts = list(whole.divide(-(-whole.size // (workers * _PARTS_PER_WORKER))))
-    if isinstance(agent, CompiledAgent):
-        play_all = _play_in_threads(agent, experiment, parts, keep, workers)
-    else:
-        packed = _pack(trained, untrained, experiment)
-        play_all = _play_in_processes(describe(agent)[0], packed, parts, keep, workers)
-    played = []
-    for each in play_all:
-        on_played(each.part)
-        played.append(each)
-    return sorted(played, key=lambda each: each.part)
 
 
 def _play_in_threads(
@@ -158,17 +186,24 @@ def _play_in_processes(
                 raise AgentError(f"{name}: {outcome.reason}")
 
 
-def _pack(trained: TrainedAgent, untrained: Agent | None, experiment: Experiment) -> bytes:
-    """An agent for other processes: trained, or untrained with the saved state."""
-    if untrained is None:
-        content: tuple[Any, ...] = (trained.agent, None, True, experiment)
-    else:
-        content = (untrained, save(trained).saved, False, experiment)
+def play_afresh(agent: Agent, experiment: Experiment) -> dict[str, NDArray[Any]]:
+    """The columns of what an agent plays that is trained in a new process."""
+    check_main_is_guarded()
+    packed = _pack(agent, experiment, None, is_trained=False)
+    whole = Part(0, experiment.num_trajectories)
+    [played] = _play_in_processes(describe(agent)[0], packed, [whole], True, workers=1)
+    return join_rows(played)
+
+
+def _pack(
+    agent: Agent, experiment: Experiment, saved: dict[str, Any] | None, is_trained: bool
+) -> bytes:
+    """An agent for other processes: trained, or untrained with the saved state, if any."""
     try:
-        return pickle.dumps(content)
+        return pickle.dumps((agent, saved, is_trained, experiment))
     except Exception as error:
         raise InvalidInput(
-            f"{describe(trained.agent)[0]} can't be sent to other processes ({error}): "
+            f"{describe(agent)[0]} can't be sent to other processes ({error}): "
             "define its class in a module of its own, or use workers=1"
         ) from error
 

@@ -8,6 +8,7 @@ import decimal
 import gc
 import locale
 import os
+import pickle
 import random
 import signal
 import sys
@@ -76,6 +77,30 @@ def seed_globals(key: Words) -> None:
     """Seed `random` and `numpy.random`, for agents that use these instead of their generator."""
     random.seed(key.tobytes())
     np.random.seed(key.view(np.uint32))  # noqa: NPY002
+
+
+def global_states() -> dict[str, Any]:
+    """The states of `random` and `numpy.random`, by name."""
+    of_numpy = np.random.get_state(legacy=False)  # noqa: NPY002
+    return {"random": random.getstate(), "numpy.random": pickle.dumps(of_numpy)}
+
+
+class GlobalNumbers:
+    """Seeds the global generators for each trajectory, and notes whether an agent uses them."""
+
+    def __init__(self) -> None:
+        self.are_used = False
+        self._before: dict[str, Any] = {}
+
+    def seed(self, key: Words) -> None:
+        """A trajectory begins."""
+        seed_globals(key)
+        if not self.are_used:
+            self._before = global_states()
+
+    def look(self) -> None:
+        """A trajectory has ended."""
+        self.are_used = self.are_used or global_states() != self._before
 
 
 @contextmanager

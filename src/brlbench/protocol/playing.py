@@ -21,7 +21,7 @@ from ..errors import AgentError, reason
 from ..hosting import Steps, hosted
 from .experiment import Experiment
 from .footprint import Meter, measuring
-from .isolation import is_users
+from .isolation import GlobalNumbers, is_users
 from .luck import measure_luck
 from .machine import Waiting
 from .recording import Rows, rows_of
@@ -61,6 +61,7 @@ class PlayedPart(NamedTuple):
     peak_bytes: int | None  # None: unknown
     waiting_share: float = 0.0  # of the thread's time, spent waiting for a core
     actions: bytes = b""  # of an agent of a user's, so that the rows can be made again
+    uses_global_numbers: bool = False  # whether the agent draws from `random` or `numpy.random`
 
 
 def part_steps(
@@ -96,11 +97,12 @@ def part_steps(
     at, size, total = part.first, 1, 0.0
     rows: list[Rows] = []
     actions: list[bytes] = []
-    meter, waiting, others = Meter() if measures_memory else None, Waiting(), Others()
+    meter, numbers = Meter() if measures_memory else None, GlobalNumbers()
+    waiting, others = Waiting(), Others()
     while at < part.end:
         batch = Part(at, min(at + size, part.end))
         started = perf_counter()
-        record = yield from _play_steps(agent, experiment, batch, meter, others)
+        record = yield from _play_steps(agent, experiment, batch, meter, others, numbers)
         took = perf_counter() - started
         _check_decision_times(record, batch, decision_seconds, experiment)
         rows.append(rows_of(record, experiment, at, decisions=keep_decisions, paths=keep_paths))
@@ -112,8 +114,8 @@ def part_steps(
         if not one_by_one and took < batch_seconds:
             size = min(4 * size, experiment.trajectories_at_once)
     peak_bytes = None if meter is None else meter.peak_bytes
-    share, sent = waiting.share(), b"".join(actions)
-    return PlayedPart(Part(part.first, at), rows, total, peak_bytes, share, sent)
+    told = waiting.share(), b"".join(actions), numbers.are_used
+    return PlayedPart(Part(part.first, at), rows, total, peak_bytes, *told)
 
 
 play_part = hosted(part_steps)
@@ -132,12 +134,17 @@ def _check_decision_times(
 
 
 def _play_steps(
-    agent: Agent, experiment: Experiment, part: Part, meter: Meter | None, others: Others
+    agent: Agent,
+    experiment: Experiment,
+    part: Part,
+    meter: Meter | None,
+    others: Others,
+    numbers: GlobalNumbers,
 ) -> "Steps[Record]":
     if isinstance(agent, CompiledAgent):
         record = play_compiled(agent, experiment, part, meter)
     else:
-        played = yield from python_steps(agent, experiment, range(*part), meter, others)
+        played = yield from python_steps(agent, experiment, range(*part), meter, others, numbers)
         record, without_agent = played
     if is_users(agent):
         check_record(describe(agent)[0], experiment, range(*part), record)
@@ -157,7 +164,7 @@ def play(
 
     A meter measures the memory of the copy that plays; a compiled agent must be warm.
     """
-    return (yield from _play_steps(agent, experiment, part, meter, Others()))
+    return (yield from _play_steps(agent, experiment, part, meter, Others(), GlobalNumbers()))
 
 
 def play_compiled(

@@ -12,7 +12,14 @@ from ..beliefs.hypotheses.effective import effective_sizes
 from ..mdps.sparse import Floats, Integers
 from ..results import result as results
 from ..results.result import Result
-from ..results.schema import COLUMNS, EFFECTIVE_HYPOTHESES, Axis, largest, total
+from ..results.schema import (
+    COLUMNS,
+    EFFECTIVE_HYPOTHESES,
+    GLOBAL_NUMBERS,
+    Axis,
+    largest,
+    total,
+)
 from ..results.times import TimeHistogram
 from .experiment import Experiment
 from .luck import can_adjust, find_start_values, known_start_values, num_baselines
@@ -137,16 +144,22 @@ def make_part(
             "playing_seconds": played.seconds,
             "peak_bytes": largest([training.peak_bytes, played.peak_bytes]),
             "histogram": total([each.histogram for each in played.rows]),
+            **({GLOBAL_NUMBERS: 1} if played.uses_global_numbers else {}),
         },
         defaults=None if algorithm in AGENTS else default_parameters(agent),
         is_told=is_told(agent),
         expected=known_start_values(experiment) if has_luck else None,
-        columns={
-            name: np.concatenate([each.columns[name] for each in played.rows])
-            for name in played.rows[0].columns
-        },
+        columns=join_rows(played),
         find_expected=partial(find_start_values, experiment) if has_luck else None,
     )
+
+
+def join_rows(played: "PlayedPart") -> dict[str, NDArray[Any]]:
+    """The columns of a part that was played in one batch or several."""
+    return {
+        name: np.concatenate([each.columns[name] for each in played.rows])
+        for name in played.rows[0].columns
+    }
 
 
 def discounted(rewards: Floats, discount: float) -> Floats:

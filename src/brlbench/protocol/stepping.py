@@ -27,7 +27,7 @@ from ..processes import others_nanoseconds
 from ..streams import Words
 from .experiment import Experiment
 from .footprint import Meter, measuring
-from .isolation import Visit, isolated, seed_globals
+from .isolation import GlobalNumbers, Visit, isolated
 from .tracing import empty_record
 
 if TYPE_CHECKING:  # importing kernels takes long
@@ -79,6 +79,7 @@ def python_steps(
     trajectories: range,
     meter: Meter | None,
     others: Others,
+    numbers: GlobalNumbers,
 ) -> "Steps[tuple[Record, int]]":
     """The record, and nanoseconds that a trajectory takes without its agent."""
     from ..builders import model
@@ -97,11 +98,12 @@ def python_steps(
             with measuring(meter):
                 # A fresh copy, so that nothing passes from one MDP to the next.
                 fresh, wall, processor = yield partial(_timed_copy, agent)
-                seed_globals(key)
+                numbers.seed(key)
                 rng = np.random.Generator(np.random.Philox(key=key))
                 yield from _play_one(visit, fresh, experiment, env, number, rng, noise, record, i)
                 record.nanoseconds[i, 0] += wall
                 record.cpu_nanoseconds[i] += processor + others.nanoseconds()
+            numbers.look()
             del fresh  # before the next copy takes memory
             if i < REPLAYED:
                 again, repeat = empty_record(experiment, 1), _Repeat(record.actions[i])
@@ -113,7 +115,8 @@ def python_steps(
 def warm_up_steps(experiment: Experiment) -> None:
     """Compile all that plays an experiment besides an agent in Python."""
     record = empty_record(experiment, 1)
-    hosted(python_steps)(_Repeat(record.actions[0]), experiment, range(1), None, Others())
+    repeat, meters = _Repeat(record.actions[0]), (None, Others(), GlobalNumbers())
+    hosted(python_steps)(repeat, experiment, range(1), *meters)
 
 
 def _play_one(

@@ -4,6 +4,7 @@ The room itself can be called: `bb.report(results, folder)` writes a report, and
 this module.
 """
 
+import inspect
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +36,7 @@ def report(
         level: how sure a test must be to call an agent worse, between 0 and 1.
         honest: choose agents on the first quarter of the MDPs, score and test them on the others.
             False is the paper's way: all MDPs do both, which flatters the best agents.
-        overwrite: whether files of an older report may be replaced.
+        overwrite: whether other files may be replaced than those of an earlier report.
     """
     from .answers import Question
     from .build import build, shows_learning
@@ -54,3 +55,4 @@ class _CallableModule(ModuleType):
 
 # A submodule takes the place of a function with its name, so the module must be callable.
 sys.modules[__name__].__class__ = _CallableModule
+__signature__, __doc__ = inspect.signature(report), report.__doc__ or ""  # for help and editors

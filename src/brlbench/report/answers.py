@@ -96,6 +96,7 @@ class Row(NamedTuple):
     score: Score  # if honest, on the MDPs that had no part in choosing agents
     unadjusted: Score | None  # on the same MDPs; None if the score is not adjusted
     normalised: float | None
+    regret: float | None  # behind `optimal` on the same MDPs; None if it did not play them
     p_value: float = math.nan  # among all agents: the test against the best, uncorrected
     winner: bool = False
     test: Test | None = None  # against the best agent; None with too few MDPs to test
@@ -127,16 +128,16 @@ class Answer:
     @property
     def everyone(self) -> "polars.DataFrame":
         """Every agent within the bounds: scores, times and uncorrected p-values, the best first."""
-        from .tables import everyone_table
+        from .tables import everyone_table, for_readers
 
-        return everyone_table([self])
+        return for_readers(everyone_table([self]))
 
     @property
     def table(self) -> "polars.DataFrame":
         """The best agent of each algorithm: scores, times and p-values, the best first."""
-        from .tables import best_table
+        from .tables import best_table, for_readers
 
-        return best_table([self])
+        return for_readers(best_table([self]))
 
     @property
     def tests(self) -> "polars.DataFrame":
@@ -335,5 +336,6 @@ def rows_on(
         unadjusted = None if summary.adjusted is None else Score.of(summary.returns[mdps])
         least = least_ci95(summary.stopped)
         shown = score.no_narrower(least), unadjusted and unadjusted.no_narrower(least)
-        rows.append(Row(summary, *shown, experiment.normalised(score.mean)))
+        regret = experiment.regret(score.mean, slice(mdps.start, len(summary.returns)))
+        rows.append(Row(summary, *shown, experiment.normalised(score.mean), regret))
     return rows

@@ -1,5 +1,7 @@
 """Builds all files of a report."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -19,6 +21,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("figures", "latex", "html", "csv", "json", "parquet")
+_MEANT = {
+    "pdf": "figures are PDF files, and latex makes a report as PDF: ",
+    "png": "figures are PNG and PDF files: ",
+    "tex": "latex makes report.tex and tables: ",
+    "page": "html is the page: ",
+}
+"""What people also call formats, and the beginning of the answer."""
 
 Show = Callable[[str, int, int], None]
 """Progress callback(file, done, total)."""
@@ -59,20 +68,47 @@ def write_files(
     folder: Path, products: Mapping[str, Make], overwrite: bool, show: Show
 ) -> tuple[list[Path], list[Note]]:
     """Write files by name; returns their paths, and notes on those that could not be made."""
+    made = made_before(folder)
     for name in products:
         make_folder((folder / name).parent)
-        check_free(folder / name, overwrite)
+        check_free(folder / name, overwrite or is_as_made(folder / name, made.get(name)))
     files, notes = [], []
-    for done, (name, make) in enumerate(products.items()):
-        show(name, done, len(products))
-        content = make()
-        if isinstance(content, Note):
-            notes.append(content)
-        else:
+    try:
+        for done, (name, make) in enumerate(products.items()):
+            show(name, done, len(products))
+            content = make()
+            if isinstance(content, Note):
+                notes.append(content)
+                continue
             data = content.encode() if isinstance(content, str) else content
-            atomic_write(folder / name, data, overwrite)
+            atomic_write(folder / name, data, overwrite or name in made)
             files.append(folder / name)
+            made[name] = hashlib.sha256(data).hexdigest()
+    finally:  # also if it is interrupted
+        if files:
+            atomic_write(folder / MADE, json.dumps(made, indent=1).encode(), overwrite=True)
     return files, notes
+
+
+MADE = ".brlbench-made.json"
+"""The file with the hashes of the files that were made in its folder: they may be replaced."""
+
+
+def made_before(folder: Path) -> dict[str, str]:
+    """The hashes of the files that an earlier report made in a folder, by name."""
+    try:
+        content = json.loads((folder / MADE).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def is_as_made(path: Path, hashed: str | None) -> bool:
+    """Whether a file is as it was made; nobody has changed it, so it may be replaced."""
+    try:
+        return hashed is not None and hashlib.sha256(path.read_bytes()).hexdigest() == hashed
+    except OSError:
+        return False
 
 
 def default_folder(place: Path) -> Path:
@@ -84,9 +120,10 @@ def check_formats(formats: Sequence[str]) -> set[str]:
     """The set of formats that a user named; `all` stands for every one."""
     for name in formats:
         if name not in (*FORMATS, "all"):
+            meant = _MEANT.get(name.lower(), "")
+            hint = "" if meant else did_you_mean(name, FORMATS)
             raise InvalidInput(
-                f"format = {name!r}{did_you_mean(name, FORMATS)}: must be all or one of "
-                f"{', '.join(FORMATS)}"
+                f"format = {name!r}{hint}: {meant}must be all or one of {', '.join(FORMATS)}"
             )
     return set(FORMATS) if "all" in formats else set(formats)
 

@@ -93,6 +93,13 @@ class ExperimentData:
         scores = (each.score.mean for each in self.summaries if each.algorithm == algorithm)
         return max(scores, default=None)
 
+    def regret(self, score: float, mdps: slice) -> float | None:
+        """The score of `optimal` minus one on the same MDPs; None if it did not play them all."""
+        known = [each for each in self.summaries if each.algorithm == REFERENCE]
+        if not known or len(known[0].returns) < mdps.stop:
+            return None
+        return float(known[0].scored_returns[mdps].mean()) - score
+
     @cached_property
     def random(self) -> float | None:
         """The expected return of random actions; where it is not shipped, the score of `random`."""

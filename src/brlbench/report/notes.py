@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..agents.labels import without_deadline
 from ..arguments import counted
 from ..results.display import FEW_PARTICLES, collapsed, is_overloaded
+from ..results.schema import GLOBAL_NUMBERS
 from ..results.summary import Summary
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def quality_notes(
     return [
         *_bound_notes(shown),
         *_stopping_notes(shown),
+        *random_notes(shown),
         *_particle_notes(shown),
         *_machine_notes(shown),
         *_time_notes(shown),
@@ -106,6 +108,17 @@ def _particle_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
                 few,
                 experiment.name,
             )
+
+
+def random_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:
+    """A note on agents that draw from global generators, which brlbench seeds for them."""
+    names = [name for name, each in _named(experiments) if each.quantities.get(GLOBAL_NUMBERS)]
+    if names:
+        yield Note(
+            "agents use random or numpy.random; results repeat only because brlbench seeds these: "
+            "draw from the generators that train and start are given",
+            names,
+        )
 
 
 def _machine_notes(experiments: Sequence["ExperimentData"]) -> Iterator[Note]:

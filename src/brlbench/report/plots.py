@@ -34,6 +34,7 @@ from .figures import (
     say_empty,
     score_against_time,
     wrapped,
+    write_title,
 )
 from .loading import Sources, load, places_of
 from .map import best_algorithms_map
@@ -116,6 +117,7 @@ def _learning_curves(results: Sequence[Result], bound: float | None) -> Figure:
         figure = Picture(figsize=(WIDTH, 3.4), layout="constrained")
         panels = figure.subplots(1, 1 if optimal is None else 2, squeeze=False)[0]
         panels[0].set_ylabel("discounted reward so far")
+        write_title(panels[0], results[0].settings["name"])
         for result in results:
             _draw_curve(panels[0], so_far(result), **styles[result.label], label=result.label)
         if bound is not None:
@@ -180,7 +182,8 @@ def plot_differences(results: Sources | Answer, against: str | None = None) -> F
         results: results, files and folders with them, or what `compare` returned.
         against: the label of the agent to compare with; by default the one with the best score.
     """
-    summaries = _best_first(_answer(results).experiment.competitors)
+    experiment = _answer(results).experiment
+    summaries = _best_first(experiment.competitors)
     labels = [summary.label for summary in summaries]
     if against is not None and against not in labels:
         raise InvalidInput(
@@ -190,7 +193,7 @@ def plot_differences(results: Sources | Answer, against: str | None = None) -> F
     base = next((each for each in summaries if against in (None, each.label)), None)
     others = [summary for summary in summaries if summary is not base]
     with drawing():
-        figure, axes = _rows(others)
+        figure, axes = _rows(others, experiment.name)
         axes.axvline(0, **_ZERO)
         figure.supxlabel(
             "markers: means with 95% intervals; boxes: the middle half of the MDPs", fontsize=7
@@ -216,7 +219,7 @@ def plot_returns(results: Sources | Answer) -> Figure:
     experiment = _answer(results).experiment
     summaries, bound = _best_first(experiment.summaries), experiment.upper_bound
     with drawing():
-        figure, axes = _rows(summaries)
+        figure, axes = _rows(summaries, experiment.name)
         returns = [summary.returns for summary in summaries]
         _draw_rows(axes, summaries, returns, [summary.score for summary in summaries], points=True)
         axes.set_xlabel("return")
@@ -228,13 +231,14 @@ def plot_returns(results: Sources | Answer) -> Figure:
     return figure
 
 
-def _rows(summaries: Sequence[Summary]) -> tuple[Figure, Axes]:
-    """A figure with a row for each agent, the first one at the top."""
+def _rows(summaries: Sequence[Summary], experiment: str) -> tuple[Figure, Axes]:
+    """A figure of an experiment with a row for each agent, the first one at the top."""
     names = [wrapped(summary.label, _LINE) for summary in summaries]
     lines = 1 + max((name.count("\n") for name in names), default=0)
     height = 1.1 + (0.22 + 0.13 * lines) * len(names)
     figure = Picture(figsize=(WIDTH, max(1.8, height)), layout="constrained")
     axes = figure.subplots()
+    write_title(axes, experiment)
     axes.use_sticky_edges = False  # boxes would touch the frame
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)

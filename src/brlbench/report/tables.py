@@ -24,8 +24,13 @@ _KINDS: dict[str, Any] = {  # of columns; all others are numbers
 }
 _AGENT = ("experiment", "agent", "algorithm", "own", "winner", "straddles")
 _SETTINGS = ("num_mdps", "trajectories_per_mdp", "discount", "horizon", "seed", "prior", "test")
-_SCORES = ("score", "ci95", "mean_return", "mean_return_ci95", "normalised", "bound", "above_bound")
+_SCORES = (
+    *("score", "ci95", "mean_return", "mean_return_ci95"),
+    *("normalised", "regret", "bound", "above_bound"),
+)
 _NUMBERS = (*_SCORES, "offline_seconds", "online_seconds", *_QUANTITIES)
+_FIRST = ("agent", "score", "ci95", "online_seconds", "offline_seconds")
+_LAST = ("regret", "p_value", "winner")  # narrow ones: Polars prints both ends of wide tables
 _PROBABILITY = ("probability_better", "probability_low", "probability_high")
 
 
@@ -56,6 +61,11 @@ def everyone_table(answers: Iterable[Answer]) -> pl.DataFrame:
         for row in answer.allowed
     ]
     return _table(rows, [*_AGENT, "best_of_algorithm", *_NUMBERS, "p_value"])
+
+
+def for_readers(table: pl.DataFrame) -> pl.DataFrame:
+    """A table of one experiment's agents, with the columns that matter most at its ends."""
+    return table.select(*_FIRST, pl.exclude(*_FIRST, *_LAST), *_LAST)
 
 
 def tests_table(answer: Answer) -> pl.DataFrame:
@@ -128,6 +138,7 @@ def _cells(answer: Answer, row: Row) -> dict[str, Any]:
         "mean_return": mean_return,
         "mean_return_ci95": mean_return_ci95,
         "normalised": row.normalised,
+        "regret": row.regret,
         "bound": answer.experiment.upper_bound,
         "above_bound": answer.experiment.is_above(summary),
         "offline_seconds": summary.seconds["offline"],

@@ -173,11 +173,13 @@ def pair_sentence(pair: Pair) -> str:
     sign = 1 if test.difference >= 0 else -1
     low, high = sorted(sign * end for end in (test.low, test.high))
     chance, (least, most) = pair.probability
+    if sign < 0:
+        chance, least, most = 1 - chance, 1 - most, 1 - least
     return (
         f"{pair.experiment}: {ahead} {verdict} {behind}, by "
         f"{abs(test.difference):.2f} (95% interval: {low:.2f} to {high:.2f}; paired test, "
         f"two-sided: p {_p(test.p_value)}; cautious test: p {_p(test.p_cautious)}). On a "
-        f"drawn MDP, {first} has the higher return with probability {100 * chance:.0f}% (95% "
+        f"drawn MDP, {ahead} has the higher return with probability {100 * chance:.0f}% (95% "
         f"interval: {100 * least:.0f}% to {100 * most:.0f}%; equal returns count one half)."
     )
 

@@ -54,7 +54,7 @@ class StartValues:
             raise ValueError("the covariance of start values must be one")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Adjusted:
     """An agent's score with the luck taken out."""
 
@@ -70,6 +70,9 @@ class Adjusted:
     def score(self) -> Score:
         """The mean and its 95% interval."""
         return Score(self.mean, self.ci95)
+
+    def __repr__(self) -> str:
+        return f"Adjusted({self.score}, {len(self.returns)} MDPs)"
 
     def first(self, num_mdps: int) -> "Adjusted":
         """The adjusted score on the first MDPs only, with coefficients that come from all."""

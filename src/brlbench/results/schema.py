@@ -20,6 +20,9 @@ NUM_BASELINES = 3
 EFFECTIVE_HYPOTHESES = "effective_hypotheses"
 """The name of the quantity by which collapses of priors are noticed."""
 
+GLOBAL_NUMBERS = "global_numbers"
+"""The name of the quantity by which agents that ignore their generator are noticed."""
+
 _MOST_LUCK = 1e150  # squares are added
 _LONGEST = 1e15  # seconds
 _MOST_NANOSECONDS = 10**16  # of a decision or a trajectory
@@ -66,6 +69,11 @@ def total(numbers: Numbers) -> Any:
 def largest(numbers: Numbers) -> Any:
     """The maximum; None if a part has none, or without parts."""
     return None if None in numbers else max(numbers, default=None)
+
+
+def any_of(numbers: Numbers) -> Any:
+    """1 if a part has it; None if no part has."""
+    return max((number for number in numbers if number), default=None)
 
 
 def mean(rows: Any) -> float:
@@ -154,6 +162,7 @@ QUANTITIES: tuple[Quantity, ...] = (
     _limit_of_processor_time("low"),
     _limit_of_processor_time("high"),
     Quantity("histogram", TimeHistogram, Axis.AGENT, join=total),
+    Quantity(GLOBAL_NUMBERS, int, Axis.AGENT, least=0, most=1, join=any_of, summary=itself),
     Quantity("overruns", float, Axis.AGENT, least=0, most=1, summary=itself),
     Quantity(
         "peak_bytes",

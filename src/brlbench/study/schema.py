@@ -21,7 +21,7 @@ import tomllib
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -176,6 +176,8 @@ class ExperimentTable(DefaultsTable):
 
 class AgentTable(StrictSchema):
     """An algorithm with lists of parameter values, in all or some of the experiments."""
+
+    _otherwise: ClassVar[str] = "; a parameter of the agent is written as parameters.{key} = …"
 
     algorithm: Text
     parameters: dict[str, Any] = {}

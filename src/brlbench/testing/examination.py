@@ -1,6 +1,6 @@
 """Checks whether an agent keeps the rules."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,11 +12,12 @@ from ..errors import BrlbenchError, InvalidInput, did_you_mean, reason
 from ..protocol.experiment import Experiment
 from ..results.times import decision_features
 from . import findings as checks
-from .findings import BROKEN, KEPT, UNKNOWN, Finding
+from .findings import BROKEN, KEPT, UNKNOWN, WAITS, Finding
 from .rules import RULES
 from .trial import Trial
 
 _NUM_MDPS, _HORIZON = 4, 25
+_READ_ONLY = ("read-only", "FrozenInstanceError")  # in errors of agents that change arguments
 
 
 class Examination:
@@ -44,11 +45,15 @@ class Examination:
         for other in needs:
             if self[other].verdict != KEPT:
                 first = RULES[other].statement
-                return Finding(UNKNOWN, f'can\'t be judged: look at "{first}" first')
+                return Finding(UNKNOWN, f'{WAITS}: look at "{first}" first')
         try:
             return RULES[rule].check(self.trial)
         except BrlbenchError as error:
-            return Finding(BROKEN, reason(error), "let it raise no error, and return valid actions")
+            seen = reason(error)
+            remedy = "let it raise no error, and return valid actions"
+            if any(text in seen for text in _READ_ONLY):
+                remedy = "what it is given is read-only: change a copy instead"
+            return Finding(BROKEN, seen, remedy)
 
     def seconds(self) -> dict[str, float]:
         """The times of training and of decisions: the median and the 95% quantile."""
@@ -96,7 +101,10 @@ class Checked:
 
 
 def check_rules(
-    agent: Agent, experiment: Experiment | None = None, rules: Iterable[str] | None = None
+    agent: Agent,
+    experiment: Experiment | None = None,
+    rules: Iterable[str] | None = None,
+    on_rule: Callable[[str], None] = lambda rule: None,
 ) -> Checked:
     """Check whether an agent keeps the rules of the protocol.
 
@@ -106,8 +114,12 @@ def check_rules(
         agent: an untrained agent: any object with the methods of `Agent`.
         experiment: where it is played; by default four MDPs of GC, 25 decisions each.
         rules: which rules to check; all by default.
+        on_rule: called with each rule that is checked next.
     """
     exam = Examination(agent, experiment)
     label = label_of(*describe(agent), defaults=default_parameters(agent))
-    findings = {rule: exam[rule] for rule in (RULES if rules is None else rules)}
+    findings = {}
+    for rule in RULES if rules is None else rules:
+        on_rule(rule)
+        findings[rule] = exam[rule]
     return Checked(label, findings, exam.seconds())

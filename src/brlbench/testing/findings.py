@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+WAITS = "can't be judged"
+"""How an observation begins that waits for another rule."""
 KEPT, BROKEN, DOUBTFUL, UNKNOWN = "kept", "broken", "doubtful", "unknown"
 
 
@@ -12,6 +14,11 @@ class Finding(NamedTuple):
     verdict: str  # kept, broken, doubtful or unknown
     seen: str
     remedy: str = ""
+
+    @property
+    def waits(self) -> bool:
+        """Whether another rule must be kept before this one can be judged."""
+        return self.verdict == UNKNOWN and self.seen.startswith(WAITS)
 
 
 class Requirement(NamedTuple):

@@ -1,17 +1,14 @@
 """Agents that are played step by step as they are: not compiled, not copied."""
 
-import pickle
-import random
 from functools import partial
 from typing import Any, cast
-
-import numpy as np
 
 from ..agents import describe
 from ..agents.base import Agent, Task
 from ..beliefs.base import Family
 from ..beliefs.copying import private_copy
 from ..mdps.mdp import MDP
+from ..protocol.isolation import global_states
 
 _METHODS = ("train", "start", "start_known", "act", "observe")
 
@@ -53,9 +50,9 @@ class Watch(StepByStep):
             for kind, name in _NAMES.items():
                 if isinstance(argument, kind):
                     self._arguments.append((name, argument, private_copy(argument)))
-        before = _global_states()
+        before = global_states()
         value = super()._call(method, *arguments)
-        for name, state in _global_states().items():
+        for name, state in global_states().items():
             if state != before[name]:
                 self.uses_global.setdefault(name, method)
         for name, argument, copied in self._arguments:
@@ -70,11 +67,6 @@ def step_by_step(agent: Agent) -> Agent:
 
 
 _NAMES = {Family: "the prior", Task: "the task", MDP: "the MDP"}
-
-
-def _global_states() -> dict[str, Any]:
-    of_numpy = np.random.get_state(legacy=False)  # noqa: NPY002
-    return {"random": random.getstate(), "numpy.random": pickle.dumps(of_numpy)}
 
 
 def _content(thing: Any) -> Any:

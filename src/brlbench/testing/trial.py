@@ -1,7 +1,5 @@
 """An agent on trial: it is trained and plays in several ways, each once."""
 
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +7,8 @@ import numpy as np
 
 from ..agents import check_agent
 from ..agents.base import Agent
-from ..errors import AgentError, InvalidInput
+from ..errors import AgentError, BrlbenchError, InvalidInput
+from ..protocol.evaluate import play_afresh
 from ..protocol.experiment import Experiment
 from ..protocol.playing import Part, play
 from ..protocol.stepping import copy_agent
@@ -83,14 +82,11 @@ class Trial:
     @cached_property
     def is_random(self) -> bool | None:
         """True if plays in two new processes differ; None if other processes can't play it."""
-        arguments = (self.agent, self.experiment)
-        context = multiprocessing.get_context("spawn")
         try:
-            with ProcessPoolExecutor(2, context, max_tasks_per_child=1) as executor:
-                one, other = (executor.submit(train_and_play, *arguments) for _ in range(2))
-                return first_difference(one.result(), other.result()) != ""
-        except Exception:  # its class can't be sent or imported there, or it fails there
+            one, other = (play_afresh(self.agent, self.experiment) for _ in range(2))
+        except BrlbenchError:  # its class can't be sent or imported there, or it fails there
             return None
+        return any((one[name] != other[name]).any() for name in ("actions", "rewards", "states"))
 
 
 def play_part(agent: Agent, experiment: Experiment, part: Part | None = None) -> "Record":

@@ -132,7 +132,7 @@ def test_refused(text: str, before: str, after: str, message: str, tmp_path: Pat
     ("name", "message"),
     [
         ("helpers.own_problems:Creek", "has no attribute 'Creek'"),
-        ("helpers.own_problems:River:slope=2", "River:slope=2' can't be made: TypeError"),
+        ("helpers.own_problems:River:slope=2", "River: unknown parameter 'slope'"),
         ("helpers.own_problems:STATES", "is neither a distribution nor makes one: it must have"),
         ("helpers.own_problems:river:slip=0.5", "MDP has no sample: a distribution has num_states"),
         (

@@ -155,6 +155,7 @@ def test_the_command_and_the_function(shell: Shell, tmp_path: Path) -> None:
     done = shell("leaderboard", "results", "--output", "site")
     assert done.code == 0
     assert done.out == "wrote 7 pages: open site/index.html\n"
+    (tmp_path / "site/index.html").write_text("mine")
     done = shell("leaderboard", "results", "--output", "site")
     assert done.code == 1
     assert done.err.startswith("error: site/problems/GC.html exists already: choose another")

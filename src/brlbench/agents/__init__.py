@@ -16,19 +16,28 @@ from .eubrl import Eubrl
 from .formula import FormulaAgent
 from .gittins import Gittins
 from .hindsight import Hindsight
+from .ids import Ids
 from .lookahead import Lookahead
 from .mbie_eb import MbieEb
+from .mc_brl import McBrl
 from .opps_cs import OppsCs
 from .opps_ds import OppsDs
+from .opsrl import Opsrl
 from .optimal import Optimal
 from .psrl import Psrl
+from .q_learning import QLearning
+from .r_max import RMax
 from .random import Random
 from .random_mix import RandomMix
 from .registry import AGENTS, check_agent, default_parameters, describe, identity, make_agent
+from .rlsvi import Rlsvi
 from .sboss import Sboss
+from .shift_prior import ShiftPrior
 from .soft_max import SoftMax
 from .sparse_prior import SparsePrior
 from .spread import Spread
+from .ucbvi import Ucbvi
+from .ucrl2 import Ucrl2
 from .vbrb import Vbrb
 from .vdbe import Vdbe
 from .vpi import Vpi
@@ -49,19 +58,28 @@ __all__ = [
     "FormulaAgent",
     "Gittins",
     "Hindsight",
+    "Ids",
     "Lookahead",
     "MbieEb",
+    "McBrl",
     "OppsCs",
     "OppsDs",
+    "Opsrl",
     "Optimal",
     "Psrl",
+    "QLearning",
+    "RMax",
     "Random",
     "RandomMix",
+    "Rlsvi",
     "Sboss",
+    "ShiftPrior",
     "SoftMax",
     "SparsePrior",
     "Spread",
     "Task",
+    "Ucbvi",
+    "Ucrl2",
     "Vbrb",
     "Vdbe",
     "Vpi",

@@ -21,7 +21,6 @@ from .machine_code import MachineCode
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
-_HELPERS_LEVEL = 1  # at which the functions of helpers are optimised
 _SHARED = tuple(f"{__package__.rpartition('.')[0]}.{room}." for room in ("kernels", "beliefs"))
 
 
@@ -46,14 +45,6 @@ class _Linkable(JITCodeLibrary):  # type: ignore[misc]
 
     def _optimize_final_module(self) -> None:
         """Nothing: callers are optimised after helpers are linked into them."""
-
-    def _optimize_functions(self, module: Any) -> None:
-        """Enough to make helpers small, which callers link; not all that callers repeat."""
-        level, numba.config.OPT = numba.config.OPT, min(numba.config.OPT, _HELPERS_LEVEL)
-        try:
-            super()._optimize_functions(module)
-        finally:
-            numba.config.OPT = level
 
     def _finalize_final_module(self) -> None:
         """Make no machine code."""

@@ -45,6 +45,7 @@ _CLASSES = (
     "vpi.Vpi",
     "hindsight.Hindsight",
     "psrl.Psrl",
+    "opsrl.Opsrl",
     "gittins.Gittins",
     "q_learning.QLearning",
     "r_max.RMax",

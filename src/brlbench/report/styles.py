@@ -27,6 +27,7 @@ _TABLE = (
     ("vdbe", "psrl", "opps-cs", "boss", "hindsight", "lookahead", "optimal", "formula"),
     ("spread", "bolt", "vpi", "mbie-eb", "vbrb", "sparse-prior", "random-mix", "ann"),
     ("gittins", "ucrl2", "q-learning", "r-max", "bonus", "eubrl", "ucbvi", ""),
+    ("mc-brl", "opsrl", "", "ids", "", "", "rlsvi", ""),
 )
 _DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (8, 4)))
 _COLUMNS = len(COLOURS)

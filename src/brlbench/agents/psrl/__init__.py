@@ -8,6 +8,7 @@ lowest-numbered is taken.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,16 +18,9 @@ from ..base import Arrays, CompiledAgent, Family, Generator, Task, parameter
 
 
 @dataclass
-class Psrl(CompiledAgent):
-    """Follows the optimal policy of an MDP drawn from the posterior; draws anew now and then."""
+class Resampling(CompiledAgent):
+    """The base of agents that draw something at random and follow it until they draw anew."""
 
-    name = "psrl"
-    reference = "Strens, 2000"
-    needs = ("sample",)
-    episodes = (
-        "Draws an MDP at the start of each episode, unless `resample` or `every` is given, and "
-        "solves it exactly to the end of the episode."
-    )
     resample: float | None = parameter(
         None,
         "probability of a new draw at each step (default: 1 - discount; in episodes, one draw)",
@@ -38,9 +32,34 @@ class Psrl(CompiledAgent):
         super().__post_init__()
         if self.resample is not None and self.every is not None:
             raise InvalidInput(
-                f"psrl: resample = {self.resample} and every = {self.every}: "
+                f"{self.name}: resample = {self.resample} and every = {self.every}: "
                 "give one of them, not both"
             )
+
+    def schedule(self, task: Task) -> dict[str, Any]:
+        """The fields that `kernel.is_due` needs."""
+        from . import kernel as kernels
+
+        chance = 1 - task.discount if self.resample is None else self.resample
+        every = self.every or (task.episode if self.resample is None else None)
+        return {
+            "chance": chance,
+            "every": every or kernels.BY_CHANCE,
+            "age": np.zeros(1, np.int64),
+        }
+
+
+@dataclass
+class Psrl(Resampling):
+    """Follows the optimal policy of an MDP drawn from the posterior; draws anew now and then."""
+
+    name = "psrl"
+    reference = "Strens, 2000"
+    needs = ("sample",)
+    episodes = (
+        "Draws an MDP at the start of each episode, unless `resample` or `every` is given, and "
+        "solves it exactly to the end of the episode."
+    )
 
     def prepare(self, prior: Family, task: Task, rng: Generator) -> Arrays:
         """Make room for a sampled MDP."""
@@ -48,13 +67,4 @@ class Psrl(CompiledAgent):
         from . import kernel as kernels
 
         mdp, initial = build_sampled(prior, task)
-        chance = 1 - task.discount if self.resample is None else self.resample
-        every = self.every or (task.episode if self.resample is None else None)
-        return self.make_arrays(
-            kernels.Psrl,
-            mdp=mdp,
-            initial=initial,
-            chance=chance,
-            every=every or kernels.BY_CHANCE,
-            age=np.zeros(1, np.int64),
-        )
+        return self.make_arrays(kernels.Psrl, mdp=mdp, initial=initial, **self.schedule(task))

@@ -1,7 +1,8 @@
 """The optimal policy of an MDP sampled from the posterior, which is resampled now and then."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ...kernels.jit import inlined
 from ...kernels.loop.trajectory import register
 from ...kernels.random.rng import uniform
 from ...kernels.solving import sampled
@@ -29,14 +30,22 @@ def reset(agent: Psrl, x: int) -> None:
     agent.age[0] = NOT_SAMPLED
 
 
+@inlined
+def is_due(agent: Any) -> bool:
+    """Count a decision of an agent with a schedule; return whether it begins with a draw."""
+    age = agent.age[0]
+    due: bool = (
+        age == agent.every if agent.every != BY_CHANCE else uniform(agent.rng) < agent.chance
+    )
+    due = due or age == NOT_SAMPLED
+    agent.age[0] = 1 if due else age + 1
+    return due
+
+
 def act(agent: Psrl, x: int) -> int:
     """Sample an MDP if one is due, and take its first best action."""
-    age = agent.age[0]
-    due = age == agent.every if agent.every != BY_CHANCE else uniform(agent.rng) < agent.chance
-    if age == NOT_SAMPLED or due:
+    if is_due(agent):
         sampled.resample(agent.mdp, agent.rng)
-        agent.age[0] = 0
-    agent.age[0] += 1
     return sampled.first_best_action(agent.mdp, x)
 
 

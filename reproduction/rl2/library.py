@@ -1,0 +1,81 @@
+"""brlbench's own agents on `RandomMDP` and `Bandit`, with its own loop and random numbers.
+
+They check the replay by other code, and play what the published agents did not: with the right
+prior, with a plan for every decision, with exact Gittins indices.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars
+
+import brlbench as bb
+
+from .replay import ACTIONS, ARMS, EPISODE, LENGTHS, STATES, frame
+
+NUM_MDPS = 4000
+LIBRARY = "brlbench"
+TRUE, WRONG = "RandomMDP", "RandomMDP:mean=0"
+DISCOUNT = 0.99  # of Gittins indices; sums are not discounted
+
+
+def vague() -> bb.FlatDirichlet:
+    """The prior of the published greedy agents: counts and precision of 10⁻⁴."""
+    counts = np.full((STATES, ACTIONS, STATES), 1e-4)
+    return bb.FlatDirichlet(counts, bb.NormalRewards(0.0, 1e-4, 1.0), start=0)
+
+
+def agents() -> Iterator[tuple[str, Any, bb.Agent]]:
+    """Names, priors and agents for MDPs; the parameters are those that were best in the replay."""
+    ucrl2 = {"scale": 0.3981, "replan": "episode"}
+    yield "optimal", TRUE, bb.make_agent("optimal")
+    yield "random", TRUE, bb.make_agent("random")
+    yield "psrl", WRONG, bb.make_agent("psrl")
+    yield "opsrl", WRONG, bb.make_agent("opsrl", samples=5)
+    yield "ucrl2", vague(), bb.make_agent("ucrl2", rows="carried", **ucrl2)
+    yield "ucrl2, copied rows", vague(), bb.make_agent("ucrl2", rows="fresh", **ucrl2)
+    yield "epsilon-greedy", vague(), bb.make_agent("epsilon-greedy", epsilon=0.1, replan="episode")
+    yield "greedy", vague(), bb.make_agent("epsilon-greedy", epsilon=0, replan="episode")
+    yield "psrl, right prior", TRUE, bb.make_agent("psrl")
+    yield "opsrl, right prior", TRUE, bb.make_agent("opsrl", samples=5)
+    by_episode = bb.make_agent("epsilon-greedy", epsilon=0, replan="episode")
+    yield "greedy, right prior", TRUE, by_episode
+    yield "greedy, right prior, by step", TRUE, bb.make_agent("epsilon-greedy", epsilon=0)
+
+
+def bandit_agents() -> Iterator[tuple[str, dict[str, Any], bb.Agent]]:
+    """Names, arguments of experiments and agents for bandits."""
+    undiscounted = {"discount": 1.0, "episode": 1}
+    yield "random", undiscounted, bb.make_agent("random")
+    yield "ts", undiscounted, bb.make_agent("psrl")
+    yield "greedy", undiscounted, bb.make_agent("epsilon-greedy", epsilon=0)
+    yield "gittins", {"discount": DISCOUNT}, bb.make_agent("gittins", accuracy=1e-3)
+
+
+def play(num_mdps: int = NUM_MDPS) -> Iterator[polars.DataFrame]:
+    """All agents; the sums of rewards at the tables' lengths."""
+    horizon = LENGTHS["mdps"][-1] * EPISODE
+    for name, prior, agent in agents():
+        experiment = bb.Experiment(
+            prior, TRUE, num_mdps=num_mdps, discount=1.0, horizon=horizon, episode=EPISODE, seed=0
+        )
+        yield _frame("mdps", name, None, agent, experiment, EPISODE)
+    for arms in ARMS:
+        for name, arguments, agent in bandit_agents():
+            experiment = bb.Experiment(
+                f"Bandit:arms={arms}",
+                num_mdps=num_mdps,
+                horizon=LENGTHS["bandits"][-1],
+                seed=0,
+                **arguments,
+            )
+            yield _frame("bandits", name, arms, agent, experiment, 1)
+
+
+def _frame(
+    table: str, name: str, arms: int | None, agent: bb.Agent, experiment: bb.Experiment, steps: int
+) -> polars.DataFrame:
+    result = bb.evaluate(agent, experiment, progress=False)
+    ends = np.array(LENGTHS[table]) * steps - 1
+    return frame(table, LIBRARY, name, None, arms, result.rewards[:, 0].cumsum(axis=1)[:, ends])

@@ -21,6 +21,7 @@ FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results.parquet"
 ROUNDING = 0.05  # of the published numbers
 CLOSE = 2.0  # combined standard errors
+NOT_PLAYED = ("rl2", "ots")  # OTS, optimistic Thompson sampling, takes longer than all others
 
 
 class Mean(NamedTuple):
@@ -69,6 +70,11 @@ class Grid:
         return np.asarray(self.blocks[chosen, first:])
 
     @property
+    def tested(self) -> Floats:
+        """The honest blocks, or all if there is nothing to choose."""
+        return self.honest_blocks if len(self.parameters) > 1 else self.blocks[0]
+
+    @property
     def gain_of_choosing(self) -> Mean:
         """On the same MDPs: the score if they choose too, minus the honest one."""
         rest = self.blocks[:, num_choosing(self.blocks.shape[1]) :]
@@ -106,8 +112,8 @@ class Cell:
 
     @property
     def published_mean(self) -> Mean:
-        """The published number, with the standard error that the replay has."""
-        return Mean(self.published, self.grid.score.error)
+        """The published number, with the standard error that the replay has, and its rounding."""
+        return Mean(self.published, math.hypot(self.grid.score.error, ROUNDING / math.sqrt(3)))
 
 
 @cache
@@ -149,7 +155,7 @@ def published(table: str) -> tuple[Cell, ...]:
 
 def cells(table: str) -> list[Cell]:
     """The published numbers of agents that were played."""
-    return [cell for cell in published(table) if cell.agent != "rl2"]
+    return [cell for cell in published(table) if cell.agent not in NOT_PLAYED]
 
 
 def rl2(n: int, arms: int | None = None) -> float:
@@ -163,8 +169,13 @@ def rl2(n: int, arms: int | None = None) -> float:
 
 
 def mine(agent: str, n: int, arms: int | None = None) -> Mean:
-    """The score of one of brlbench's own agents."""
-    return grid("mdps" if arms is None else "bandits", LIBRARY, agent, n, arms).score
+    """The score of one of brlbench's own agents; other MDPs choose among several parameters."""
+    return Mean.of(grid("mdps" if arms is None else "bandits", LIBRARY, agent, n, arms).tested)
+
+
+def own_z(cell: Cell) -> float:
+    """The score of brlbench's own agent minus the published number, in combined standard errors."""
+    return mine(cell.agent, cell.n, cell.arms).z(cell.published_mean)
 
 
 def by_agent(table: str) -> dict[str, list[Cell]]:
@@ -181,16 +192,10 @@ def change(agent: str, variant: str, n: int) -> Mean:
     return Mean.of(other.blocks[other.best] - before.blocks[before.best])
 
 
-def honest_change(agent: str, variant: str, n: int) -> Mean:
-    """The same with parameters that other MDPs chose."""
-    other, before = (grid("mdps", each, agent, n) for each in (variant, PUBLISHED))
-    return Mean.of(other.honest_blocks - before.honest_blocks)
-
-
 def agreeing(agents: Sequence[str]) -> list[str]:
     """The agents whose rows brlbench's own play agrees with at all lengths."""
     return [
         agent
         for agent in agents
-        if all(abs(mine(agent, c.n).z(c.published_mean)) <= CLOSE for c in by_agent("mdps")[agent])
+        if all(abs(own_z(cell)) <= CLOSE for cell in by_agent("mdps")[agent])
     ]

@@ -21,7 +21,7 @@ class Strategy(NamedTuple):
     """A strategy, and its parameter."""
 
     kind: int
-    parameter: float = 0.0  # epsilon, or the scale of UCB1's bonus, or the number of samples
+    parameter: float = 0.0  # epsilon, or the scale of UCB1's bonus
 
 
 class Bandit(NamedTuple):
@@ -31,13 +31,12 @@ class Bandit(NamedTuple):
     wins: Floats
     losses: Floats
     score: Floats
-    drawn: Floats
 
 
 def make_bandit(probability: Floats) -> Bandit:
     """A bandit before its first play."""
     ones = np.ones(len(probability))
-    return Bandit(probability, ones, ones.copy(), ones.copy(), ones.copy())
+    return Bandit(probability, ones, ones.copy(), ones.copy())
 
 
 @kernel
@@ -63,10 +62,10 @@ def choose(bandit: Bandit, strategy: Strategy, stream: Stream, t: int) -> int:
         return choice(stream, len(score))
     if kind == UCB1 and t == 0:
         return 0  # the logarithm of no plays
-    if kind == THOMPSON:
-        draw(bandit, int(strategy.parameter), stream)
-    else:
-        for k in range(len(score)):
+    for k in range(len(score)):
+        if kind == THOMPSON:
+            score[k] = beta(stream, bandit.wins[k], bandit.losses[k])
+        else:
             score[k] = value(bandit, strategy, k, t)
     best = 0
     for k in range(1, len(score)):
@@ -86,21 +85,3 @@ def value(bandit: Bandit, strategy: Strategy, k: int, t: int) -> float:
         spread = mean * (1 - mean)
         return mean + spread / (n * math.sqrt(spread / n) + mean - 0.5)
     return mean
-
-
-@inlined
-def draw(bandit: Bandit, samples: int, stream: Stream) -> None:
-    """Draw all probabilities from the posterior, several times; the most probable draw counts."""
-    most = -math.inf
-    for _ in range(samples):
-        log = 0.0
-        for k in range(len(bandit.score)):
-            a, b = bandit.wins[k], bandit.losses[k]
-            p = beta(stream, a, b)
-            bandit.drawn[k] = p
-            if samples > 1:
-                log += (a - 1) * math.log(p) + (b - 1) * math.log(1 - p)
-        if log > most:
-            most = log
-            for k in range(len(bandit.score)):
-                bandit.score[k] = bandit.drawn[k]

@@ -17,6 +17,7 @@ from .replay import ACTIONS, ARMS, EPISODE, LENGTHS, STATES, frame
 NUM_MDPS = 4000
 LIBRARY = "brlbench"
 TRUE, WRONG = "RandomMDP", "RandomMDP:mean=0"
+OPSRL_SAMPLES = 5
 DISCOUNT = 0.99  # of Gittins indices; sums are not discounted
 
 
@@ -26,22 +27,35 @@ def vague() -> bb.FlatDirichlet:
     return bb.FlatDirichlet(counts, bb.NormalRewards(0.0, 1e-4, 1.0), start=0)
 
 
-def agents() -> Iterator[tuple[str, Any, bb.Agent]]:
-    """Names, priors and agents for MDPs; the parameters are those that were best in the replay."""
+BETAS = (8.0, 16.0, 32.0)  # of BEB
+
+
+def agents() -> Iterator[tuple[str, float | None, Any, bb.Agent]]:
+    """Names, parameters if there are several, priors and agents for MDPs.
+
+    Parameters of published agents are those that were best in the replay.
+    """
     ucrl2 = {"scale": 0.3981, "replan": "episode"}
-    yield "optimal", TRUE, bb.make_agent("optimal")
-    yield "random", TRUE, bb.make_agent("random")
-    yield "psrl", WRONG, bb.make_agent("psrl")
-    yield "opsrl", WRONG, bb.make_agent("opsrl", samples=5)
-    yield "ucrl2", vague(), bb.make_agent("ucrl2", rows="carried", **ucrl2)
-    yield "ucrl2, copied rows", vague(), bb.make_agent("ucrl2", rows="fresh", **ucrl2)
-    yield "epsilon-greedy", vague(), bb.make_agent("epsilon-greedy", epsilon=0.1, replan="episode")
-    yield "greedy", vague(), bb.make_agent("epsilon-greedy", epsilon=0, replan="episode")
-    yield "psrl, right prior", TRUE, bb.make_agent("psrl")
-    yield "opsrl, right prior", TRUE, bb.make_agent("opsrl", samples=5)
+    yield "optimal", None, TRUE, bb.make_agent("optimal")
+    yield "random", None, TRUE, bb.make_agent("random")
+    yield "psrl", None, WRONG, bb.make_agent("psrl")
+    yield "opsrl", None, WRONG, bb.make_agent("opsrl", samples=OPSRL_SAMPLES)
+    yield "ucrl2", None, vague(), bb.make_agent("ucrl2", rows="carried", **ucrl2)
+    yield "ucrl2, copied rows", None, vague(), bb.make_agent("ucrl2", rows="fresh", **ucrl2)
+    yield (
+        "epsilon-greedy",
+        None,
+        vague(),
+        bb.make_agent("epsilon-greedy", epsilon=0.1, replan="episode"),
+    )
+    yield "greedy", None, vague(), bb.make_agent("epsilon-greedy", epsilon=0, replan="episode")
+    yield "psrl, right prior", None, TRUE, bb.make_agent("psrl")
+    yield "opsrl, right prior", None, TRUE, bb.make_agent("opsrl", samples=OPSRL_SAMPLES)
     by_episode = bb.make_agent("epsilon-greedy", epsilon=0, replan="episode")
-    yield "greedy, right prior", TRUE, by_episode
-    yield "greedy, right prior, by step", TRUE, bb.make_agent("epsilon-greedy", epsilon=0)
+    yield "greedy, right prior", None, TRUE, by_episode
+    yield "greedy, right prior, by step", None, TRUE, bb.make_agent("epsilon-greedy", epsilon=0)
+    for beta in BETAS:
+        yield "beb, right prior, by step", beta, TRUE, bb.make_agent("beb", beta=beta)
 
 
 def bandit_agents() -> Iterator[tuple[str, dict[str, Any], bb.Agent]]:
@@ -56,11 +70,11 @@ def bandit_agents() -> Iterator[tuple[str, dict[str, Any], bb.Agent]]:
 def play(num_mdps: int = NUM_MDPS) -> Iterator[polars.DataFrame]:
     """All agents; the sums of rewards at the tables' lengths."""
     horizon = LENGTHS["mdps"][-1] * EPISODE
-    for name, prior, agent in agents():
+    for name, parameter, prior, agent in agents():
         experiment = bb.Experiment(
             prior, TRUE, num_mdps=num_mdps, discount=1.0, horizon=horizon, episode=EPISODE, seed=0
         )
-        yield _frame("mdps", name, None, agent, experiment, EPISODE)
+        yield _frame("mdps", name, parameter, None, agent, experiment, EPISODE)
     for arms in ARMS:
         for name, arguments, agent in bandit_agents():
             experiment = bb.Experiment(
@@ -70,12 +84,19 @@ def play(num_mdps: int = NUM_MDPS) -> Iterator[polars.DataFrame]:
                 seed=0,
                 **arguments,
             )
-            yield _frame("bandits", name, arms, agent, experiment, 1)
+            yield _frame("bandits", name, None, arms, agent, experiment, 1)
 
 
 def _frame(
-    table: str, name: str, arms: int | None, agent: bb.Agent, experiment: bb.Experiment, steps: int
+    table: str,
+    name: str,
+    parameter: float | None,
+    arms: int | None,
+    agent: bb.Agent,
+    experiment: bb.Experiment,
+    steps: int,
 ) -> polars.DataFrame:
     result = bb.evaluate(agent, experiment, progress=False)
     ends = np.array(LENGTHS[table]) * steps - 1
-    return frame(table, LIBRARY, name, None, arms, result.rewards[:, 0].cumsum(axis=1)[:, ends])
+    sums = result.rewards[:, 0].cumsum(axis=1)[:, ends]
+    return frame(table, LIBRARY, name, parameter, arms, sums)

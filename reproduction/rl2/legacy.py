@@ -35,8 +35,10 @@ def renew(stream: Stream) -> None:
     """Make the next 624 words."""
     key = stream.key
     for i in range(WORDS):
-        mixed = (key[i] & np.uint32(0x80000000)) | (key[(i + 1) % WORDS] & np.uint32(0x7FFFFFFF))
-        word = key[(i + MIDDLE) % WORDS] ^ (mixed >> np.uint32(1))
+        after = i + 1 if i + 1 < WORDS else 0
+        middle = i + MIDDLE if i + MIDDLE < WORDS else i + MIDDLE - WORDS
+        mixed = (key[i] & np.uint32(0x80000000)) | (key[after] & np.uint32(0x7FFFFFFF))
+        word = key[middle] ^ (mixed >> np.uint32(1))
         if mixed & np.uint32(1):
             word ^= np.uint32(0x9908B0DF)
         key[i] = word
@@ -61,7 +63,7 @@ def word(stream: Stream) -> np.uint32:
 def random_sample(stream: Stream) -> float:
     """A number from [0, 1)."""
     high, low = np.int64(word(stream)) >> 5, np.int64(word(stream)) >> 6
-    return (high * 67108864.0 + low) / 9007199254740992.0
+    return (high * 67108864.0 + low) * (1.0 / 9007199254740992.0)
 
 
 @inlined
@@ -104,11 +106,17 @@ def standard_normal(stream: Stream) -> float:
     return factor * y
 
 
-@cold
+@inlined
 def standard_gamma(stream: Stream, shape: float) -> float:
     """A gamma number of shape 1 or more."""
     if shape == 1.0:
         return -math.log(1.0 - random_sample(stream))
+    return higher_gamma(stream, shape)
+
+
+@cold
+def higher_gamma(stream: Stream, shape: float) -> float:
+    """A gamma number of a shape above 1."""
     b = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * b)
     while True:

@@ -17,7 +17,7 @@ from .replay import ACTIONS, ARMS, EPISODE, LENGTHS, STATES, frame
 NUM_MDPS = 4000
 LIBRARY = "brlbench"
 TRUE, WRONG = "RandomMDP", "RandomMDP:mean=0"
-OPSRL_SAMPLES = 5
+OPSRL_SAMPLES, FEW_SAMPLES = 14, 5
 DISCOUNT = 0.99  # of Gittins indices; sums are not discounted
 
 
@@ -50,7 +50,7 @@ def agents() -> Iterator[tuple[str, float | None, Any, bb.Agent]]:
     )
     yield "greedy", None, vague(), bb.make_agent("epsilon-greedy", epsilon=0, replan="episode")
     yield "psrl, right prior", None, TRUE, bb.make_agent("psrl")
-    yield "opsrl, right prior", None, TRUE, bb.make_agent("opsrl", samples=OPSRL_SAMPLES)
+    yield "opsrl, right prior", None, TRUE, bb.make_agent("opsrl", samples=FEW_SAMPLES)
     by_episode = bb.make_agent("epsilon-greedy", epsilon=0, replan="episode")
     yield "greedy, right prior", None, TRUE, by_episode
     yield "greedy, right prior, by step", None, TRUE, bb.make_agent("epsilon-greedy", epsilon=0)

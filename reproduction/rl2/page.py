@@ -28,10 +28,10 @@ RIVALS = {
     _BEB: "BEB, by step",
     "greedy, right prior": "greedy, by episode",
     "psrl, right prior": "PSRL",
-    "opsrl, right prior": f"OPSRL, {library.OPSRL_SAMPLES} samples",
+    "opsrl, right prior": f"OPSRL, {library.FEW_SAMPLES} samples",
 }
 OWN = ("random", "psrl", "opsrl", "ucrl2", "epsilon-greedy", "greedy")
-WITH_PRIOR = ("greedy", "epsilon-greedy", "beb", "psrl", "opsrl")
+WITH_PRIOR = ("greedy", "epsilon-greedy", "beb", "psrl")
 CHOSEN = ("opsrl", "ucrl2", "beb", "epsilon-greedy")
 
 
@@ -49,7 +49,7 @@ def _random_mdps() -> dict[str, Any]:
         (grid.gain_of_choosing.mean, grid.score.error)
         for agent in CHOSEN
         for variant in (replay.PUBLISHED, replay.RIGHT)
-        if (agent, variant) != ("ucrl2", replay.RIGHT)
+        if variant == replay.PUBLISHED or agent in WITH_PRIOR
         for grid in (audit.grid("mdps", variant, agent, n) for n in lengths)
     ]
     return {
@@ -58,14 +58,13 @@ def _random_mdps() -> dict[str, Any]:
         "episode": replay.EPISODE,
         "seeds": replay.SEEDS,
         "mdps": library.NUM_MDPS,
-        "few": replay.FEW,
-        "played_samples": len(replay.SAMPLES),
         "opsrl_samples": library.OPSRL_SAMPLES,
         "lengths": lengths,
         "shortest": lengths[0],
         "longest": longest,
         "agents": audit.by_agent("mdps"),
         "all_cells": all_cells,
+        "tolerance": audit.TOLERANCE,
         "exact": [cell for cell in all_cells if cell.is_exact],
         "own": OWN,
         "blocks": replay.SEEDS // replay.BLOCK,
@@ -172,7 +171,7 @@ def _change(of: Mean) -> str:
 
 
 def _z(value: float) -> str:
-    return _minus(f"{value:+.1f}")
+    return _minus(f"{round(value, 1) + 0.0:+.1f}")
 
 
 def _thousands(number: int) -> str:

@@ -28,8 +28,7 @@ SEEDS = 1000
 BLOCK = 25  # seeds whose mean is stored
 SCALINGS = tuple(float(x) for x in np.exp(np.linspace(np.log(1e-4), 0.0, 21)))
 TENTHS = tuple(x * 0.1 for x in range(11))
-SAMPLES = tuple(range(1, 11))  # of 1 to 20: the published row is the best, and these give it
-FEW = 5  # samples that are also played with the right prior
+SAMPLES = tuple(range(1, 21))
 # How the agents of a variant differ from the published ones.
 PUBLISHED, RIGHT, COPIED, COUNTED = "published", "right prior", "copied rows", "all counted"
 
@@ -70,8 +69,7 @@ def mdp_rows() -> Iterator[Row]:
     """All agents for MDPs, in all variants."""
     for agent, parameter, rule in published_rules():
         variants = {PUBLISHED: rule}
-        is_small = agent == "opsrl" and rule.samples <= FEW
-        if is_small or agent in ("psrl", "beb", "epsilon-greedy", "greedy"):
+        if agent in ("psrl", "beb", "epsilon-greedy", "greedy"):
             variants[RIGHT] = rule._replace(weight=1.0, mean=1.0, precision=1.0)
         if agent == "ucrl2":
             variants[COPIED] = rule._replace(in_place=False)

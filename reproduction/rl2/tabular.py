@@ -52,7 +52,8 @@ class Plan(NamedTuple):
     value: Floats  # [S]
     sampled: Floats  # [H, S, A]
     rewards: Floats  # [S, A]
-    rows: Floats  # [S, A, S]; sampled
+    rows: Floats  # [S, S * A]; sampled, by next state, then by pair
+    later: Floats  # [S * A]; expected values of the next state
     means: Singles  # [S, A, S]; expected
     bonus: Floats  # [S, A]; per later decision, or the slack of a row
     order: Integers  # [S]; states by value
@@ -76,7 +77,8 @@ def make_plan(states: int, actions: int, episode: int) -> Plan:
         value=np.zeros(states),
         sampled=np.zeros((episode, *pairs)),
         rewards=np.zeros(pairs),
-        rows=np.zeros((*pairs, states)),
+        rows=np.zeros((states, states * actions)),
+        later=np.zeros(states * actions),
         means=np.zeros((*pairs, states), np.float32),
         bonus=np.zeros(pairs),
         order=np.zeros(states, np.int64),
@@ -191,12 +193,12 @@ def sample(belief: Belief, plan: Plan, stream: Stream) -> None:
         for u in range(actions):
             deviation = standard_normal(stream) * 1.0 / math.sqrt(belief.precision[x, u])
             plan.rewards[x, u] = belief.mean[x, u] + deviation
-            total = 0.0
+            total, pair = 0.0, x * actions + u
             for y in range(states):
-                plan.rows[x, u, y] = standard_gamma(stream, belief.counts[x, u, y])
-                total += plan.rows[x, u, y]
+                plan.rows[y, pair] = standard_gamma(stream, belief.counts[x, u, y])
+                total += plan.rows[y, pair]
             for y in range(states):
-                plan.rows[x, u, y] *= 1.0 / total
+                plan.rows[y, pair] *= 1.0 / total
 
 
 @inlined
@@ -267,12 +269,13 @@ def solve_sampled(plan: Plan, q: Floats) -> None:
     horizon, states, actions = q.shape
     plan.value[:] = 0
     for h in range(horizon - 1, -1, -1):
+        plan.later[:] = 0
+        for y in range(states):
+            for pair in range(len(plan.later)):
+                plan.later[pair] += plan.rows[y, pair] * plan.value[y]
         for x in range(states):
             for u in range(actions):
-                later = 0.0
-                for y in range(states):
-                    later += plan.rows[x, u, y] * plan.value[y]
-                q[h, x, u] = np.float32(plan.rewards[x, u] + later)
+                q[h, x, u] = np.float32(plan.rewards[x, u] + plan.later[x * actions + u])
         take_best(plan, q, h)
 
 

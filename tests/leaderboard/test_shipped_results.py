@@ -36,7 +36,6 @@ PLAYED_IN: dict[str, set[str]] = {
     # It learns from 500 trajectories of a teacher, which are slow in the other sets.
     "ann": SMALL | {"RiverSwim-20/unlabelled/v1"},
     "gittins": set(),  # it plays bandits alone
-    **{name: set() for name in ("opsrl", "rlsvi", "ids", "mc-brl")},  # not played yet
     # They draw many MDPs in each decision.
     "hindsight": ALL_PLAY - LARGE,
     "vpi": ALL_PLAY - LARGE,

@@ -19,7 +19,7 @@ SHIPPED = [
 ORIGINAL = {f"original {name}": f"{made.__module__}:{made.__name__}"
             for name, made in ORIGINALS.items()}  # fmt: skip
 MDPS = 2  # per result
-NOT_SHIPPED = {"gittins", "opsrl", "rlsvi", "ids", "mc-brl"}
+NOT_SHIPPED = {"gittins"}
 
 Shipped = tuple[ExperimentHeader, Summary]
 

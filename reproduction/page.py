@@ -13,6 +13,7 @@ from brlbench.results.score import Score
 from brlbench.results.summary import Summary
 from brlbench.results.times import ONLINE
 
+from . import guez
 from .conclusions import Ranking, check_claims
 from .differences import Together
 from .exponents import INFLUENCES, exponents
@@ -77,6 +78,7 @@ def make_page() -> str:
         offline=OFFLINE_BOUNDS,
         claims=check_claims(experiments),
         still_open=_still_open(grids(experiments)),
+        guez=guez,
         influences=[(each, exponents([*times, *experiments], each)) for each in INFLUENCES],
         longest_training=format_seconds(
             max(summary.seconds["offline"] for summary in played if summary.algorithm != "opps-ds")

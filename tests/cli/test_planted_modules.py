@@ -66,6 +66,7 @@ COMMANDS = (
     ("import", "none.zz", "--prior", "GC", "-o", "imported.parquet"),  # there is no such file
     ("entry", "new", "made.entry.parquet", "-o", "new.entry.parquet"),  # nor such options
     ("entry", "check", "made.entry.parquet", "--replay", "1"),
+    ("new", "my-agent"),
     ("demo", "--mdps", "2", "--workers", "1", "--output", "demo"),
 )
 FAIL = {"import", "entry new"}

@@ -95,10 +95,13 @@ class ExperimentData:
 
     def regret(self, score: float, mdps: slice) -> float | None:
         """The score of `optimal` minus one on the same MDPs; None if it did not play them all."""
-        known = [each for each in self.summaries if each.algorithm == REFERENCE]
-        if not known or len(known[0].returns) < mdps.stop:
+        if self._reference is None or len(self._reference.returns) < mdps.stop:
             return None
-        return float(known[0].scored_returns[mdps].mean()) - score
+        return float(self._reference.scored_returns[mdps].mean()) - score
+
+    @cached_property
+    def _reference(self) -> Summary | None:
+        return next((each for each in self.summaries if each.algorithm == REFERENCE), None)
 
     @cached_property
     def random(self) -> float | None:

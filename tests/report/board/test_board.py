@@ -158,7 +158,7 @@ def test_the_command_and_the_function(shell: Shell, tmp_path: Path) -> None:
     (tmp_path / "site/index.html").write_text("mine")
     done = shell("leaderboard", "results", "--output", "site")
     assert done.code == 1
-    assert done.err.startswith("error: site/problems/GC.html exists already: choose another")
+    assert done.err.startswith("error: site/index.html exists already: choose another")
     assert shell("leaderboard", "results", "-o", "site", "--overwrite").code == 0
     made = bb.leaderboard("results", "again")
     assert [path.name for path in made][:3] == ["index.html", "GC.html", "Grid.html"]

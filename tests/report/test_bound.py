@@ -19,6 +19,9 @@ from brlbench.cli.answers import _legend
 from brlbench.cli.tables import best_table, everyone_table, score_table
 from brlbench.errors import InvalidInput, StoreError
 from brlbench.report.answers import Question, answer
+from brlbench.report.board.aggregation import Aggregation
+from brlbench.report.board.field import field_of
+from brlbench.report.board.positions import positions_in
 from brlbench.report.data import ExperimentData, ReportData
 from brlbench.report.export import agents_json, answers_json, csv_of
 from brlbench.report.figures import score_against_online_time
@@ -119,6 +122,10 @@ def test_a_score_above_the_bound_is_marked_wherever_it_is_shown() -> None:
     for kind in ("best", "agents"):
         assert render_table(kind, one).count(r"$\triangle$") == 1
     assert page_content(ReportData([data], []))["experiments"][0]["above"] == [0]
+    board = field_of(ReportData([data], []))
+    [contest] = board.contests
+    placed = positions_in(board, Aggregation(board.contests, 10), contest)
+    assert [ABOVE in str(each.cells) for each in placed] == [True, False, False]
     assert ABOVE not in str(score_table("mine", data.summaries, 25.0).rows)
 
 

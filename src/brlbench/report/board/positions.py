@@ -9,7 +9,7 @@ from ...results.display import format_number
 from ...results.score import Score
 from ...results.summary import Summary
 from ..quantities import COSTS, column_texts, number_of
-from ..words import format_p
+from ..words import ABOVE, format_p
 from .aggregation import Aggregation
 from .field import BoardAgent, Contest, Field
 
@@ -19,7 +19,12 @@ Cell = tuple[float | str, str]
 _UNKNOWN: Cell = ("", "\N{EN DASH}")
 COLUMNS: list[dict[str, Any]] = [
     {"key": "rank", "title": "Rank", "hint": "Place by mean score, with its 95% interval"},
-    {"key": "score", "title": "Score ± 95%", "down": True},  # the largest come first
+    {
+        "key": "score",
+        "title": "Score ± 95%",
+        "hint": f"{ABOVE}: above the bound on agents that have to learn, by more than chance",
+        "down": True,  # the largest come first
+    },
     {"key": "normalised", "title": "Normalised", "down": True},
     {"key": "behind", "title": "Behind", "hint": "Mean paired difference to the best agent"},
     {"key": "p", "title": "p", "hint": "Of the paired one-sided test", "down": True},
@@ -44,6 +49,11 @@ class Position(NamedTuple):
     p_value: float  # of the paired one-sided test, without correction; NaN if not tested
 
     @property
+    def is_above(self) -> bool:
+        """Whether the score is above the bound by more than chance."""
+        return self.contest.data.is_above(self.summary)
+
+    @property
     def classes(self) -> str:
         """The classes of its row."""
         names = (
@@ -62,7 +72,7 @@ class Position(NamedTuple):
             (rank.value, f"{rank.value:g} ({rank.low:g}\N{EN DASH}{rank.high:g})")
             if rank
             else _UNKNOWN,
-            (score.mean, str(score)),
+            (score.mean, f"{score} {ABOVE}" if self.is_above else str(score)),
             _scaled_cell(self.normalised) if self.normalised else _UNKNOWN,
             (behind.mean, str(behind)) if behind else ("", ""),
             ("", "") if math.isnan(p_value) else (p_value, format_p(p_value)),

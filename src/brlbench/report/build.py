@@ -27,7 +27,7 @@ _MEANT = {
     "tex": "latex makes report.tex and tables: ",
     "page": "html is the page: ",
 }
-"""What people also call formats, and the beginning of the answer."""
+"""Other names for formats, each with the beginning of the answer."""
 
 Show = Callable[[str, int, int], None]
 """Progress callback(file, done, total)."""

@@ -6,6 +6,7 @@ again.
 """
 
 import csv
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -38,15 +39,11 @@ class Beside:
     @property
     def z(self) -> float:
         """The difference in combined standard errors; 0 where both are exact and equal."""
-        error = float(np.hypot(self.error, self.program_error))
+        error = math.hypot(self.error, self.program_error)
         difference = self.mean - self.program_mean
-        return (
-            difference / error
-            if error
-            else float(np.sign(difference) * np.inf)
-            if difference
-            else 0.0
-        )
+        if error == 0.0 and difference != 0.0:
+            return math.copysign(math.inf, difference)
+        return difference / error if error else 0.0
 
 
 def rows() -> list[Beside]:

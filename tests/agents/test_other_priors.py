@@ -21,7 +21,7 @@ from brlbench.streams import generator
 from helpers.beliefs import what_is_known
 from helpers.families import FAMILIES, goal_grid, random_hypotheses, slippery_chain
 from helpers.own_problems import River
-from helpers.sizes import sizes
+from helpers.sizes import sizes, thinned
 
 DISCOUNT = 0.9
 
@@ -46,7 +46,10 @@ def expectimax(belief: Any, x: int, depth: int, actions: int, has_leaf: bool = T
     return values
 
 
-@pytest.mark.parametrize("name", ["chain", "two groups", "goal", "known", "constant", "binary"])
+LOOKED_AT = ["chain", "two groups", "goal", "known", "constant", "binary"]
+
+
+@pytest.mark.parametrize("name", thinned(LOOKED_AT, usual=["two groups", "known", "binary"]))
 def test_lookahead_finds_the_values_of_brute_force(name: str) -> None:
     prior: Any = FAMILIES[name]
     agent: Any = make_agent("lookahead", depth=2)
@@ -102,7 +105,7 @@ def test_many_simulations_of_bamcp_are_bayes_optimal(name: str) -> None:
     assert agent.arrays.tree.edges["value"][best] == pytest.approx(max(exact), rel=0.02)
 
 
-@pytest.mark.parametrize("name", ["two groups", "known", "constant"])
+@pytest.mark.parametrize("name", thinned(["two groups", "known", "constant"], usual=["two groups"]))
 def test_updated_values_of_bamcp_count_what_transitions_teach(name: str) -> None:
     """With one step in the tree, values are those of one step of lookahead."""
     prior: Any = FAMILIES[name]
@@ -303,7 +306,10 @@ LEARN_FROM_STARTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", LEARN_FROM_STARTS)
+LEARN_IN_WAYS_OF_THEIR_OWN = ("epsilon-greedy", "formula", "spread", "psrl", "boss", "vpi", "bamcp")
+
+
+@pytest.mark.parametrize("name", thinned(LEARN_FROM_STARTS, usual=LEARN_IN_WAYS_OF_THEIR_OWN))
 def test_agents_learn_from_the_start_state(name: str) -> None:
     """Each plays as under the weights that the start leaves, of MDPs that share a start."""
     apart, told = starting_apart(), starting_apart().posterior([], start=1)

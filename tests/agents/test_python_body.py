@@ -15,6 +15,7 @@ from brlbench.analysis.bayes_optimal import bayes_optimal_value
 from brlbench.protocol.evaluate import evaluate
 from brlbench.protocol.experiment import Experiment
 from helpers.families import FAMILIES
+from helpers.quick import IN_EPISODES
 from helpers.shared import made_once
 from helpers.sizes import thinned
 
@@ -155,7 +156,7 @@ def test_compiled_agents_do_what_their_source_says(
         np.testing.assert_array_equal(getattr(result, field), np.array(expected[field]))
 
 
-@pytest.mark.parametrize("name", [name for name in AGENTS if AGENTS[name].episodes])
+@pytest.mark.parametrize("name", IN_EPISODES)
 def test_compiled_agents_do_the_same_in_episodes(plain: dict[str, Any], name: str) -> None:
     expected = plain[f"{name} episodes"]
     assert "error" not in expected, expected["error"]

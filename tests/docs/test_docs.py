@@ -146,7 +146,7 @@ def test_a_tutorial_is_also_a_notebook(site: Path) -> None:
 def test_the_gallery_shows_every_plot() -> None:
     page = (DOCS / "gallery.md").read_text()
     plots = [name for name in bb.__all__ if name.startswith("plot_")]
-    assert len(plots) == 7
+    assert len(plots) == 8
     for name in plots:
         picture = f"figures/gallery-{name.removeprefix('plot_')}.svg"
         assert re.search(rf"bb\.{name}\(.*\)\n```\n\n!\[.*\]\({picture}\)", page)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from brlbench.agents import AGENTS
+from helpers.sizes import thinned
 
 SOON_COMPILED = ("epsilon-greedy", "optimal", "random", "soft-max")
 GENERAL = [name for name, agent in AGENTS.items() if agent.example == "GC"]
@@ -13,6 +14,11 @@ PLAYERS = [
     pytest.param(name, marks=[] if name in SOON_COMPILED else pytest.mark.slow) for name in GENERAL
 ]
 """The same, for tests that play: most are slow, as they are compiled first."""
+
+_ALIKE = ("opps-ds", "opps-cs", "vbrb", "mbie-eb", "bonus", "soft-max", "vdbe", "sparse-prior")
+_ABLE = [name for name, agent in AGENTS.items() if agent.episodes]
+IN_EPISODES = thinned(_ABLE, [name for name in _ABLE if name not in _ALIKE])
+"""Agents that play episodes; those whose code there is nearly another's are exhaustive."""
 
 
 def make_quick(name: str, **parameters: Any) -> Any:

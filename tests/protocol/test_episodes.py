@@ -20,6 +20,7 @@ from brlbench.protocol.recording import following_states
 from brlbench.protocol.training import train
 from brlbench.study.plan import read_study
 from brlbench.testing import step_by_step
+from helpers.quick import IN_EPISODES
 
 Floats = NDArray[np.float64]
 LENGTH = 5
@@ -132,7 +133,7 @@ def test_psrl_solves_its_draws_by_backward_induction(parameters: dict[str, int])
         agent.observe(x, u, int(rng.choice(posterior.entry_next[: rows.length[0]])), 0.0)
 
 
-@pytest.mark.parametrize("name", ABLE)
+@pytest.mark.parametrize("name", IN_EPISODES)
 def test_both_forms_of_agents_agree(name: str) -> None:
     where = experiment(num_mdps=2, horizon=3 * LENGTH)
     agent: Any = bb.make_agent(name).small()  # type: ignore[attr-defined]

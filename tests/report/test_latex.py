@@ -105,7 +105,7 @@ def test_a_report_with_special_names_compiles(
     pdf = (tmp_path / "report.pdf").read_bytes()
     assert pdf.startswith(b"%PDF")
     left = {path.name for path in tmp_path.iterdir()}
-    beside = {"secret.tex", "booktabs.sty"}
+    beside = {"secret.tex", "booktabs.sty", ".brlbench-made.json"}
     assert left == {"figures", "tables", "report.tex", "report.pdf", *beside}
     parts = [tmp_path / "report.tex", *tmp_path.glob("tables/*.tex")]
     written = "".join(path.read_text() for path in parts)

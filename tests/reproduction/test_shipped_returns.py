@@ -15,6 +15,7 @@ SHIPPED = [
     path
     for folder in ("reproduction", "leaderboard")
     for path in sorted((Path(__file__).parents[2] / folder).rglob("*.parquet"))
+    if path.parent.name != "rl2"  # sums of rewards, in a form of their own
 ]
 ORIGINAL = {f"original {name}": f"{made.__module__}:{made.__name__}"
             for name, made in ORIGINALS.items()}  # fmt: skip

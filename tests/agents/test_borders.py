@@ -9,6 +9,7 @@ import brlbench as bb
 from brlbench.agents.base import Task
 from brlbench.mdps.mdp import MDP
 from brlbench.mdps.sparse import Floats
+from helpers.sizes import thinned
 
 LENGTH, HORIZON = 2, 6
 FLAT = bb.FlatDirichlet(
@@ -164,7 +165,7 @@ ENOUGH: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ENOUGH)
+@pytest.mark.parametrize("name", thinned(ENOUGH, usual=["bfs3"]))
 def test_planners_explore_for_later_episodes(name: str) -> None:
     """One decision per episode: only what it teaches for later ones makes the unknown arm good."""
     rewards = bb.BernoulliRewards([[60.0, 1.0]], [[40.0, 1.0]])  # means 0.6, known, and 0.5

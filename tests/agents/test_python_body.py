@@ -190,7 +190,7 @@ def test_every_agent_plays_every_family_or_refuses(
     assert ("refused" in played) == (family in REFUSED.get(name, ()))
 
 
-@pytest.mark.parametrize("family", PLAYED_FAMILIES)
+@pytest.mark.parametrize("family", thinned(PLAYED_FAMILIES, usual=["two groups", "normal"]))
 @pytest.mark.parametrize("name", thinned(AGENTS, USUAL))
 def test_compiled_agents_do_the_same_under_other_families(
     plain: dict[str, Any], name: str, family: str

@@ -13,6 +13,7 @@ from brlbench.agents.ucrl2 import Ucrl2
 from brlbench.beliefs.flat import FlatDirichlet
 from brlbench.errors import InvalidInput, Pointless
 from brlbench.mdps.sparse import Floats
+from helpers.sizes import thinned
 from helpers.visits import DISCOUNT, Seen, assert_plays_as, priors
 
 DELTA = 0.05
@@ -94,7 +95,7 @@ def optimistic(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rewards", priors())
+@pytest.mark.parametrize("rewards", thinned(priors(), usual=["known"]))
 @pytest.mark.parametrize("kl", [False, True])
 @pytest.mark.parametrize("replan", [None, "step", "episode"])
 def test_it_plays_as_a_plain_one(replan: str | None, kl: bool, rewards: str) -> None:

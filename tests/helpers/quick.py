@@ -15,7 +15,17 @@ PLAYERS = [
 ]
 """The same, for tests that play: most are slow, as they are compiled first."""
 
-_ALIKE = ("opps-ds", "opps-cs", "vbrb", "mbie-eb", "bonus", "soft-max", "vdbe", "sparse-prior")
+_ALIKE = (
+    "opps-ds",
+    "opps-cs",
+    "vbrb",
+    "mbie-eb",
+    "bonus",
+    "soft-max",
+    "vdbe",
+    "sparse-prior",
+    "shift-prior",
+)
 _ABLE = [name for name, agent in AGENTS.items() if agent.episodes]
 IN_EPISODES = thinned(_ABLE, [name for name in _ABLE if name not in _ALIKE])
 """Agents that play episodes; those whose code there is nearly another's are exhaustive."""

@@ -38,7 +38,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
         itertools.product(PRIORS, SETTINGS),
         usual=[
             ("uneven", "one roll-out"),
-            ("chain", "some roll-outs"),
             ("uneven", "many draws"),
             ("uneven", "to the letter"),
         ],
@@ -75,7 +74,7 @@ TINY: dict[str, Family] = {
 
 
 @pytest.mark.parametrize("discount", thinned([0.8, 0.95], usual=[0.95]))
-@pytest.mark.parametrize("name", thinned(TINY, usual=["GoalGrid", "chain", "binary"]))
+@pytest.mark.parametrize("name", thinned(TINY, usual=["GoalGrid", "chain"]))
 def test_large_searches_find_the_bayes_optimal_value(name: str, discount: float) -> None:
     """One step and a search of one less; the value of its leaves is taken off."""
     prior, horizon, branching = TINY[name], 4, 501
